@@ -1,0 +1,232 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import PackageDescription
+
+// The table below is the architecture: tiers from the C libraries (0) up to the executables (6).
+// A target may only depend on its own tier or a lower one; `Tests/TidyTests` checks every import
+// against this table.
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Sources/\(name)", swiftSettings: settings)
+}
+
+func process(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies + [arguments], path: "Sources/\(name)",
+        swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(
+        name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: settings)
+}
+
+let arguments: Target.Dependency = .product(
+    name: "ArgumentParser", package: "swift-argument-parser")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let collections: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
+let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+
+let tier0: [Target] = [
+    .systemLibrary(name: "CZeroMQ", path: "Sources/CZeroMQ"),
+    .systemLibrary(name: "CSQLite", path: "Sources/CSQLite"),
+    .systemLibrary(name: "CGDAL", path: "Sources/CGDAL"),
+    .systemLibrary(name: "CGEOS", path: "Sources/CGEOS"),
+    .systemLibrary(name: "CPROJ", path: "Sources/CPROJ"),
+    .systemLibrary(name: "CSodium", path: "Sources/CSodium"),
+    .systemLibrary(name: "CZlib", path: "Sources/CZlib"),
+    .target(name: "CCairnLinux", path: "Sources/CCairnLinux"),
+]
+
+let tier1: [Target] = [
+    library("Platform", ["CCairnLinux", "CSodium", "CZlib"]),
+    library("ZeroMQ", ["CZeroMQ", "CCairnLinux", "Platform"]),
+    library("SQLite", ["CSQLite"]),
+    library("GDAL", ["CGDAL"]),
+    library("GEOS", ["CGEOS"]),
+    library("PROJ", ["CPROJ"]),
+]
+
+let tier2: [Target] = [
+    library("Geometry"),
+    library("SpatialIndex", ["Geometry", "Platform"]),
+    library("CairnModel", ["Geometry", "Platform"]),
+    library("Expression", ["CairnModel"]),
+    library(
+        "Dataset", ["CairnModel", "Geometry", "SpatialIndex", "Platform", "GDAL", "PROJ"]),
+]
+
+let tier3: [Target] = [
+    library("Site", ["CairnModel", "Platform"]),
+    library("EventLog", ["CairnModel", "Platform", "SQLite"]),
+    library("Bus", ["CairnModel", "Platform", "ZeroMQ", collections]),
+]
+
+let tier4: [Target] = [
+    library("MapState", ["CairnModel", "Geometry", "Expression"]),
+    library(
+        "Identify",
+        ["CairnModel", "Geometry", "Dataset", "Expression", "PROJ", "SpatialIndex"]),
+    library("Locator", ["CairnModel", "Geometry", "SpatialIndex", "Platform"]),
+    library("Jobs", ["CairnModel"]),
+    library("JobKinds", ["CairnModel", "Geometry", "Platform", "Site"]),
+    library(
+        "CairnClient",
+        ["Bus", "CairnModel", "EventLog", "Geometry", "Jobs", "MapState", "Platform", "Site"]),
+]
+
+let tier5: [Target] = [
+    library("Daemon", ["Bus", "CairnModel", "Platform", "Site", logging]),
+    library(
+        "LogService", ["Bus", "CairnModel", "Daemon", "EventLog", "Platform", "Site", logging]),
+    library(
+        "MapStateService",
+        [
+            "Bus", "CairnClient", "CairnModel", "Dataset", "Expression", "Geometry", "MapState",
+            "PROJ", "Platform", "Site", logging,
+        ]),
+    library(
+        "Supervisor",
+        [
+            "Bus", "CairnClient", "CairnModel", "Daemon", "Jobs", "Platform", "Site", collections,
+            logging,
+        ]),
+    library(
+        "Worker",
+        [
+            "Bus", "CairnClient", "CairnModel", "Daemon", "Dataset", "Identify", "JobKinds",
+            "Locator", "MapState", "Platform", "Site", collections, logging,
+        ]),
+    library(
+        "Gateway",
+        ["CairnClient", "CairnModel", "Geometry", hummingbird, logging]),
+    library("Terminal", ["Bus", "CairnClient", "CairnModel", "Geometry", "MapState", "Platform"]),
+    library(
+        "Commands",
+        [
+            "CairnClient", "CairnModel", "Dataset", "EventLog", "Geometry", "Jobs", "Locator",
+            "MapState", "PROJ", "Platform", "Site", "Terminal", arguments,
+        ]),
+]
+
+let tier6: [Target] = [
+    process("cairn-logd", ["Daemon", "LogService"]),
+    process("cairn-mapstate", ["CairnModel", "Daemon", "MapStateService"]),
+    process("cairn-supervisor", ["Daemon", "Supervisor"]),
+    process("cairn-identify", ["Daemon", "Worker"]),
+    process("cairn-locator", ["Daemon", "Worker"]),
+    process("cairn-worker", ["Daemon", "Worker"]),
+    process("cairn-gateway", ["CairnClient", "CairnModel", "Daemon", "Gateway"]),
+    process("cairn", ["Commands"]),
+]
+
+let testTargets: [Target] = [
+    .target(
+        name: "TestKit", dependencies: ["CairnModel", "Geometry", "Platform"],
+        path: "Tests/TestKit",
+        swiftSettings: settings),
+    tests("TidyTests", ["TestKit"]),
+    tests("CairnModelTests", ["CairnModel", "TestKit"]),
+    tests("PlatformTests", ["Platform", "TestKit"]),
+    tests("ZeroMQTests", ["ZeroMQ", "Platform", "TestKit"]),
+    tests("BusTests", ["Bus", "CairnModel", "Platform", "ZeroMQ", "TestKit"]),
+    tests("SiteTests", ["Site", "CairnModel", "Platform", "TestKit"]),
+    tests("EventLogTests", ["EventLog", "CairnModel", "Platform", "SQLite", "TestKit"]),
+    tests(
+        "LogServiceTests",
+        [
+            "LogService", "EventLog", "CairnClient", "CairnModel", "Bus", "Daemon", "Site",
+            "Platform", "TestKit", "cairn-logd", logging,
+        ]),
+    tests("GeometryTests", ["Geometry", "GEOS", "TestKit"]),
+    tests("SpatialIndexTests", ["SpatialIndex", "Geometry", "TestKit"]),
+    tests("ExpressionTests", ["Expression", "CairnModel", "SQLite", "TestKit"]),
+    tests(
+        "DatasetTests",
+        [
+            "Dataset", "CairnModel", "Geometry", "GDAL", "PROJ", "Platform", "TestKit",
+        ]),
+    tests("MapStateTests", ["MapState", "CairnModel", "Geometry", "TestKit"]),
+    tests(
+        "IdentifyTests",
+        [
+            "Identify", "CairnModel", "Dataset", "Expression", "Geometry", "GEOS", "MapState",
+            "PROJ", "TestKit",
+        ]),
+    tests("LocatorTests", ["Locator", "CairnModel", "Geometry", "Platform", "TestKit"]),
+    tests("JobsTests", ["Jobs", "CairnModel", "TestKit"]),
+    tests("JobKindsTests", ["JobKinds", "CairnModel", "Geometry", "Platform", "Site", "TestKit"]),
+    tests(
+        "CairnClientTests",
+        [
+            "CairnClient", "CairnModel", "MapState", "Bus", "EventLog", "Platform", "Site",
+            "TestKit",
+        ]),
+    tests(
+        "MapStateServiceTests",
+        [
+            "MapStateService", "MapState", "LogService", "CairnClient", "CairnModel", "Dataset",
+            "Bus", "Daemon", "Geometry", "Site", "Platform", "TestKit", logging,
+        ]),
+    tests(
+        "SupervisorTests",
+        [
+            "Supervisor", "Worker", "LogService", "CairnClient", "CairnModel", "Jobs", "Bus",
+            "Daemon", "Site", "Platform", "TestKit", logging,
+        ]),
+    tests(
+        "WorkerTests",
+        [
+            "Worker", "Bus", "CairnClient", "CairnModel", "Dataset", "Geometry", "JobKinds",
+            "Locator", "MapState", "Platform", "Site", "TestKit",
+        ]),
+    tests("GatewayTests", ["Gateway", "CairnClient", "CairnModel", "Geometry", "TestKit"]),
+    tests("TerminalTests", ["Terminal", "CairnClient", "CairnModel", "Geometry", "TestKit"]),
+    tests(
+        "CommandsTests",
+        ["Commands", "CairnModel", "Geometry", "Site", "TestKit", arguments]),
+    tests(
+        "IntegrationTests",
+        [
+            "CairnClient", "CairnModel", "Geometry", "Locator", "Platform", "Site", "TestKit",
+        ]),
+]
+
+// `CAIRN_ONLY=Identify,IdentifyTests swift build` keeps only those targets and what they need, for a
+// quick loop while working on one part.
+var targets = tier0 + tier1 + tier2 + tier3 + tier4 + tier5 + tier6 + testTargets
+if let only = Context.environment["CAIRN_ONLY"] {
+    var wanted = only.split(separator: ",").map(String.init)
+    var kept: Set<String> = []
+    while let name = wanted.popLast() {
+        guard kept.insert(name).inserted,
+            let target = targets.first(where: { $0.name == name })
+        else { continue }
+        for case .byNameItem(let dependency, _) in target.dependencies { wanted.append(dependency) }
+    }
+    targets.removeAll { !kept.contains($0.name) }
+}
+
+let package = Package(
+    name: "cairn",
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+    ],
+    targets: targets
+)

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import FoundationEssentials
+internal import Platform
+internal import Synchronization
+internal import ZeroMQ
+
+/// What the bus thread owns: sockets, timers and watched processes.
+final class BusLoop: @unchecked Sendable {
+    // `@unchecked`: after `init` every `var` here is touched by the bus thread only; `BusThread`
+    // brings every call over, and `assertIsCurrent` checks it.
+    let instance: UUID
+    let runDirectory: String
+    let counters = BusCounters()
+    let mailbox: Mailbox
+    private let nextID = Atomic<UInt64>(1)
+    var timers = TimerHeap()
+    /// Receives header, routing id and topic frames.
+    var headFrame = Frame()
+    /// Receives metadata and payload frames.
+    var bodyFrame = Frame()
+    var runJob: (ThreadJob) -> Void = { _ in }
+    private(set) var isStopping = false
+    private var channels: [UInt64: Channel] = [:]
+    private var watches: [UInt64: Watched] = [:]
+    private var poller = Poller()
+    private var polled: [Polled] = []
+    private var isPollerStale = true
+    private var haveLanesBeenSwept = false
+    private let threadID = Atomic<Int32>(0)
+    private var context: Context?
+
+    private struct Watched {
+        var watch: ProcessWatch
+        var onExit: @Sendable () -> Void
+    }
+
+    private enum Polled {
+        case wake
+        case watch(UInt64)
+        case socket(Channel)
+        case monitor(Channel)
+    }
+
+    init(instance: UUID, runDirectory: String, mailbox: Mailbox) throws(ZeroMQError) {
+        self.instance = instance
+        self.runDirectory = runDirectory
+        self.mailbox = mailbox
+        context = try Context()
+    }
+
+    /// Whether the caller is the bus thread; any thread.
+    var isCurrent: Bool { threadID.load(ordering: .acquiring) == PinnedThread.currentID }
+
+    func assertIsCurrent() {
+        precondition(
+            isCurrent, "sockets may only be used on the bus thread")
+    }
+
+    // MARK: Running
+
+    func run() {
+        threadID.store(PinnedThread.currentID, ordering: .releasing)
+        while !isStopping { turn() }
+        mailbox.close()
+        runMail()
+        timers = TimerHeap()
+        watches = [:]
+        polled = []
+        poller.removeAll()
+        // Their locks must outlive the context, which may still be sending what lingers.
+        let closed = Array(channels.values)
+        channels = [:]
+        for channel in closed { channel.closeForGood() }
+        context = nil
+        for channel in closed { channel.releasePath() }
+        // The system may give this number to another thread.
+        threadID.store(0, ordering: .releasing)
+    }
+
+    func stop() { isStopping = true }
+
+    private func turn() {
+        if isPollerStale { rebuildPoller() }
+        for ready in wait() {
+            switch ready {
+            case .wake: runMail()
+            case .watch(let id):
+                guard let ended = watches.removeValue(forKey: id) else { continue }
+                isPollerStale = true
+                ended.onExit()
+            case .socket(let channel): if !channel.isClosed { channel.receive() }
+            case .monitor(let channel): if !channel.isClosed { channel.receiveEvents() }
+            }
+        }
+        let now = MonotonicClock.nanoseconds()
+        while let body = timers.takeDue(now: now) { body() }
+    }
+
+    private func wait() -> [Polled] {
+        do {
+            guard try poller.wait(milliseconds: pause()) > 0 else { return [] }
+        } catch {
+            counters.change { $0.socketErrorCount += 1 }
+            isPollerStale = true
+            return []
+        }
+        return polled.indices.filter { poller.isReadable($0) }.map { polled[$0] }
+    }
+
+    /// Milliseconds until the next timer, rounded up; -1 without one.
+    private func pause() -> Int {
+        guard let due = timers.nextDue else { return -1 }
+        let nanoseconds = due - MonotonicClock.nanoseconds()
+        guard nanoseconds > 0 else { return 0 }
+        return Int(min((nanoseconds + 999_999) / 1_000_000, 60_000))
+    }
+
+    private func runMail() {
+        for item in mailbox.takeAll() {
+            switch item {
+            case .call(let body): body()
+            case .job(let job): runJob(job)
+            }
+        }
+    }
+
+    private func rebuildPoller() {
+        poller.removeAll()
+        polled = [.wake]
+        poller.add(descriptor: mailbox.wake.descriptor)
+        for (id, watched) in watches {
+            polled.append(.watch(id))
+            poller.add(descriptor: watched.watch.descriptor)
+        }
+        for channel in channels.values {
+            guard let sockets = channel.sockets else { continue }
+            polled.append(.socket(channel))
+            poller.add(sockets.socket)
+            polled.append(.monitor(channel))
+            poller.add(sockets.monitor.socket)
+        }
+        isPollerStale = false
+    }
+
+    // MARK: Owning
+
+    /// A number no channel, timer or watch of this loop has had; any thread.
+    func makeID() -> UInt64 { nextID.wrappingAdd(1, ordering: .relaxed).oldValue }
+
+    func openContext() throws(Failure) -> Context {
+        guard let context, !isStopping else { throw .busStopped }
+        return context
+    }
+
+    func channel(_ id: UInt64) -> Channel? { channels[id] }
+
+    func add(_ channel: Channel) {
+        assertIsCurrent()
+        channels[channel.id] = channel
+        isPollerStale = true
+    }
+
+    /// Forgets a channel that is being closed.
+    ///
+    /// Poll items name sockets by address, so they go first.
+    func remove(_ channel: Channel) {
+        channels[channel.id] = nil
+        poller.removeAll()
+        polled = []
+        isPollerStale = true
+    }
+
+    /// Once, before the first lane: a process that was killed leaves two files per lane behind.
+    func sweepLanesOnce() {
+        guard !haveLanesBeenSwept else { return }
+        haveLanesBeenSwept = true
+        Channel.sweep(runDirectory, namesBeginningWith: Endpoint.lanePrefix)
+    }
+
+    func watch(_ watch: ProcessWatch, id: UInt64, onExit: @escaping @Sendable () -> Void) {
+        guard !isStopping else { return }
+        watches[id] = Watched(watch: watch, onExit: onExit)
+        isPollerStale = true
+    }
+
+    func unwatch(_ id: UInt64) {
+        watches[id] = nil
+        isPollerStale = true
+    }
+}
+
+extension Failure {
+    /// What is said once the bus has stopped.
+    static let busStopped = Failure(.draining, "this process is shutting down its message bus")
+
+    init(_ error: ZeroMQError) { self.init(.internal, error.description) }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Synchronization
+
+/// What one bus thread has counted since it started.
+public struct BusStatistics: Hashable, Sendable {
+    /// Messages handed to a handler.
+    public var receivedCount = 0
+    /// Messages handed to libzmq.
+    public var sentCount = 0
+    /// Messages not let in, by reason.
+    public var rejectedCounts: [FrameFault: Int] = [:]
+    /// Publications dropped because the mailbox was full.
+    public var droppedPublicationCount = 0
+    /// Answers whose asker was gone or full.
+    public var droppedReplyCount = 0
+    /// Answers that came after their question had been given up.
+    public var lateReplyCount = 0
+    /// Messages refused before sending because they were too large.
+    public var oversizeCount = 0
+    /// Connections that ended while they still introduced themselves; one that breaks the protocol
+    /// openly may be counted as ended only.
+    public var failedHandshakeCount = 0
+    /// Connections that ended, whatever the reason.
+    public var endedConnectionCount = 0
+    /// Lanes closed because a second peer came.
+    public var laneIntrusionCount = 0
+    /// Errors from libzmq that fit nothing else.
+    public var socketErrorCount = 0
+
+    /// Messages not let in, all reasons together.
+    public var rejectedCount: Int { rejectedCounts.values.reduce(0, +) }
+
+    /// All zero.
+    public init() {}
+}
+
+final class BusCounters: Sendable {
+    private let statistics = Mutex(BusStatistics())
+
+    var snapshot: BusStatistics { statistics.withLock { $0 } }
+
+    func change(_ body: (inout BusStatistics) -> Void) { statistics.withLock { body(&$0) } }
+
+    func reject(_ fault: FrameFault) {
+        change { $0.rejectedCounts[fault, default: 0] += 1 }
+    }
+}

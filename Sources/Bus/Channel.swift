@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import FoundationEssentials
+internal import Platform
+internal import ZeroMQ
+
+/// One socket with its monitor; lives on the bus thread.
+class Channel {
+    /// The most messages taken from one socket before the others have their turn.
+    static let batchCount = 256
+
+    final class Sockets {
+        let socket: Socket
+        let monitor: SocketMonitor
+        init(_ socket: consuming Socket, _ monitor: consuming SocketMonitor) {
+            self.socket = socket
+            self.monitor = monitor
+        }
+    }
+
+    enum Role {
+        case bind
+        case connect
+    }
+
+    /// What one receive gave: a message, or why it was not let in; with the frame in front of it.
+    enum Incoming {
+        case message(leading: [UInt8], Message)
+        case fault(FrameFault, leading: [UInt8])
+    }
+
+    let id: UInt64
+    let endpoint: Endpoint
+    unowned let loop: BusLoop
+    private(set) var sockets: Sockets?
+    private let path: String
+    private var address: String { "ipc://" + path }
+    private let kind: Socket.Kind
+    private let role: Role
+    private let options: SocketOptions
+    private var lock: FileLock?
+    private var reopening: UInt64?
+
+    var isClosed: Bool { sockets == nil }
+
+    /// Opens, configures and binds or connects the socket; binding takes the endpoint's lock first,
+    /// because libzmq lets a second process take over a bound path without a word.
+    init(
+        _ loop: BusLoop, _ endpoint: Endpoint, _ kind: Socket.Kind, _ role: Role,
+        _ options: SocketOptions
+    ) throws(Failure) {
+        loop.assertIsCurrent()
+        self.loop = loop
+        self.endpoint = endpoint
+        self.kind = kind
+        self.role = role
+        var options = options
+        options.maximumFrameByteCount = Int64(endpoint.maximumMessageByteCount)
+        self.options = options
+        id = loop.makeID()
+        path = try endpoint.path(in: loop.runDirectory)
+        if role == .bind { lock = try Self.takeLock(endpoint, path) }
+        sockets = try open()
+    }
+
+    private func open() throws(Failure) -> Sockets {
+        let context = try loop.openContext()
+        do throws(ZeroMQError) {
+            let socket = try Socket(context, kind)
+            try socket.apply(options)
+            let monitor = try SocketMonitor(
+                context, of: socket, name: "monitor-\(loop.makeID())")
+            switch role {
+            case .bind: try socket.bind(address)
+            case .connect: try socket.connect(address)
+            }
+            return Sockets(socket, monitor)
+        } catch {
+            throw Failure(error)
+        }
+    }
+
+    private static func takeLock(
+        _ endpoint: Endpoint, _ path: String
+    ) throws(Failure) -> FileLock {
+        let lockPath = path + ".lock"
+        do throws(PlatformError) {
+            if let lock = try FileLock.tryAcquire(lockPath) { return lock }
+        } catch {
+            throw Failure(error)
+        }
+        let owner = FileLock.owner(of: lockPath).map { " by process \($0)" } ?? ""
+        throw Failure(.conflict, "endpoint \(endpoint) ('\(path)') is already served\(owner)")
+    }
+
+    // MARK: For subclasses
+
+    /// Takes up to `batchCount` messages.
+    func receive() { discardAll() }
+
+    /// Hears what became of a connection.
+    func handle(_ event: SocketEvent) {}
+
+    /// Tells a new socket, in place of a broken one, what the old one had been told.
+    func didReopen() {}
+
+    /// Gives up what still waits; the sockets are gone.
+    func didClose() {}
+
+    // MARK: Receiving
+
+    func receiveEvents() {
+        for _ in 0..<Self.batchCount {
+            guard let event = nextEvent() else { return }
+            switch event.kind {
+            case .handshakeFailed: loop.counters.change { $0.failedHandshakeCount += 1 }
+            case .disconnected:
+                loop.counters.change { $0.endedConnectionCount += 1 }
+                if role == .connect { expectRetry() }
+            case .connectRetried: endRetryWait()
+            default: break
+            }
+            handle(event)
+        }
+    }
+
+    /// libzmq connects again after a connection broke, but never again after one that broke the
+    /// protocol.
+    ///
+    /// It says at once when it is going to; when it does not, the socket is made anew.
+    private func expectRetry() {
+        endRetryWait()
+        let timer = loop.makeID()
+        let due = MonotonicClock.nanoseconds() + 100_000_000
+        loop.timers.add(id: timer, due: due) { [weak self] in self?.reopen() }
+        reopening = timer
+    }
+
+    private func endRetryWait() {
+        if let timer = reopening.take() { loop.timers.cancel(timer) }
+    }
+
+    private func reopen() {
+        reopening = nil
+        guard !isClosed else { return }
+        receive()
+        loop.remove(self)
+        sockets = nil
+        guard let opened = try? open() else {
+            loop.counters.change { $0.socketErrorCount += 1 }
+            return didClose()
+        }
+        sockets = opened
+        loop.add(self)
+        didReopen()
+    }
+
+    private func nextEvent() -> SocketEvent? {
+        guard let sockets else { return nil }
+        do {
+            return try sockets.monitor.next(&loop.headFrame)
+        } catch {
+            loop.counters.change { $0.socketErrorCount += 1 }
+            return nil
+        }
+    }
+
+    /// The next message; nil when there is none.
+    ///
+    /// `leadingCount` frames (0 or 1) come before it.
+    func next(leadingCount: Int) -> Incoming? {
+        guard let sockets else { return nil }
+        do {
+            return try Self.read(sockets.socket, loop, leadingCount)
+        } catch {
+            loop.counters.change { $0.socketErrorCount += 1 }
+            return nil
+        }
+    }
+
+    private static func read(
+        _ socket: borrowing Socket, _ loop: BusLoop, _ leadingCount: Int
+    ) throws(ZeroMQError) -> Incoming? {
+        var leading: [UInt8] = []
+        guard try socket.receive(&loop.headFrame) else { return nil }
+        if leadingCount == 1 {
+            leading = loop.headFrame.copy()
+            guard loop.headFrame.hasMore, try socket.receive(&loop.headFrame) else {
+                return .fault(.frameCount, leading: leading)
+            }
+        }
+        var bodies: [Data] = []
+        var more = loop.headFrame.hasMore
+        while more {
+            guard try socket.receive(&loop.bodyFrame) else { break }
+            more = loop.bodyFrame.hasMore
+            // Frames beyond the third are taken out of the way, never kept.
+            if bodies.count < 3 { bodies.append(copyBody(&loop.bodyFrame)) }
+        }
+        guard bodies.count == 2 else { return .fault(.frameCount, leading: leading) }
+        do throws(FrameFault) {
+            let message = try loop.headFrame.withBytes { head throws(FrameFault) in
+                try HeaderCoding.decode(header: head, metadata: bodies[0], payload: bodies[1])
+            }
+            return .message(leading: leading, message)
+        } catch {
+            return .fault(error, leading: leading)
+        }
+    }
+
+    private static func copyBody(_ frame: inout Frame) -> Data {
+        var data = Data(count: frame.byteCount)
+        var span = data.mutableBytes
+        frame.copy(into: &span)
+        return data
+    }
+
+    func discardAll() {
+        for _ in 0..<Self.batchCount {
+            guard next(leadingCount: 0) != nil else { return }
+            loop.counters.reject(.kind)
+        }
+    }
+
+    // MARK: Sending
+
+    /// Hands a message to libzmq; false when it would have to wait.
+    ///
+    /// The size must have been checked.
+    func send(_ message: Message, leading: [UInt8]? = nil) throws(ZeroMQError) -> Bool {
+        loop.assertIsCurrent()
+        guard let socket = sockets else { return false }
+        var message = message
+        if message.header.sender == .zero { message.header.sender = loop.instance }
+        if let leading, !(try socket.socket.send(leading, more: true)) { return false }
+        guard try socket.socket.send(HeaderCoding.encode(message), more: true) else { return false }
+        _ = try socket.socket.send(message.metadata.bytes, more: true)
+        _ = try socket.socket.send(message.payload.bytes, more: false)
+        loop.counters.change { $0.sentCount += 1 }
+        return true
+    }
+
+    /// Changes the subscriptions of a SUB socket.
+    func withSocket(_ body: (borrowing Socket) throws(ZeroMQError) -> Void) {
+        guard let sockets else { return }
+        do { try body(sockets.socket) } catch {
+            loop.counters.change { $0.socketErrorCount += 1 }
+        }
+    }
+
+    // MARK: Closing
+
+    /// Closes while the loop goes on; afterwards the path is free to be bound again.
+    func close() {
+        guard let sockets else { return }
+        loop.remove(self)
+        if role == .bind { unbind(sockets) }
+        self.sockets = nil
+        endRetryWait()
+        didClose()
+        releasePath(removingLock: true)
+    }
+
+    /// Closes at the end of the loop; the path stays ours until the context is gone.
+    func closeForGood() {
+        sockets = nil
+        didClose()
+    }
+
+    /// Removes the socket's file (libzmq 4.3.4 leaves it behind), then gives up the lock.
+    func releasePath(removingLock: Bool = false) {
+        guard let lock = lock.take() else { return }
+        try? FileManager.default.removeItem(atPath: path)
+        lock.release(removingFile: removingLock)
+    }
+
+    /// Removes what bound sockets of processes that were killed have left: files whose lock is free.
+    static func sweep(_ runDirectory: String, namesBeginningWith prefix: String) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: runDirectory)) ?? []
+        for name in names where name.hasPrefix(prefix) && name.hasSuffix(".lock") {
+            let lockPath = runDirectory + "/" + name
+            guard let lock = try? FileLock.tryAcquire(lockPath) else { continue }
+            try? FileManager.default.removeItem(atPath: String(lockPath.dropLast(5)))
+            lock.release(removingFile: true)
+        }
+    }
+
+    /// Waits until the listener is closed, which libzmq does in the background, at most a quarter of
+    /// a second: a release that removed the path then would remove the next listener's.
+    private func unbind(_ sockets: Sockets) {
+        guard (try? sockets.socket.unbind(address)) != nil else { return }
+        var poller = Poller()
+        poller.add(sockets.monitor.socket)
+        let end = MonotonicClock.nanoseconds() + 250_000_000
+        while MonotonicClock.nanoseconds() < end {
+            while let event = nextEvent() { if event.kind == .closed { return } }
+            guard (try? poller.wait(milliseconds: 25)) != nil else { return }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+public import FoundationEssentials
+internal import Synchronization
+
+/// A question that waits for its answer; answer once, from any thread.
+///
+/// When the last copy goes without an answer, the asker gets a `Failure` (`internal`) instead of
+/// silence. A second answer is ignored.
+public struct IncomingRequest: Sendable {
+    /// The question: kind `.request` or `.task`.
+    public let message: Message
+    /// The moment after which the asker no longer waits; nil when it set no limit.
+    public let deadline: ContinuousClock.Instant?
+    private let ticket: Ticket
+
+    init(_ message: Message, _ send: @escaping @Sendable (Message) -> Void) {
+        self.message = message
+        let limit = message.header.ttlMilliseconds
+        deadline = limit == 0 ? nil : ContinuousClock.now + .milliseconds(limit)
+        ticket = Ticket(question: message.header, send: send)
+    }
+
+    /// What is asked, by whom; throws `Failure` (`invalidParameter`) when the metadata is not JSON
+    /// of that form.
+    public func metadata() throws(Failure) -> RequestMetadata { try message.requestMetadata() }
+
+    /// Answers.
+    ///
+    /// An answer that is too large turns into a `Failure` (`tooLarge`); one whose asker is gone is
+    /// dropped and counted.
+    public func reply(_ payload: Data, metadata: Data = Data(), sequence: Int64 = 0) {
+        ticket.answer(.reply, metadata: metadata, payload: payload, sequence: sequence)
+    }
+
+    /// Answers with a JSON value.
+    public func reply(encoding value: some Encodable, sequence: Int64 = 0) {
+        do throws(Failure) {
+            reply(try CairnJSON.encode(value), sequence: sequence)
+        } catch {
+            reply(failure: error)
+        }
+    }
+
+    /// Refuses.
+    public func reply(failure: Failure) {
+        ticket.answer(.failure, metadata: Data(), payload: failure.wirePayload, sequence: 0)
+    }
+
+    /// Passes another process's answer on unopened: kind (`.reply` or `.failure`), metadata,
+    /// payload and sequence are kept, the correlation becomes this question's.
+    public func reply(relaying answer: Message) {
+        let kind: MessageKind = answer.header.kind == .failure ? .failure : .reply
+        ticket.answer(
+            kind, metadata: answer.metadata, payload: answer.payload,
+            sequence: answer.header.sequence)
+    }
+
+    private final class Ticket: Sendable {
+        private let question: MessageHeader
+        private let send: @Sendable (Message) -> Void
+        private let isAnswered = Atomic<Bool>(false)
+
+        init(question: MessageHeader, send: @escaping @Sendable (Message) -> Void) {
+            self.question = question
+            self.send = send
+        }
+
+        func answer(_ kind: MessageKind, metadata: Data, payload: Data, sequence: Int64) {
+            guard !isAnswered.exchange(true, ordering: .acquiringAndReleasing) else { return }
+            send(
+                Message(
+                    header: MessageHeader(
+                        kind: kind, correlation: question.messageID, sequence: sequence),
+                    metadata: metadata, payload: payload))
+        }
+
+        deinit {
+            let failure = Failure(.internal, "the service gave no answer")
+            answer(.failure, metadata: Data(), payload: failure.wirePayload, sequence: 0)
+        }
+    }
+}
+
+extension Failure {
+    /// The payload of a `.failure` message.
+    public var wirePayload: Data {
+        // Three strings always have a JSON form; the empty payload is read as "no reason given".
+        (try? CairnJSON.encode(self)) ?? Data()
+    }
+
+    /// Reads the payload of a `.failure` message.
+    public init(wirePayload: Data) {
+        do {
+            self = try CairnJSON.decode(Failure.self, from: wirePayload)
+        } catch {
+            self.init(.internal, "the service refused without a readable reason")
+        }
+    }
+}

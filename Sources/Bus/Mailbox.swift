@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Platform
+internal import Synchronization
+
+/// The way into the bus thread: a bounded queue and one wake-up per batch.
+final class Mailbox: Sendable {
+    enum Item: Sendable {
+        case call(@Sendable () -> Void)
+        case job(ThreadJob)
+    }
+
+    /// The most calls that may wait.
+    static let capacity = 65_536
+
+    private let queue = BlockingQueue<Item>(capacity: capacity)
+    private let isRaised = Atomic<Bool>(false)
+    let wake: WakeSignal
+
+    init() throws(PlatformError) { wake = try WakeSignal() }
+
+    private func raise() {
+        if !isRaised.exchange(true, ordering: .acquiringAndReleasing) { wake.raise() }
+    }
+
+    /// Waits for room; false when the bus has stopped.
+    func post(_ body: @escaping @Sendable () -> Void) -> Bool {
+        let isIn = queue.push(.call(body))
+        if isIn { raise() }
+        return isIn
+    }
+
+    /// Never waits; false when there is no room or the bus has stopped.
+    func tryPost(_ body: @escaping @Sendable () -> Void) -> Bool {
+        let isIn = queue.tryPush(.call(body))
+        if isIn { raise() }
+        return isIn
+    }
+
+    /// From the bus thread itself, which must not wait for its own room; false when stopped.
+    func postFromInside(_ body: @escaping @Sendable () -> Void) -> Bool {
+        let isIn = queue.pushPastBound(.call(body))
+        if isIn { raise() }
+        return isIn
+    }
+
+    /// Actors' work: bounded by the number of tasks, and never refused while the bus runs.
+    func enqueue(_ job: ThreadJob) -> Bool {
+        let isIn = queue.pushPastBound(.job(job))
+        if isIn { raise() }
+        return isIn
+    }
+
+    /// Bus thread: takes everything that waits.
+    func takeAll() -> [Item] {
+        wake.drain()
+        isRaised.store(false, ordering: .releasing)
+        return queue.takeAll()
+    }
+
+    /// Bus thread: lets nothing more in.
+    func close() { queue.close() }
+}
+
+/// Runs actors' work after the bus thread has ended: one piece after the other, on whichever thread
+/// hands it over.
+final class LateJobs: Sendable {
+    private struct State {
+        var waiting: [ThreadJob] = []
+        var isRunning = false
+    }
+
+    private let state = Mutex(State())
+
+    func run(_ job: ThreadJob, on executor: some SerialExecutor) {
+        let isMine = state.withLock { state in
+            state.waiting.append(job)
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        guard isMine else { return }
+        while let next = takeNext() { next.run(on: executor) }
+    }
+
+    private func takeNext() -> ThreadJob? {
+        state.withLock { state in
+            guard !state.waiting.isEmpty else {
+                state.isRunning = false
+                return nil
+            }
+            return state.waiting.removeFirst()
+        }
+    }
+}

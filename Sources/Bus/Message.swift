@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+public import FoundationEssentials
+
+/// Sixteen bytes in the header; the same type as everywhere else.
+public typealias UUID16 = UUID
+
+/// What a message is for: byte 5 of the header.
+public struct MessageKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// The byte on the wire.
+    public let rawValue: UInt8
+    /// Wraps any byte.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Asks a service; answered by `reply` or `failure`.
+    public static let request = MessageKind(rawValue: 1)
+    /// Answers a request or task.
+    public static let reply = MessageKind(rawValue: 2)
+    /// Answers with a `Failure` as payload.
+    public static let failure = MessageKind(rawValue: 3)
+    /// Worker to supervisor: here I am, with what I am working on.
+    public static let hello = MessageKind(rawValue: 4)
+    /// Supervisor to worker: you are known.
+    public static let welcome = MessageKind(rawValue: 5)
+    /// Work: to the supervisor as a question, down a lane as an order.
+    public static let task = MessageKind(rawValue: 6)
+    /// Worker to supervisor: what came out.
+    public static let result = MessageKind(rawValue: 7)
+    /// Supervisor to worker: the result is safe, forget it.
+    public static let resultAck = MessageKind(rawValue: 8)
+    /// Worker to supervisor: alive, with a progress counter per chunk.
+    public static let beat = MessageKind(rawValue: 9)
+    /// Supervisor to worker: the beat was heard.
+    public static let beatEcho = MessageKind(rawValue: 10)
+    /// Worker to supervisor: how far a chunk is.
+    public static let progress = MessageKind(rawValue: 11)
+    /// Worker to supervisor: so many more tasks fit.
+    public static let credit = MessageKind(rawValue: 12)
+    /// Supervisor to worker: stop that task.
+    public static let cancel = MessageKind(rawValue: 13)
+    /// Supervisor to worker: finish, then leave.
+    public static let drain = MessageKind(rawValue: 14)
+    /// Worker to supervisor: I leave.
+    public static let bye = MessageKind(rawValue: 15)
+    /// Committed events.
+    public static let event = MessageKind(rawValue: 16)
+    /// The log's last sequence number.
+    public static let head = MessageKind(rawValue: 17)
+    /// Something ephemeral: progress, a result on a map, the list of workers.
+    public static let live = MessageKind(rawValue: 18)
+
+    /// Whether this build knows the byte.
+    public var isKnown: Bool { 1...18 ~= rawValue }
+
+    private static let names = [
+        "request", "reply", "failure", "hello", "welcome", "task", "result", "resultAck", "beat",
+        "beatEcho", "progress", "credit", "cancel", "drain", "bye", "event", "head", "live",
+    ]
+
+    /// The name, or the number for a byte this build does not know.
+    public var description: String {
+        isKnown ? Self.names[Int(rawValue) - 1] : "kind \(rawValue)"
+    }
+}
+
+/// The 96 bytes in front of every message; `Docs/bus-protocol.md` has the offsets.
+public struct MessageHeader: Hashable, Sendable {
+    /// What the message is for.
+    public var kind: MessageKind
+    /// The worker pool a task is meant for (`WorkerPool`); 0 otherwise.
+    public var pool: UInt8
+    /// The payload's form: 0 = opaque, 1 = JSON.
+    public var contentType: UInt8
+    /// No flag is defined yet; carried as received.
+    public var flags: UInt8
+    /// Chosen by the sender, kept when the same question is asked again.
+    public var messageID: UUID16
+    /// What this belongs to: in an answer, the question's `messageID`; all zero for nothing.
+    public var correlation: UUID16
+    /// The sending process's instance.
+    public var sender: UUID16
+    /// For events: the global position; for other kinds as their protocol says, else 0.
+    public var sequence: Int64
+    /// For events: the global position of the category's event before this one; 0 for none.
+    public var previousInCategory: Int64
+    /// The sender's epoch, or an attempt's number; 0 for none.
+    public var epoch: UInt32
+    /// How long the asker waits, in milliseconds, from the moment of sending; 0 = no limit.
+    public var ttlMilliseconds: UInt32
+
+    /// Makes a header; the bus fills in `sender` when it is left all zero.
+    public init(
+        kind: MessageKind, pool: UInt8 = 0, contentType: UInt8 = 1, flags: UInt8 = 0,
+        messageID: UUID16 = .timeOrdered(), correlation: UUID16 = .zero, sender: UUID16 = .zero,
+        sequence: Int64 = 0, previousInCategory: Int64 = 0, epoch: UInt32 = 0,
+        ttlMilliseconds: UInt32 = 0
+    ) {
+        self.kind = kind
+        self.pool = pool
+        self.contentType = contentType
+        self.flags = flags
+        self.messageID = messageID
+        self.correlation = correlation
+        self.sender = sender
+        self.sequence = sequence
+        self.previousInCategory = previousInCategory
+        self.epoch = epoch
+        self.ttlMilliseconds = ttlMilliseconds
+    }
+}
+
+/// One message: exactly three frames, header, metadata, payload.
+public struct Message: Hashable, Sendable {
+    /// The first frame.
+    public var header: MessageHeader
+    /// The second frame: small JSON, at most 64 KiB; may be empty.
+    public var metadata: Data
+    /// The third frame: opaque to the bus.
+    public var payload: Data
+
+    /// Makes a message.
+    public init(header: MessageHeader, metadata: Data = Data(), payload: Data = Data()) {
+        self.header = header
+        self.metadata = metadata
+        self.payload = payload
+    }
+
+    /// The payload as a JSON value; throws `Failure` (`invalidParameter`) naming the place.
+    public func decode<Value: Decodable>(_ type: Value.Type) throws(Failure) -> Value {
+        try CairnJSON.decode(type, from: payload)
+    }
+
+    /// The metadata of a request or task; throws `Failure` (`invalidParameter`).
+    public func requestMetadata() throws(Failure) -> RequestMetadata {
+        try CairnJSON.decode(RequestMetadata.self, from: metadata)
+    }
+}
+
+/// The metadata frame of a request or task.
+public struct RequestMetadata: Hashable, Sendable, Codable {
+    /// What is asked, `append`, `identify`.
+    public var operation: String
+    /// Who asks.
+    public var actor: String?
+    /// The map it is about, where there is one.
+    public var map: String?
+
+    /// Makes metadata.
+    public init(operation: String, actor: String? = nil, map: String? = nil) {
+        self.operation = operation
+        self.actor = actor
+        self.map = map
+    }
+}
+
+extension UUID {
+    /// All zero: "none".
+    public static let zero = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+}

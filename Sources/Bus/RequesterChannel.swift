@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import FoundationEssentials
+internal import Platform
+internal import ZeroMQ
+
+/// Asks: a DEALER socket with many questions under way.
+final class RequesterChannel: Channel {
+    /// The most questions under way.
+    static let capacity = 4096
+    /// Room for all of them, and all their answers, at once.
+    ///
+    /// Twice as many and some: libzmq takes back room only after half of a high-water mark has left.
+    static let highWaterMark: Int32 = 10_000
+
+    typealias Completion = @Sendable (Result<Message, Failure>) -> Void
+
+    private struct Question {
+        var message: Message
+        var completion: Completion
+        var timer: UInt64
+        /// Monotonic nanoseconds.
+        var deadline: Int64
+        var isSent: Bool
+    }
+
+    private var questions: [UUID: Question] = [:]
+    private var unsent: [UUID] = []
+    private var isConnected = false
+
+    init(_ loop: BusLoop, _ endpoint: Endpoint) throws(Failure) {
+        var options = SocketOptions()
+        options.onlyConnected = true
+        options.lingerMilliseconds = 0
+        options.sendHighWaterMark = Self.highWaterMark
+        options.receiveHighWaterMark = Self.highWaterMark
+        try super.init(loop, endpoint, .dealer, .connect, options)
+    }
+
+    func ask(
+        _ message: Message, timeout: Duration, connectTimeout: Duration,
+        _ completion: @escaping Completion
+    ) {
+        let id = message.header.messageID
+        guard !isClosed else { return completion(.failure(.busStopped)) }
+        guard questions.count < Self.capacity, questions[id] == nil else {
+            return completion(
+                .failure(
+                    Failure(.busy, "\(questions.count) requests to \(endpoint) are under way")))
+        }
+        let now = MonotonicClock.nanoseconds()
+        let deadline = now + timeout.nanoseconds
+        let first = min(deadline, now + connectTimeout.nanoseconds)
+        questions[id] = Question(
+            message: message, completion: completion, timer: addTimer(first, id),
+            deadline: deadline, isSent: false)
+        unsent.append(id)
+        sendWaiting()
+    }
+
+    func giveUp(_ id: UUID, _ failure: Failure) { finish(id, .failure(failure)) }
+
+    private func sendWaiting() {
+        guard isConnected else { return }
+        var kept: [UUID] = []
+        for (index, id) in unsent.enumerated() {
+            guard var question = questions[id] else { continue }
+            guard (try? send(question.message)) == true else {
+                kept = Array(unsent[index...])
+                break
+            }
+            question.isSent = true
+            questions[id] = question
+        }
+        unsent = kept
+    }
+
+    private func addTimer(_ due: Int64, _ id: UUID) -> UInt64 {
+        let timer = loop.makeID()
+        loop.timers.add(id: timer, due: due) { [weak self] in self?.expire(id) }
+        return timer
+    }
+
+    private func expire(_ id: UUID) {
+        guard let question = questions[id] else { return }
+        // That was only the limit for finding somebody to ask.
+        if question.isSent, MonotonicClock.nanoseconds() < question.deadline {
+            questions[id]?.timer = addTimer(question.deadline, id)
+            return
+        }
+        let failure =
+            question.isSent
+            ? Failure(.timedOut, "\(endpoint) gave no answer in time")
+            : Failure(.unavailable, "nobody answers at \(endpoint): is the service running?")
+        finish(id, .failure(failure))
+    }
+
+    private func finish(_ id: UUID, _ result: Result<Message, Failure>) {
+        guard let question = questions.removeValue(forKey: id) else { return }
+        loop.timers.cancel(question.timer)
+        // Those given up are swept out now and then, not one by one.
+        if unsent.count > 2 * questions.count + 64 { unsent.removeAll { questions[$0] == nil } }
+        question.completion(result)
+    }
+
+    override func receive() {
+        for _ in 0..<Self.batchCount {
+            switch next(leadingCount: 0) {
+            case nil: return sendWaiting()
+            case .fault(let fault, _): loop.counters.reject(fault)
+            case .message(_, let message): accept(message)
+            }
+        }
+    }
+
+    private func accept(_ message: Message) {
+        let id = message.header.correlation
+        let isAnswer = message.header.kind == .reply || message.header.kind == .failure
+        guard isAnswer else { return loop.counters.reject(.kind) }
+        // A service of another wire version cannot have read the question's id.
+        guard questions[id] != nil || id == .zero else {
+            return loop.counters.change { $0.lateReplyCount += 1 }
+        }
+        loop.counters.change { $0.receivedCount += 1 }
+        guard message.header.kind == .failure else { return finish(id, .success(message)) }
+        let failure = Failure(wirePayload: message.payload)
+        guard id == .zero else { return finish(id, .failure(failure)) }
+        for (id, question) in questions where question.isSent { finish(id, .failure(failure)) }
+    }
+
+    override func handle(_ event: SocketEvent) {
+        switch event.kind {
+        case .handshakeSucceeded:
+            isConnected = true
+            sendWaiting()
+        case .disconnected:
+            guard isConnected else { return }
+            isConnected = false
+            // What it answered before it went may still lie here.
+            receive()
+            let failure = Failure(.unavailable, "\(endpoint) went away before it answered")
+            for (id, question) in questions where question.isSent { finish(id, .failure(failure)) }
+        default: break
+        }
+    }
+
+    override func didClose() {
+        for id in Array(questions.keys) { finish(id, .failure(.busStopped)) }
+    }
+}
+
+extension Duration {
+    /// Whole nanoseconds, held inside what 64 bits and a monotonic clock can add up.
+    var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        guard seconds < 1_000_000_000 else { return 1_000_000_000_000_000_000 }
+        guard seconds >= 0 else { return 0 }
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
+}

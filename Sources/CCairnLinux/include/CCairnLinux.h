@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+#pragma once
+
+#include "CCairnProcess.h"
+#include "CCairnTerminal.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/// Creates a non-blocking, close-on-exec eventfd with counter 0; -1 and errno on failure.
+int cairn_eventfd(void);
+
+/// Names the calling thread (at most 15 bytes are kept).
+void cairn_name_thread(const char *name);
+
+/// pidfd_open(2): a descriptor that becomes readable when process `pid` ends; -1 and errno.
+int cairn_pidfd_open(int pid);
+
+/// The calling thread's kernel id, remembered per thread. (`pthread_self` is declared `const`, so a
+/// compiler may carry its value across a change of thread.)
+int cairn_thread_id(void);
+
+/// CRC-32C (Castagnoli) of `count` bytes continuing from `crc`; 0 starts. Uses SSE4.2 where the
+/// processor has it.
+uint32_t cairn_crc32c(uint32_t crc, const void *bytes, size_t count);
+
+/// The same by table, for comparison and for other processors.
+uint32_t cairn_crc32c_table(uint32_t crc, const void *bytes, size_t count);
+
+/// From now on the first SIGTERM or SIGINT writes to the eventfd `fd`, and the second ends the
+/// process at once with status 128 + its number. 0, or -1 and errno.
+int cairn_watch_termination(int fd);
+
+/// The magic number of the file system a path lies on, as statfs(2) gives it; -1 and errno.
+long cairn_filesystem_type(const char *path);

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+#pragma once
+
+/// Starts `path` with `arguments` (ended by NULL): standard input is empty, standard output and error
+/// go to the descriptor `log`, signals are as at login, no other descriptor is inherited.
+/// `is_detached` 0: a process group of its own, and SIGTERM when the calling *thread* ends;
+/// otherwise a session of its own. The process id, or -1 and errno, also when exec fails.
+int cairn_spawn(const char *path, char *const arguments[], int log, int is_detached);

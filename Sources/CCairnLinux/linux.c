@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+#define _GNU_SOURCE
+#include "CCairnLinux.h"
+
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int cairn_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
+
+void cairn_name_thread(const char *name) {
+    char kept[16] = {0};
+    for (int i = 0; i < 15 && name[i] != 0; i++) kept[i] = name[i];
+    pthread_setname_np(pthread_self(), kept);
+}
+
+int cairn_pidfd_open(int pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
+
+int cairn_thread_id(void) {
+    static __thread int known;
+    if (known == 0) known = (int)syscall(SYS_gettid);
+    return known;
+}

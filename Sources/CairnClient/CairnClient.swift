@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import Bus
+public import CairnModel
+internal import FoundationEssentials
+public import Site
+internal import Synchronization
+
+/// The way into a site for programs, the terminal and the gateway: asks its services and hears what
+/// they publish.
+///
+/// One per process is enough; any task or thread may use it.
+///
+/// ```swift
+/// let client = try CairnClient(site: Site(opening: "/srv/cairn"))
+/// let answer = try await client.geocode(GeocodeRequest(singleLine: "Paris"))
+/// ```
+public final class CairnClient: Sendable {
+    /// The thread that owns this client's sockets.
+    public let bus: BusThread
+    /// How long a service may be away before a request to it is given up with `unavailable`; it
+    /// covers a restart.
+    public let patience: Duration
+    private let ownsBus: Bool
+    private let requesters = Mutex<[Endpoint: Requester]>([:])
+    let mapFollower = Mutex<MapFollower?>(nil)
+
+    /// Opens a client of a site, with a thread of its own; no service need be up yet.
+    ///
+    /// Throws `Failure` when the site's run directory is not private to this user.
+    public convenience init(site: Site, patience: Duration = .seconds(5)) throws(Failure) {
+        try self.init(runDirectory: site.runDirectory, patience: patience)
+    }
+
+    /// The same with the run directory alone.
+    public init(runDirectory: String, patience: Duration = .seconds(5)) throws(Failure) {
+        bus = try BusThread(name: "cairn-client", runDirectory: runDirectory)
+        self.patience = patience
+        ownsBus = true
+    }
+
+    /// A client on the bus thread a process has already; `close` leaves that thread running.
+    public init(sharing bus: BusThread, patience: Duration = .seconds(5)) {
+        self.bus = bus
+        self.patience = patience
+        ownsBus = false
+    }
+
+    /// Ends it: requests under way get `draining`.
+    ///
+    /// Waits at most about a second.
+    public func close() {
+        mapFollower.withLock { $0 }?.stop()
+        if ownsBus { return bus.stop() }
+        let open = requesters.withLock { requesters in
+            defer { requesters = [:] }
+            return Array(requesters.values)
+        }
+        for requester in open { requester.close() }
+    }
+
+    /// The one requester of this client for an endpoint; connects at its first use.
+    public func requester(_ endpoint: Endpoint) throws(Failure) -> Requester {
+        let result = requesters.withLock { requesters -> Result<Requester, Failure> in
+            if let known = requesters[endpoint] { return .success(known) }
+            return Result { () throws(Failure) in
+                let made = try bus.connectRequester(endpoint)
+                requesters[endpoint] = made
+                return made
+            }
+        }
+        return try result.get()
+    }
+
+    /// Asks a service that repeating the question does not harm, and decodes its answer.
+    ///
+    /// When the service goes away or stays silent, the same question goes out again, with the same
+    /// message id, until `timeout` is over or the service has been away for `patience`. Throws the
+    /// service's own `Failure`, or `timedOut`, `unavailable`, `busy`, `tooLarge`, `cancelled`,
+    /// `draining`; `corrupt` for an answer of another form.
+    public func request<Answer: Decodable>(
+        _ endpoint: Endpoint, _ operation: String, _ body: some Encodable & Sendable,
+        kind: MessageKind = .request, pool: WorkerPool? = nil, actor: String? = nil,
+        map: MapName? = nil, timeout: Duration = .seconds(30), as type: Answer.Type = Answer.self
+    ) async throws(Failure) -> Answer {
+        let message = Message(
+            header: MessageHeader(kind: kind, pool: pool?.rawValue ?? 0),
+            metadata: try CairnJSON.encode(
+                RequestMetadata(operation: operation, actor: actor, map: map?.rawValue)),
+            payload: try CairnJSON.encode(body))
+        let answer = try await ask(try requester(endpoint), message, timeout: timeout)
+        do throws(Failure) { return try answer.decode(Answer.self) } catch {
+            throw Failure(.corrupt, "\(endpoint) answered \(operation) with: \(error.message)")
+        }
+    }
+
+    /// Asks with a message of one's own making; retries as `request` does.
+    public func ask(
+        _ requester: Requester, _ message: Message, timeout: Duration
+    ) async throws(Failure) -> Message {
+        let end = ContinuousClock.now + timeout
+        // A task keeps a worker busy, so silence alone does not make it go out again.
+        let slice = message.header.kind == .task ? timeout : max(timeout / 3, .seconds(1))
+        var awaySince: ContinuousClock.Instant?
+        var pause = Duration.milliseconds(20)
+        while true {
+            let left = end - ContinuousClock.now
+            do throws(Failure) {
+                let limit = min(slice, left)
+                return try await requester.send(
+                    message, timeout: limit, connectTimeout: min(limit, patience))
+            } catch {
+                let now = ContinuousClock.now
+                switch error.code {
+                case .unavailable:
+                    let since = awaySince ?? now
+                    awaySince = since
+                    guard now - since < patience, now + pause < end else { throw error }
+                    do { try await Task.sleep(for: pause) } catch { throw .requestCancelled }
+                    pause = min(pause * 2, .milliseconds(500))
+                case .timedOut:
+                    awaySince = nil
+                    guard now < end else { throw error }
+                default: throw error
+                }
+            }
+        }
+    }
+
+    /// What services publish under these topics from now on (`result/<map>`, `job/<uuid>`,
+    /// `workers`): ephemeral, with gaps; the log is the record.
+    ///
+    /// At most 1,024 messages wait for the reader, then the oldest are dropped.
+    public func live(topics: [String]) throws(Failure) -> AsyncStream<LiveMessage> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: LiveMessage.self, bufferingPolicy: .bufferingNewest(1024))
+        let subscriber = try bus.subscribe(.supervisorLive, topics: topics) { topic, message in
+            continuation.yield(LiveMessage(topic: topic, message: message))
+        }
+        continuation.onTermination = { _ in subscriber.close() }
+        return stream
+    }
+}
+
+/// Something ephemeral that a service published.
+public struct LiveMessage: Hashable, Sendable {
+    /// The topic, `result/World`.
+    public let topic: String
+    /// The message.
+    public let message: Message
+
+    /// Makes a live message.
+    public init(topic: String, message: Message) {
+        self.topic = topic
+        self.message = message
+    }
+}
+
+extension Failure {
+    static let requestCancelled = Failure(.cancelled, "the request was cancelled")
+}

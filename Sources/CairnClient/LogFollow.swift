@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+package import Bus
+package import CairnModel
+
+/// Turns what is published and what can be read into one sequence of calls of a handler: every
+/// event of the subscription once, in order.
+///
+/// It has no clock and no socket; `LogSubscription` gives it them.
+package struct LogFollow {
+    /// What it needs from outside.
+    package struct Outside: Sendable {
+        /// Reads a page of the log.
+        package var read: @Sendable (ReadRequest) async throws(Failure) -> ReadPage
+        /// Hands events on; see `LogSubscription.Handler`.
+        package var handOn: @Sendable ([RecordedEvent], Int64) async -> Void
+        /// Says whether it is reading, and what went wrong, if anything.
+        package var report: @Sendable (_ isReading: Bool, _ fault: Failure?) -> Void
+        /// Waits before the next attempt after a failure; false to give up.
+        package var pause: @Sendable (Duration) async -> Bool
+
+        /// Names the outside.
+        package init(
+            read: @escaping @Sendable (ReadRequest) async throws(Failure) -> ReadPage,
+            handOn: @escaping @Sendable ([RecordedEvent], Int64) async -> Void,
+            report: @escaping @Sendable (_ isReading: Bool, _ fault: Failure?) -> Void,
+            pause: @escaping @Sendable (Duration) async -> Bool
+        ) {
+            self.read = read
+            self.handOn = handOn
+            self.report = report
+            self.pause = pause
+        }
+    }
+
+    private let categories: Set<String>
+    private let outside: Outside
+    private var splice: LogSplice
+    private var handedOn: Int64
+
+    /// Follows some categories (empty for all) from a position on.
+    package init(categories: Set<String>, after position: Int64, outside: Outside) {
+        self.categories = categories
+        self.outside = outside
+        splice = LogSplice(scope: Self.scope(categories), after: position)
+        handedOn = position
+    }
+
+    /// The topics that have to be subscribed to.
+    package static func topics(_ categories: Set<String>) -> [String] {
+        switch scope(categories) {
+        case .all: ["h/", "e/"]
+        case .category(let name): ["h/", "e/\(name)/"]
+        }
+    }
+
+    /// Only the whole log shows the order between categories without a gap, so several are followed
+    /// by following all.
+    private static func scope(_ categories: Set<String>) -> LogSplice.Scope {
+        if categories.count == 1, let only = categories.first { return .category(only) }
+        return .all
+    }
+
+    /// Handles messages as far as they follow on each other, and reads where something is missing;
+    /// false when there is no use in going on.
+    package mutating func handle(_ messages: [Message]) async -> Bool {
+        var next: [RecordedEvent] = []
+        for message in messages {
+            let before = splice
+            guard decide(message, &next) == .read else { continue }
+            splice = before
+            await handOn(next)
+            next = []
+            guard await catchUp() else { return false }
+        }
+        await handOn(next)
+        return true
+    }
+
+    private mutating func decide(
+        _ message: Message, _ next: inout [RecordedEvent]
+    ) -> LogSplice.Decision {
+        switch message.header.kind {
+        case .event:
+            let decision = splice.event(
+                sequence: message.header.sequence,
+                previousInCategory: message.header.previousInCategory)
+            guard decision == .handle else { return decision }
+            guard let event = try? message.decode(RecordedEvent.self),
+                event.globalPosition == message.header.sequence
+            else { return .read }
+            if isWanted(event) { next.append(event) }
+            return .handle
+        case .head:
+            guard let head = try? message.decode(LogHead.self) else { return .pass }
+            return splice.head(head)
+        default: return .pass
+        }
+    }
+
+    private func isWanted(_ event: RecordedEvent) -> Bool {
+        categories.isEmpty || categories.contains(event.stream.category)
+    }
+
+    /// Reads to the end of the log; false when there is no use in going on.
+    package mutating func catchUp() async -> Bool {
+        outside.report(true, nil)
+        var pause = Duration.milliseconds(50)
+        while true {
+            do throws(Failure) {
+                let page = try splice.page(try await outside.read(request))
+                pause = .milliseconds(50)
+                await handOn(page.events.filter(isWanted))
+                outside.report(page.isMore, nil)
+                if !page.isMore { return true }
+            } catch {
+                outside.report(true, error)
+                guard error.code != .conflict, await outside.pause(pause) else { return false }
+                pause = min(pause * 2, .seconds(1))
+            }
+        }
+    }
+
+    private var request: ReadRequest {
+        switch splice.scope {
+        case .all: ReadRequest(after: splice.handled, limit: 1_000)
+        case .category(let name):
+            ReadRequest(after: splice.handled, limit: 1_000, category: name)
+        }
+    }
+
+    private mutating func handOn(_ events: [RecordedEvent]) async {
+        guard !events.isEmpty || splice.handled > handedOn else { return }
+        handedOn = splice.handled
+        await outside.handOn(events, splice.handled)
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import Bus
+public import CairnModel
+
+/// Asks the log of a site: reads pages, appends.
+///
+/// Any task or thread.
+public struct LogReader: Sendable {
+    private let requester: Requester
+
+    /// Connects to the log of the bus thread's site; the log need not be up yet.
+    public init(bus: BusThread) throws(Failure) {
+        requester = try bus.connectRequester(.logRequests)
+    }
+
+    /// Appends several streams' events together or not at all.
+    ///
+    /// When no answer comes it asks again, under the same event ids, so that at most one copy gets
+    /// in. Throws `conflict` (an expected version does not hold; details have `actual=…`), `idReused`,
+    /// `invalidParameter`, `tooLarge`, `noSpace`, or `logUnavailable` when there was no answer in
+    /// time: then nothing is known, and the same append may be tried again later.
+    ///
+    /// - Parameter timeout: How long to go on asking.
+    @discardableResult
+    public func append(
+        _ appends: [StreamAppend], timeout: Duration = .seconds(10)
+    ) async throws(Failure) -> AppendResult {
+        try await ask(
+            "append", AppendRequest(appends: appends), as: AppendResult.self, timeout: timeout)
+    }
+
+    /// Appends to one stream; otherwise as `append(_:timeout:)`.
+    @discardableResult
+    public func append(
+        _ events: [NewEvent], to stream: StreamName, expected: ExpectedVersion,
+        timeout: Duration = .seconds(10)
+    ) async throws(Failure) -> AppendResult {
+        try await append(
+            [StreamAppend(stream: stream, expected: expected, events: events)], timeout: timeout)
+    }
+
+    /// One page of the log.
+    ///
+    /// Throws `logUnavailable` when there was no answer in time, `corrupt` where the log is damaged,
+    /// `invalidParameter`.
+    public func read(
+        _ request: ReadRequest, timeout: Duration = .seconds(10)
+    ) async throws(Failure) -> ReadPage {
+        try await ask("read", request, as: ReadPage.self, timeout: timeout)
+    }
+
+    /// Up to `limit` events of one category after a global position; fewer only where it ends.
+    public func events(
+        category: String, after: Int64, limit: Int
+    ) async throws(Failure) -> [RecordedEvent] {
+        try await events(limit: limit, after: after) { after, limit in
+            ReadRequest(after: after, limit: limit, category: category)
+        }
+    }
+
+    /// Up to `limit` events of one stream after a global position; fewer only where it ends.
+    public func events(
+        stream: StreamName, after: Int64 = 0, limit: Int = .max
+    ) async throws(Failure) -> [RecordedEvent] {
+        try await events(limit: limit, after: after) { after, limit in
+            ReadRequest(after: after, limit: limit, stream: stream)
+        }
+    }
+
+    private func events(
+        limit: Int, after: Int64, request: (Int64, Int) -> ReadRequest
+    ) async throws(Failure) -> [RecordedEvent] {
+        var events: [RecordedEvent] = []
+        var after = after
+        while events.count < limit {
+            let page = try await read(request(after, min(1_000, limit - events.count)))
+            events += page.events
+            after = page.through
+            if page.through >= page.head { break }
+        }
+        return events
+    }
+
+    /// How long the log is.
+    public func head(timeout: Duration = .seconds(10)) async throws(Failure) -> LogHead {
+        try await ask("head", Nothing(), as: LogHead.self, timeout: timeout)
+    }
+
+    /// Has the log check a piece of itself.
+    public func verify(
+        after: Int64, limit: Int = 10_000, timeout: Duration = .seconds(60)
+    ) async throws(Failure) -> VerifyPage {
+        try await ask(
+            "verify", VerifyRequest(after: after, limit: limit), as: VerifyPage.self,
+            timeout: timeout)
+    }
+
+    private struct Nothing: Encodable {}
+
+    /// Asks until there is an answer or the time is up.
+    ///
+    /// A restart of the log takes less than a second, so a single attempt waits for two.
+    private func ask<Answer: Decodable>(
+        _ operation: String, _ body: some Encodable, as: Answer.Type, timeout: Duration
+    ) async throws(Failure) -> Answer {
+        let payload = try CairnJSON.encode(body)
+        let deadline = ContinuousClock.now + timeout
+        var pause = Duration.milliseconds(10)
+        while true {
+            let left = deadline - .now
+            do throws(Failure) {
+                let answer = try await requester.request(
+                    operation: operation, payload: payload, timeout: min(left, .seconds(2)))
+                return try answer.decode(Answer.self)
+            } catch {
+                guard error.isRetriable, deadline - .now > pause else {
+                    throw error.isRetriable ? Self.unavailable(operation, error) : error
+                }
+                do { try await Task.sleep(for: pause) } catch {
+                    throw Failure(.cancelled, "the request was cancelled")
+                }
+                pause = min(pause * 2, .milliseconds(500))
+            }
+        }
+    }
+
+    private static func unavailable(_ operation: String, _ reason: Failure) -> Failure {
+        Failure(
+            .logUnavailable, "the event log does not answer, so '\(operation)' is not acknowledged",
+            details: [reason.message])
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+
+/// Decides what a subscriber does with what reaches it: pure, no clock, no socket.
+///
+/// Published messages may be lost, doubled, late or out of order; pages read from the log may not.
+/// So a message is handled only when it says that nothing before it is missing, and everything else
+/// is read. The only state is how far everything has been handled.
+struct LogSplice: Hashable {
+    /// What is subscribed to.
+    enum Scope: Hashable {
+        /// Every event of the log.
+        case all
+        /// The events of one category.
+        case category(String)
+    }
+
+    /// What to do next.
+    enum Decision: Hashable {
+        /// It is old: forget it.
+        case pass
+        /// It is the next event: handle it.
+        case handle
+        /// Something is missing: read on from `handled`.
+        case read
+    }
+
+    let scope: Scope
+    /// Every event of the scope up to this global position has been handed on, and none after it.
+    private(set) var handled: Int64
+
+    init(scope: Scope, after position: Int64) {
+        self.scope = scope
+        handled = position
+    }
+
+    /// An event was published at `sequence`; `previous` is the global position of the one before it
+    /// in its category.
+    mutating func event(sequence: Int64, previousInCategory: Int64) -> Decision {
+        guard sequence > handled else { return .pass }
+        let previous = scope == .all ? sequence - 1 : previousInCategory
+        guard previous <= handled else { return .read }
+        handled = sequence
+        return .handle
+    }
+
+    /// The log said how long it is.
+    ///
+    /// A log shorter than what was handled is read too: the page tells whether the message was
+    /// merely late.
+    mutating func head(_ head: LogHead) -> Decision {
+        let last: Int64? =
+            switch scope {
+            case .all: head.head
+            case .category(let name): head.categories.map { $0[name] ?? 0 }
+            }
+        guard let last else { return head.head == handled ? .pass : .read }
+        guard last <= handled, head.head >= handled else { return .read }
+        guard head.head > handled else { return .pass }
+        handled = head.head
+        return .handle
+    }
+
+    /// A page was read after `handled`.
+    ///
+    /// Returns its events, which are next, and whether there is more to read. Throws `conflict` when
+    /// the log ends before what was handled: it is not the log that was followed so far.
+    mutating func page(
+        _ page: ReadPage
+    ) throws(Failure) -> (events: [RecordedEvent], isMore: Bool) {
+        guard page.head >= handled else {
+            throw Failure(
+                .conflict,
+                "the event log ends at sequence \(page.head), but \(handled) was read from it "
+                    + "before: it has been replaced by an older copy")
+        }
+        let events = page.events.filter { $0.globalPosition > handled }
+        handled = max(handled, page.through)
+        return (events, handled < page.head)
+    }
+}

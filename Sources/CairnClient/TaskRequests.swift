@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Bus
+public import CairnModel
+public import FoundationEssentials
+
+/// Interactive tasks: asked of the supervisor, answered by a worker. Each throws the worker's
+/// `Failure`, or `timedOut`, `unavailable`, `busy`, `tooLarge`, `cancelled`, `draining`.
+extension CairnClient {
+    /// Asks what is here.
+    public func identify(
+        _ request: IdentifyRequest, timeout: Duration = .seconds(10)
+    ) async throws(Failure) -> IdentifyAnswer {
+        try await task(.identify, "identify", request, map: request.map, timeout)
+    }
+
+    /// Asks where something is.
+    public func geocode(
+        _ request: GeocodeRequest, timeout: Duration = .seconds(10)
+    ) async throws(Failure) -> GeocodeAnswer {
+        try await task(.locator, "geocode", request, timeout)
+    }
+
+    /// Asks how a text may go on.
+    public func suggest(
+        _ request: SuggestRequest, timeout: Duration = .seconds(5)
+    ) async throws(Failure) -> SuggestAnswer {
+        try await task(.locator, "suggest", request, timeout)
+    }
+
+    /// Asks what a place is called.
+    public func reverse(
+        _ request: ReverseGeocodeRequest, timeout: Duration = .seconds(10)
+    ) async throws(Failure) -> ReverseGeocodeAnswer {
+        try await task(.locator, "reverse", request, timeout)
+    }
+
+    private func task<Answer: Decodable>(
+        _ pool: WorkerPool, _ operation: String, _ body: some Encodable & Sendable,
+        map: MapName? = nil, _ timeout: Duration
+    ) async throws(Failure) -> Answer {
+        try await request(
+            .supervisorRequests, operation, body, kind: .task, pool: pool, map: map,
+            timeout: timeout)
+    }
+}
+
+/// Commands on maps and jobs. Ids are chosen here unless the caller brings its own, and kept over
+/// retries, so each command is carried out once.
+extension CairnClient {
+    /// Changes a map; pass the result's `sequence` as `minSequence` to read one's own write.
+    public func command(
+        map: MapName, _ command: MapCommand, id: UUID = .timeOrdered(), actor: String? = nil,
+        timeout: Duration = .seconds(30)
+    ) async throws(Failure) -> MapCommandResult {
+        try await request(
+            .mapRequests, "command",
+            MapCommandRequest(id: id, map: map, command: command, actor: actor), actor: actor,
+            map: map, timeout: timeout)
+    }
+
+    /// Submits a job; when this returns, anybody can read it.
+    public func submit(
+        _ submission: JobSubmission, timeout: Duration = .seconds(30)
+    ) async throws(Failure) -> JobDescription {
+        try await request(
+            .supervisorRequests, "submit", submission, actor: submission.actor, timeout: timeout)
+    }
+
+    /// Pauses, resumes or cancels a job.
+    public func command(
+        job: JobID, _ command: JobCommand, id: UUID = .timeOrdered(),
+        timeout: Duration = .seconds(30)
+    ) async throws(Failure) -> JobDescription {
+        try await request(
+            .supervisorRequests, "command",
+            JobCommandRequest(id: id, job: job, command: command), timeout: timeout)
+    }
+
+    /// One job as it is now; throws `Failure` (`notFound`).
+    public func job(
+        _ id: JobID, timeout: Duration = .seconds(10)
+    ) async throws(Failure) -> JobDescription {
+        try await request(.supervisorRequests, "describe", id, timeout: timeout)
+    }
+
+    /// Every job the supervisor knows.
+    public func jobs(timeout: Duration = .seconds(10)) async throws(Failure) -> [JobDescription] {
+        try await request(.supervisorRequests, "list", Nothing(), timeout: timeout)
+    }
+
+    /// The workers that are there now.
+    public func workers(
+        timeout: Duration = .seconds(10)
+    ) async throws(Failure) -> [WorkerDescription] {
+        try await request(.supervisorRequests, "workers", Nothing(), timeout: timeout)
+    }
+}
+
+/// `{}`: the payload of a question that needs none.
+public struct Nothing: Hashable, Sendable, Codable {
+    /// Makes it.
+    public init() {}
+}

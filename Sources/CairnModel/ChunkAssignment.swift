@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import FoundationEssentials
+
+/// One try at one chunk.
+///
+/// A result is taken only from the attempt that holds the chunk's lease.
+public struct ChunkAttempt: Hashable, Sendable, Codable {
+    /// The chunk's number, from 0 through the whole job.
+    public var chunk: Int
+    /// From 1; every lease of a chunk gets the next number.
+    public var number: Int
+    /// The lease, made anew for every attempt.
+    public var lease: UUID
+
+    /// Names an attempt.
+    public init(chunk: Int, number: Int, lease: UUID) {
+        self.chunk = chunk
+        self.number = number
+        self.lease = lease
+    }
+}
+
+/// An attempt with its job: what a worker that comes back says it still holds.
+public struct HeldAttempt: Hashable, Sendable, Codable {
+    /// The job.
+    public var job: JobID
+    /// The attempt.
+    public var attempt: ChunkAttempt
+
+    /// Names an attempt of a job.
+    public init(job: JobID, attempt: ChunkAttempt) {
+        self.job = job
+        self.attempt = attempt
+    }
+}
+
+/// Everything a worker needs to do one chunk; the payload of its task.
+public struct ChunkAssignment: Hashable, Sendable, Codable {
+    /// The job and the attempt.
+    public var held: HeldAttempt
+    /// The job's kind.
+    public var kind: JobKind
+    /// The job's parameters.
+    public var parameters: [String: String]
+    /// The bytes the job works on.
+    public var jobInput: BlobReference?
+    /// What to do.
+    public var chunk: ChunkDescription
+    /// What the chunks of the stage before made, in the order of their numbers; empty unless the
+    /// chunk gathers.
+    public var gathered: [BlobReference?]
+
+    /// Makes an assignment.
+    public init(
+        held: HeldAttempt, kind: JobKind, parameters: [String: String], jobInput: BlobReference?,
+        chunk: ChunkDescription, gathered: [BlobReference?]
+    ) {
+        self.held = held
+        self.kind = kind
+        self.parameters = parameters
+        self.jobInput = jobInput
+        self.chunk = chunk
+        self.gathered = gathered
+    }
+
+    /// The name under which a worker knows the operation, `BatchGeocode.plan`.
+    public var operation: String { kind.rawValue + "." + chunk.operation }
+}
+
+/// How an attempt ended, as its worker says.
+public enum ChunkReport: Hashable, Sendable, Codable {
+    /// It is done.
+    case completed(ChunkOutcome)
+    /// The operation threw.
+    case failed(Failure)
+    /// Not done, by nobody's fault: the worker drains, was told to stop, or refuses.
+    case released(reason: String)
+}
+
+/// A report on its way to the supervisor, sent again until it is acknowledged.
+public struct ChunkResult: Hashable, Sendable, Codable {
+    /// Job and attempt.
+    public var held: HeldAttempt
+    /// How it ended.
+    public var report: ChunkReport
+
+    /// Makes a result.
+    public init(held: HeldAttempt, report: ChunkReport) {
+        self.held = held
+        self.report = report
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import FoundationEssentials
+
+/// A domain event with its stable name and form.
+public protocol EventPayload: Codable, Hashable, Sendable {
+    /// The stable type name, lower-case, dotted, past tense: `map.layer.added`.
+    static var eventType: String { get }
+    /// The version of the form, from 1; it grows when a change is more than an optional addition.
+    static var schema: Int { get }
+}
+
+extension EventPayload {
+    /// Version 1.
+    public static var schema: Int { 1 }
+
+    /// The event for appending: JSON with sorted keys, so equal payloads are equal bytes.
+    public func newEvent(id: UUID, metadata: EventMetadata) throws(Failure) -> NewEvent {
+        NewEvent(
+            id: id, type: Self.eventType, schema: Self.schema, data: try CairnJSON.encode(self),
+            metadata: metadata)
+    }
+
+    /// Decodes a record's payload; throws `Failure`: `newerVersion` for a schema this build does not
+    /// know, `corrupt` for bytes that do not have the form.
+    public static func decode(_ event: NewEvent) throws(Failure) -> Self {
+        guard event.schema <= Self.schema else {
+            throw Failure(
+                .newerVersion,
+                "event \(event.id) of type \(event.type) has schema \(event.schema); this build "
+                    + "knows schema \(Self.schema)")
+        }
+        do {
+            return try CairnJSON.decode(Self.self, from: event.data)
+        } catch {
+            throw Failure(
+                .corrupt, "event \(event.id) of type \(event.type): \(error.message)")
+        }
+    }
+}
+
+/// The JSON of every payload and wire body: sorted keys, slashes unescaped, no NaN or infinity.
+public enum CairnJSON {
+    /// Encodes with sorted keys; throws `Failure` (`invalidParameter`) for NaN or infinity.
+    public static func encode(_ value: some Encodable) throws(Failure) -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            return try encoder.encode(value)
+        } catch {
+            throw Failure(.invalidParameter, "cannot be written as JSON: \(describe(error))")
+        }
+    }
+
+    /// Decodes; throws `Failure` (`invalidParameter`) that names the path and what was expected.
+    public static func decode<Value: Decodable>(
+        _ type: Value.Type, from data: Data
+    ) throws(Failure) -> Value {
+        do {
+            return try JSONDecoder().decode(type, from: data)
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            throw Failure(.invalidParameter, describe(error))
+        }
+    }
+
+    private static func describe(_ error: any Error) -> String {
+        func place(_ path: [any CodingKey], _ text: String) -> String {
+            let name = path.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }
+                .joined(separator: ".")
+            return name.isEmpty ? text : "at '\(name)': \(text)"
+        }
+        switch error {
+        case DecodingError.dataCorrupted(let context):
+            return place(context.codingPath, context.debugDescription)
+        case DecodingError.keyNotFound(let key, let context):
+            return place(context.codingPath, "'\(key.stringValue)' is missing")
+        case DecodingError.typeMismatch(_, let context),
+            DecodingError.valueNotFound(_, let context):
+            return place(context.codingPath, context.debugDescription)
+        case EncodingError.invalidValue(_, let context):
+            return place(context.codingPath, context.debugDescription)
+        default: return "\(error)"
+        }
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+/// What went wrong, as one value that crosses every process border and reaches the user.
+public struct Failure: Error, Hashable, Sendable, Codable, CustomStringConvertible {
+    /// The kind of failure, stable for programs.
+    public var code: Code
+    /// One sentence: which input, where in it, what was expected.
+    public var message: String
+    /// Further sentences; often empty.
+    public var details: [String]
+
+    /// Makes a failure.
+    public init(_ code: Code, _ message: String, details: [String] = []) {
+        self.code = code
+        self.message = message
+        self.details = details
+    }
+
+    /// The message, with details after it.
+    public var description: String {
+        details.isEmpty ? message : message + " (" + details.joined(separator: "; ") + ")"
+    }
+
+    /// Whether asking again, unchanged, can succeed.
+    public var isRetriable: Bool {
+        switch code {
+        case .unavailable, .busy, .timedOut, .draining, .logUnavailable: true
+        default: false
+        }
+    }
+
+    /// The failure codes; a struct so that a newer peer's code is carried, not refused.
+    public struct Code: RawRepresentable, Hashable, Sendable, Codable {
+        /// The stable text.
+        public let rawValue: String
+        /// Wraps any text.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// A parameter is missing, malformed or out of range.
+        public static let invalidParameter = Code(rawValue: "invalidParameter")
+        /// The named map, layer, job, dataset, locator or operation does not exist.
+        public static let notFound = Code(rawValue: "notFound")
+        /// The command contradicts the present state (name taken, job ended).
+        public static let conflict = Code(rawValue: "conflict")
+        /// An event id that the log holds already, with another content or in another append.
+        public static let idReused = Code(rawValue: "idReused")
+        /// The request or answer is larger than a stated bound.
+        public static let tooLarge = Code(rawValue: "tooLarge")
+        /// No process that could answer is reachable.
+        public static let unavailable = Code(rawValue: "unavailable")
+        /// The log is unreachable, so nothing can be acknowledged.
+        public static let logUnavailable = Code(rawValue: "logUnavailable")
+        /// A bounded queue is full; try again.
+        public static let busy = Code(rawValue: "busy")
+        /// The service is shutting down.
+        public static let draining = Code(rawValue: "draining")
+        /// No answer within the deadline.
+        public static let timedOut = Code(rawValue: "timedOut")
+        /// The user cancelled it.
+        public static let cancelled = Code(rawValue: "cancelled")
+        /// Stored bytes do not have the form they must have.
+        public static let corrupt = Code(rawValue: "corrupt")
+        /// A file cannot be read or has a form nothing here understands.
+        public static let unreadable = Code(rawValue: "unreadable")
+        /// The disk is full.
+        public static let noSpace = Code(rawValue: "noSpace")
+        /// Written by, or speaks, a newer version than this build knows.
+        public static let newerVersion = Code(rawValue: "newerVersion")
+        /// A defect or an unforeseen system error.
+        public static let `internal` = Code(rawValue: "internal")
+    }
+}

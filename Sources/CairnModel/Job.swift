@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import FoundationEssentials
+
+/// What kind of work a job is; raw values are the names in commands and URLs.
+public struct JobKind: RawRepresentable, Hashable, Sendable, Codable {
+    /// The name.
+    public let rawValue: String
+    /// Wraps a name.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// Geocodes every row of a CSV file.
+    public static let batchGeocode = JobKind(rawValue: "BatchGeocode")
+
+    /// The kinds that the workers of this build can do.
+    public static let all: [JobKind] = [batchGeocode]
+}
+
+/// How far a job is: REST's states without the `esriJob` prefix.
+///
+/// That a job is paused is said by `JobDescription.isPaused`.
+public enum JobStatus: String, Hashable, Sendable, Codable {
+    /// Accepted and recorded; nothing has run.
+    case submitted
+    /// Its chunks wait for a worker.
+    case waiting
+    /// At least one chunk has been started.
+    case executing
+    /// Every chunk is done and the product is named.
+    case succeeded
+    /// It ended with an error.
+    case failed
+    /// It exceeded the limit its submitter set.
+    case timedOut
+    /// Cancelling was asked; chunks may still be running.
+    case cancelling
+    /// It ended by the user's wish; nothing writes any more.
+    case cancelled
+
+    /// Whether nothing can happen any more.
+    public var isTerminal: Bool {
+        switch self {
+        case .succeeded, .failed, .timedOut, .cancelled: true
+        case .submitted, .waiting, .executing, .cancelling: false
+        }
+    }
+}
+
+/// The processes that can do a piece of work.
+public enum WorkerPool: UInt8, Hashable, Sendable, Codable, CaseIterable {
+    /// `cairn-identify`.
+    case identify = 1
+    /// `cairn-locator`.
+    case locator = 2
+    /// `cairn-worker`.
+    case work = 3
+}
+
+/// A chunk of a job: the unit of lease, retry, pause and cancel.
+public struct ChunkDescription: Hashable, Sendable, Codable {
+    /// Who can do it.
+    public var pool: WorkerPool
+    /// What to do, a name known to the job kind: `plan`, `geocodeRows`, `assemble`.
+    public var operation: String
+    /// The input, in the operation's own form (JSON); the supervisor never opens it.
+    public var input: Data
+    /// How much of the job's work it is, in the kind's own unit (rows); ≥ 0.
+    public var weight: Int
+    /// Whether it is handed the blobs of the stage before.
+    public var gathers: Bool
+
+    /// Describes a chunk.
+    public init(
+        pool: WorkerPool, operation: String, input: Data, weight: Int, gathers: Bool = false
+    ) {
+        self.pool = pool
+        self.operation = operation
+        self.input = input
+        self.weight = weight
+        self.gathers = gathers
+    }
+}
+
+/// What a finished chunk hands back.
+public struct ChunkOutcome: Hashable, Sendable, Codable {
+    /// Further chunks, to run after every chunk of the present stage is done (a plan step).
+    public var nextStage: [ChunkDescription]
+    /// The stages after that one, as far as they are known already: what is known counts for
+    /// progress.
+    public var laterStages: [[ChunkDescription]]
+    /// A blob the chunk made, if any.
+    public var blob: BlobReference?
+    /// Messages for the user.
+    public var messages: [JobMessage]
+
+    /// Makes an outcome.
+    public init(
+        nextStage: [ChunkDescription] = [], laterStages: [[ChunkDescription]] = [],
+        blob: BlobReference? = nil, messages: [JobMessage] = []
+    ) {
+        self.nextStage = nextStage
+        self.laterStages = laterStages
+        self.blob = blob
+        self.messages = messages
+    }
+}
+
+/// Bytes kept beside the log under their hash, in `blobs/<sha256>`.
+public struct BlobReference: Hashable, Sendable, Codable {
+    /// The SHA-256 of the bytes.
+    public var id: ContentID
+    /// How many bytes there are.
+    public var byteCount: Int64
+    /// The media type, `text/csv`.
+    public var mediaType: String
+
+    /// Names a blob.
+    public init(id: ContentID, byteCount: Int64, mediaType: String) {
+        self.id = id
+        self.byteCount = byteCount
+        self.mediaType = mediaType
+    }
+}
+
+/// A message a job shows to its user.
+public struct JobMessage: Hashable, Sendable, Codable {
+    /// How grave it is.
+    public enum Severity: String, Hashable, Sendable, Codable {
+        /// For information.
+        case informative
+        /// Something to look at.
+        case warning
+        /// What made the job fail.
+        case error
+    }
+
+    /// How grave it is.
+    public var severity: Severity
+    /// One sentence.
+    public var text: String
+
+    /// Makes a message.
+    public init(_ severity: Severity, _ text: String) {
+        self.severity = severity
+        self.text = text
+    }
+}
+
+/// What a user submits.
+public struct JobSubmission: Hashable, Sendable, Codable {
+    /// Chosen by the caller, kept over retries: the same id is submitted once.
+    public var id: JobID
+    /// The kind.
+    public var kind: JobKind
+    /// The kind's parameters, text by name.
+    public var parameters: [String: String]
+    /// Bytes the job works on, put into the site's blobs beforehand.
+    public var input: BlobReference?
+    /// Who asks.
+    public var actor: String?
+    /// The longest the job may take from submission, in seconds; nil, the usual case, for ever.
+    public var timeLimitSeconds: Int?
+
+    /// Makes a submission.
+    public init(
+        id: JobID, kind: JobKind, parameters: [String: String], input: BlobReference? = nil,
+        actor: String? = nil, timeLimitSeconds: Int? = nil
+    ) {
+        self.id = id
+        self.kind = kind
+        self.parameters = parameters
+        self.input = input
+        self.actor = actor
+        self.timeLimitSeconds = timeLimitSeconds
+    }
+}
+
+/// What may be asked of a submitted job.
+public enum JobCommand: String, Hashable, Sendable, Codable {
+    /// Stop starting chunks; running ones end.
+    case pause
+    /// Go on.
+    case resume
+    /// End it for good.
+    case cancel
+}
+
+/// A job command on its way to the supervisor.
+public struct JobCommandRequest: Hashable, Sendable, Codable {
+    /// Chosen by the caller, kept over retries.
+    public var id: UUID
+    /// The job.
+    public var job: JobID
+    /// What to do.
+    public var command: JobCommand
+
+    /// Makes a request.
+    public init(id: UUID, job: JobID, command: JobCommand) {
+        self.id = id
+        self.job = job
+        self.command = command
+    }
+}
+
+/// A job as anybody may read it, at one sequence number.
+public struct JobDescription: Hashable, Sendable, Codable {
+    /// The job.
+    public var id: JobID
+    /// Its kind.
+    public var kind: JobKind
+    /// Its parameters.
+    public var parameters: [String: String]
+    /// How far it is.
+    public var status: JobStatus
+    /// Whether it is paused.
+    public var isPaused: Bool
+    /// 0…100, never going back: finished weight over known weight, plus what running chunks report.
+    public var progress: Double
+    /// Chunks known so far.
+    public var chunkCount: Int
+    /// Chunks finished.
+    public var completedChunkCount: Int
+    /// Attempts that ended with their worker's death.
+    public var lostAttemptCount: Int
+    /// Messages, oldest first.
+    public var messages: [JobMessage]
+    /// The product, once succeeded.
+    public var result: BlobReference?
+    /// Why it failed.
+    public var failure: Failure?
+    /// When it was submitted.
+    public var submittedAt: Timestamp
+    /// When it ended.
+    public var endedAt: Timestamp?
+    /// The last event folded into this answer.
+    public var sequence: Int64
+
+    /// Makes a description.
+    public init(
+        id: JobID, kind: JobKind, parameters: [String: String], status: JobStatus, isPaused: Bool,
+        progress: Double, chunkCount: Int, completedChunkCount: Int, lostAttemptCount: Int,
+        messages: [JobMessage], result: BlobReference?, failure: Failure?, submittedAt: Timestamp,
+        endedAt: Timestamp?, sequence: Int64
+    ) {
+        self.id = id
+        self.kind = kind
+        self.parameters = parameters
+        self.status = status
+        self.isPaused = isPaused
+        self.progress = progress
+        self.chunkCount = chunkCount
+        self.completedChunkCount = completedChunkCount
+        self.lostAttemptCount = lostAttemptCount
+        self.messages = messages
+        self.result = result
+        self.failure = failure
+        self.submittedAt = submittedAt
+        self.endedAt = endedAt
+        self.sequence = sequence
+    }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import Geometry
+
+/// Asks where a place or an address is.
+public struct GeocodeRequest: Hashable, Sendable, Codable {
+    /// The locator's name; `World` is the default one.
+    public var locator: String
+    /// The whole address or place in one line.
+    public var singleLine: String
+    /// ISO 3166-1 country codes, alpha-2 or alpha-3, any case; empty for the whole world.
+    public var countryCodes: [String]
+    /// The most candidates wanted, 1…50.
+    public var maxLocations: Int
+    /// Only candidates inside, in longitude and latitude; nil for everywhere.
+    public var searchExtent: Envelope?
+    /// Prefers candidates near this longitude and latitude.
+    public var location: Coordinate?
+    /// Ties the request to one suggestion.
+    public var magicKey: String?
+
+    /// Makes a request.
+    public init(
+        locator: String = "World", singleLine: String, countryCodes: [String] = [],
+        maxLocations: Int = 20, searchExtent: Envelope? = nil, location: Coordinate? = nil,
+        magicKey: String? = nil
+    ) {
+        self.locator = locator
+        self.singleLine = singleLine
+        self.countryCodes = countryCodes
+        self.maxLocations = maxLocations
+        self.searchExtent = searchExtent
+        self.location = location
+        self.magicKey = magicKey
+    }
+}
+
+/// One place that may be meant.
+public struct Candidate: Hashable, Sendable, Codable {
+    /// The full label, `Paris, Île-de-France, France`.
+    public var address: String
+    /// Longitude and latitude, WGS 84.
+    public var location: Coordinate
+    /// How well the text matches, 0…100; 100 = every word exactly.
+    public var score: Double
+    /// How it matched.
+    public var matchType: MatchType
+    /// What to show: longitude and latitude around the place.
+    public var extent: Envelope
+    /// Esri's attribute names: `Match_addr`, `Addr_type`, `City`, `Region`, `Country` and so on.
+    public var attributes: Attributes
+    /// The distance in metres from the given location, for reverse geocoding.
+    public var distanceMeters: Double?
+
+    /// Makes a candidate.
+    public init(
+        address: String, location: Coordinate, score: Double, matchType: MatchType,
+        extent: Envelope, attributes: Attributes, distanceMeters: Double? = nil
+    ) {
+        self.address = address
+        self.location = location
+        self.score = score
+        self.matchType = matchType
+        self.extent = extent
+        self.attributes = attributes
+        self.distanceMeters = distanceMeters
+    }
+}
+
+/// How a candidate matched the text.
+public enum MatchType: String, Hashable, Sendable, Codable {
+    /// Its name, letter by letter after folding.
+    case exact
+    /// Another of its names.
+    case alternateName
+    /// The beginning of a name.
+    case prefix
+    /// A name with a typing error.
+    case fuzzy
+    /// By position (reverse geocoding).
+    case position
+}
+
+/// The candidates, best first.
+public struct GeocodeAnswer: Hashable, Sendable, Codable {
+    /// Best first.
+    public var candidates: [Candidate]
+    /// The locator file that answered.
+    public var locator: ContentID
+
+    /// Makes an answer.
+    public init(candidates: [Candidate], locator: ContentID) {
+        self.candidates = candidates
+        self.locator = locator
+    }
+}
+
+/// Asks how a text that is being typed may go on.
+public struct SuggestRequest: Hashable, Sendable, Codable {
+    /// The locator's name.
+    public var locator: String
+    /// What has been typed so far.
+    public var text: String
+    /// ISO country codes; empty for the whole world.
+    public var countryCodes: [String]
+    /// The most suggestions wanted, 1…15.
+    public var maxSuggestions: Int
+    /// Prefers places near this longitude and latitude.
+    public var location: Coordinate?
+
+    /// Makes a request.
+    public init(
+        locator: String = "World", text: String, countryCodes: [String] = [],
+        maxSuggestions: Int = 5, location: Coordinate? = nil
+    ) {
+        self.locator = locator
+        self.text = text
+        self.countryCodes = countryCodes
+        self.maxSuggestions = maxSuggestions
+        self.location = location
+    }
+}
+
+/// One way the text may go on.
+public struct Suggestion: Hashable, Sendable, Codable {
+    /// What to show.
+    public var text: String
+    /// Opaque, URL-safe, without commas: names the place for a geocode request.
+    public var magicKey: String
+    /// Whether it stands for several places.
+    public var isCollection: Bool
+
+    /// Makes a suggestion.
+    public init(text: String, magicKey: String, isCollection: Bool) {
+        self.text = text
+        self.magicKey = magicKey
+        self.isCollection = isCollection
+    }
+}
+
+/// The suggestions, best first.
+public struct SuggestAnswer: Hashable, Sendable, Codable {
+    /// Best first.
+    public var suggestions: [Suggestion]
+
+    /// Makes an answer.
+    public init(suggestions: [Suggestion]) { self.suggestions = suggestions }
+}
+
+/// Asks for the name of a place.
+public struct ReverseGeocodeRequest: Hashable, Sendable, Codable {
+    /// The locator's name.
+    public var locator: String
+    /// Longitude and latitude, WGS 84.
+    public var location: Coordinate
+    /// How far away a place may be.
+    public var maxDistanceMeters: Double
+
+    /// Makes a request.
+    public init(locator: String = "World", location: Coordinate, maxDistanceMeters: Double = 100) {
+        self.locator = locator
+        self.location = location
+        self.maxDistanceMeters = maxDistanceMeters
+    }
+}
+
+/// The nearest place, or none.
+public struct ReverseGeocodeAnswer: Hashable, Sendable, Codable {
+    /// The nearest place within the distance; nil when there is none.
+    public var candidate: Candidate?
+
+    /// Makes an answer.
+    public init(candidate: Candidate?) { self.candidate = candidate }
+}
+
+/// A locator was built and took this name in the site; recorded in `locator-<name>`.
+public struct LocatorPublished: EventPayload {
+    /// The stable type name.
+    public static let eventType = "locator.published"
+    /// The locator's name in URLs.
+    public var name: String
+    /// The locator file.
+    public var locator: ContentID
+    /// How many places it knows.
+    public var placeCount: Int
+
+    /// Makes the event.
+    public init(name: String, locator: ContentID, placeCount: Int) {
+        self.name = name
+        self.locator = locator
+        self.placeCount = placeCount
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+/// Asks the log to append; the body of `append`.
+public struct AppendRequest: Hashable, Sendable, Codable {
+    /// Appended together or not at all, in this order.
+    public var appends: [StreamAppend]
+
+    /// Makes a request.
+    public init(appends: [StreamAppend]) { self.appends = appends }
+}
+
+/// Asks the log for events in order; the body of `read`.
+public struct ReadRequest: Hashable, Sendable, Codable {
+    /// Only events after this global position; 0 for the beginning.
+    public var after: Int64
+    /// At most so many events, 1…1,000; a page may hold fewer, see `ReadPage`.
+    public var limit: Int
+    /// Only events of this stream.
+    public var stream: StreamName?
+    /// Only events of streams of this category; ignored when `stream` is given.
+    public var category: String?
+
+    /// Makes a request.
+    public init(after: Int64, limit: Int, stream: StreamName? = nil, category: String? = nil) {
+        self.after = after
+        self.limit = limit
+        self.stream = stream
+        self.category = category
+    }
+}
+
+/// A piece of the log; the answer to `read`.
+public struct ReadPage: Hashable, Sendable, Codable {
+    /// The events, in the order of the log; fewer than asked for when there are no more, or when they
+    /// are larger than 1 MiB together.
+    public var events: [RecordedEvent]
+    /// The page holds every event asked for up to this global position: go on after it.
+    ///
+    /// Equal to `head` when there was nothing more.
+    public var through: Int64
+    /// The last global position of the whole log when the page was read; 0 for an empty log.
+    public var head: Int64
+
+    /// Makes a page.
+    public init(events: [RecordedEvent], through: Int64, head: Int64) {
+        self.events = events
+        self.through = through
+        self.head = head
+    }
+}
+
+/// How long the log is; the answer to `head` and the body of the periodic head messages.
+public struct LogHead: Hashable, Sendable, Codable {
+    /// The last global position; 0 for an empty log.
+    public var head: Int64
+    /// The last global position in each category, so that a reader of one category knows whether it
+    /// has everything; absent when the log has more than 100 categories.
+    public var categories: [String: Int64]?
+
+    /// Makes an answer.
+    public init(head: Int64, categories: [String: Int64]? = nil) {
+        self.head = head
+        self.categories = categories
+    }
+}
+
+/// Asks the log to check a piece of itself; the body of `verify`.
+public struct VerifyRequest: Hashable, Sendable, Codable {
+    /// Only events after this global position; 0 for the beginning.
+    public var after: Int64
+    /// About so many events, 1…10,000; whole commit batches are checked.
+    public var limit: Int
+
+    /// Makes a request.
+    public init(after: Int64, limit: Int) {
+        self.after = after
+        self.limit = limit
+    }
+}
+
+/// What a check of a piece of the log found; the answer to `verify`.
+public struct VerifyPage: Hashable, Sendable, Codable {
+    /// Everything up to this global position was checked, from where the request began.
+    ///
+    /// Equal to `head` at the end.
+    public var checkedThrough: Int64
+    /// The last global position of the whole log.
+    public var head: Int64
+    /// The hash chain's value at `checkedThrough`, 64 hexadecimal digits: two logs that agree on it
+    /// agree on everything before it.
+    ///
+    /// Empty for an empty log.
+    public var chainHash: String
+    /// The first thing found wrong, if any; what comes after it was not checked.
+    public var fault: LogFault?
+
+    /// Makes an answer.
+    public init(checkedThrough: Int64, head: Int64, chainHash: String, fault: LogFault? = nil) {
+        self.checkedThrough = checkedThrough
+        self.head = head
+        self.chainHash = chainHash
+        self.fault = fault
+    }
+}
+
+/// A place where the stored log is not what was appended.
+public struct LogFault: Error, Hashable, Sendable, Codable {
+    /// The global position of the first event that cannot be trusted.
+    public var position: Int64
+    /// One sentence: what does not hold.
+    public var message: String
+
+    /// Makes a fault.
+    public init(position: Int64, message: String) {
+        self.position = position
+        self.message = message
+    }
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import Geometry
+
+/// Where a layer's features come from.
+public struct LayerSource: Hashable, Sendable, Codable {
+    /// The dataset that holds them.
+    public var dataset: ContentID
+
+    /// Names the dataset.
+    public init(dataset: ContentID) { self.dataset = dataset }
+}
+
+/// What a map contains at one place of its drawing order.
+public enum LayerKind: Hashable, Sendable, Codable {
+    /// A group that holds layers and has no features of its own.
+    case group
+    /// A layer of features.
+    case feature(source: LayerSource)
+}
+
+/// How far a layer's source is known.
+public enum LoadStatus: String, Hashable, Sendable, Codable {
+    /// Nothing has been tried.
+    case notLoaded
+    /// The source is being read.
+    case loading
+    /// The layer's properties are known.
+    case loaded
+    /// The source could not be read; the layer's `loadError` says why.
+    case failedToLoad
+}
+
+/// What is known of a layer only once it is loaded.
+public struct LayerProperties: Hashable, Sendable, Codable {
+    /// The rectangle around all features, in `spatialReference`; nil for an empty layer.
+    public var extent: Envelope?
+    /// The coordinate system of the source.
+    public var spatialReference: SpatialReference
+    /// What the features are.
+    public var geometryType: GeometryType
+    /// The columns; the first is the object id.
+    public var fields: [FieldDescription]
+    /// The number of features.
+    public var featureCount: Int
+    /// A rectangle around all features in WGS 84 longitude and latitude; nil where it is not known.
+    public var geographicExtent: Envelope?
+
+    /// Makes properties.
+    public init(
+        extent: Envelope?, spatialReference: SpatialReference, geometryType: GeometryType,
+        fields: [FieldDescription], featureCount: Int, geographicExtent: Envelope? = nil
+    ) {
+        self.geographicExtent = geographicExtent
+        self.extent = extent
+        self.spatialReference = spatialReference
+        self.geometryType = geometryType
+        self.fields = fields
+        self.featureCount = featureCount
+    }
+}
+
+/// The scales at which a layer is drawn; denominators, 0 = no limit.
+public struct ScaleRange: Hashable, Sendable, Codable {
+    /// The zoomed-out limit, the larger denominator: visible when scale ≤ `minScale`.
+    public var minScale: Double
+    /// The zoomed-in limit, the smaller denominator: visible when scale ≥ `maxScale`.
+    public var maxScale: Double
+
+    /// Visible at every scale.
+    public static let unlimited = ScaleRange(minScale: 0, maxScale: 0)
+
+    /// Makes a range.
+    public init(minScale: Double, maxScale: Double) {
+        self.minScale = minScale
+        self.maxScale = maxScale
+    }
+
+    /// Whether a map at `1 : scale` shows the layer.
+    public func contains(scale: Double) -> Bool {
+        (minScale == 0 || scale <= minScale) && (maxScale == 0 || scale >= maxScale)
+    }
+}
+
+/// One layer or group as anybody may read it.
+public struct LayerDescription: Hashable, Sendable, Codable {
+    /// The number inside the map, never reused.
+    public var id: LayerID
+    /// The name, unique in the map.
+    public var name: String
+    /// The group it lies in; nil at the top level.
+    public var parent: LayerID?
+    /// Its children in drawing order, bottom first; empty for a feature layer.
+    public var children: [LayerID]
+    /// Group or features.
+    public var kind: LayerKind
+    /// Its own visibility; it is drawn when every ancestor is visible too.
+    public var isVisible: Bool
+    /// The scales at which it is drawn.
+    public var scaleRange: ScaleRange
+    /// A WHERE clause that limits its features; nil for all.
+    public var definitionExpression: String?
+    /// The field shown for a feature; nil means the field chosen from the properties.
+    public var displayField: String?
+    /// How far the source is known; groups are always `loaded`.
+    public var loadStatus: LoadStatus
+    /// Why the last load failed, while `failedToLoad`.
+    public var loadError: Failure?
+    /// Known while `loaded`; nil for groups.
+    public var properties: LayerProperties?
+
+    /// Makes a description.
+    public init(
+        id: LayerID, name: String, parent: LayerID?, children: [LayerID], kind: LayerKind,
+        isVisible: Bool, scaleRange: ScaleRange, definitionExpression: String?,
+        displayField: String?, loadStatus: LoadStatus, loadError: Failure?,
+        properties: LayerProperties?
+    ) {
+        self.id = id
+        self.name = name
+        self.parent = parent
+        self.children = children
+        self.kind = kind
+        self.isVisible = isVisible
+        self.scaleRange = scaleRange
+        self.definitionExpression = definitionExpression
+        self.displayField = displayField
+        self.loadStatus = loadStatus
+        self.loadError = loadError
+        self.properties = properties
+    }
+}
+
+extension LayerDescription {
+    /// The field shown for a feature: ``displayField`` where the layer has it, or one chosen from the
+    /// properties.
+    ///
+    /// Chosen are, in this order: a text field called `name`, `title` or `label` (any letter case),
+    /// the first text field with one of these words in its name, the first text field, the object
+    /// id. Nil for groups and layers that are not loaded.
+    public var shownField: String? {
+        guard let fields = properties?.fields else { return nil }
+        if let wanted = displayField?.lowercased(),
+            let field = fields.first(where: { $0.name.lowercased() == wanted })
+        {
+            return field.name
+        }
+        let texts = fields.filter { $0.type == .string }
+        let words = ["name", "title", "label"]
+        let chosen =
+            words.lazy.compactMap { word in texts.first { $0.name.lowercased() == word } }.first
+            ?? words.lazy.compactMap { word in
+                texts.first { $0.name.lowercased().contains(word) }
+            }.first ?? texts.first ?? fields.first
+        return chosen?.name
+    }
+}
+
+/// A map as anybody may read it, at one sequence number.
+public struct MapDescription: Hashable, Sendable, Codable {
+    /// The name.
+    public var name: MapName
+    /// The last event folded into it: the sequence number of this answer.
+    public var sequence: Int64
+    /// Top-level layers in drawing order, bottom first; `layers` has the rest.
+    public var rootLayers: [LayerID]
+    /// Every layer and group, in drawing order, bottom first, a group before its children.
+    public var layers: [LayerDescription]
+    /// The bottom-most feature layer; nil for a map without one.
+    public var basemap: LayerID?
+    /// The basemap's spatial reference once it is loaded, otherwise nil: the map is blank.
+    public var spatialReference: SpatialReference?
+    /// The basemap's extent once it is loaded.
+    public var initialExtent: Envelope?
+
+    /// Makes a description.
+    public init(
+        name: MapName, sequence: Int64, rootLayers: [LayerID], layers: [LayerDescription],
+        basemap: LayerID?, spatialReference: SpatialReference?, initialExtent: Envelope?
+    ) {
+        self.name = name
+        self.sequence = sequence
+        self.rootLayers = rootLayers
+        self.layers = layers
+        self.basemap = basemap
+        self.spatialReference = spatialReference
+        self.initialExtent = initialExtent
+    }
+
+    /// The layer of that number, or nil.
+    public func layer(_ id: LayerID) -> LayerDescription? { layers.first { $0.id == id } }
+}

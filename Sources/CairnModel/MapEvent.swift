@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+/// Everything that can happen to a map, as recorded in the stream `map-<name>`.
+public enum MapEvent: Hashable, Sendable {
+    /// A map was made.
+    case created(MapCreated)
+    /// A layer or group was added.
+    case layerAdded(LayerAdded)
+    /// A layer or group was moved.
+    case layerMoved(LayerMoved)
+    /// A layer, or a group with all it holds, was removed.
+    case layerRemoved(LayerRemoved)
+    /// A layer or group got another name.
+    case layerRenamed(LayerRenamed)
+    /// A layer or group was turned on or off.
+    case layerVisibilityChanged(LayerVisibilityChanged)
+    /// The scales at which it is drawn changed.
+    case layerScaleRangeChanged(LayerScaleRangeChanged)
+    /// The WHERE clause that limits a layer changed.
+    case layerDefinitionChanged(LayerDefinitionChanged)
+    /// The field shown for its features changed.
+    case layerDisplayFieldChanged(LayerDisplayFieldChanged)
+    /// A layer got another source.
+    case layerSourceChanged(LayerSourceChanged)
+    /// The source is being read.
+    case layerLoadStarted(LayerLoadStarted)
+    /// The source was read.
+    case layerLoaded(LayerLoaded)
+    /// The source could not be read.
+    case layerLoadFailed(LayerLoadFailed)
+
+    /// The payload inside.
+    public var payload: any EventPayload {
+        switch self {
+        case .created(let payload): payload
+        case .layerAdded(let payload): payload
+        case .layerMoved(let payload): payload
+        case .layerRemoved(let payload): payload
+        case .layerRenamed(let payload): payload
+        case .layerVisibilityChanged(let payload): payload
+        case .layerScaleRangeChanged(let payload): payload
+        case .layerDefinitionChanged(let payload): payload
+        case .layerDisplayFieldChanged(let payload): payload
+        case .layerSourceChanged(let payload): payload
+        case .layerLoadStarted(let payload): payload
+        case .layerLoaded(let payload): payload
+        case .layerLoadFailed(let payload): payload
+        }
+    }
+
+    /// Decodes a record of a `map-` stream; throws `Failure` (`newerVersion`, `corrupt`).
+    public init(_ event: NewEvent) throws(Failure) {
+        switch event.type {
+        case MapCreated.eventType: self = .created(try .decode(event))
+        case LayerAdded.eventType: self = .layerAdded(try .decode(event))
+        case LayerMoved.eventType: self = .layerMoved(try .decode(event))
+        case LayerRemoved.eventType: self = .layerRemoved(try .decode(event))
+        case LayerRenamed.eventType: self = .layerRenamed(try .decode(event))
+        case LayerVisibilityChanged.eventType:
+            self = .layerVisibilityChanged(try .decode(event))
+        case LayerScaleRangeChanged.eventType:
+            self = .layerScaleRangeChanged(try .decode(event))
+        case LayerDefinitionChanged.eventType:
+            self = .layerDefinitionChanged(try .decode(event))
+        case LayerDisplayFieldChanged.eventType:
+            self = .layerDisplayFieldChanged(try .decode(event))
+        case LayerSourceChanged.eventType: self = .layerSourceChanged(try .decode(event))
+        case LayerLoadStarted.eventType: self = .layerLoadStarted(try .decode(event))
+        case LayerLoaded.eventType: self = .layerLoaded(try .decode(event))
+        case LayerLoadFailed.eventType: self = .layerLoadFailed(try .decode(event))
+        default:
+            throw Failure(
+                .newerVersion, "event \(event.id) has type '\(event.type)', unknown to this build")
+        }
+    }
+}
+
+/// An empty map was made.
+public struct MapCreated: EventPayload {
+    /// The stable type name.
+    public static let eventType = "map.created"
+    /// The map's name.
+    public var name: MapName
+    /// Makes the event.
+    public init(name: MapName) { self.name = name }
+}
+
+/// A layer or group was added.
+public struct LayerAdded: EventPayload {
+    /// The stable type name.
+    public static let eventType = "map.layer.added"
+    /// Its number, never used before in this map.
+    public var layer: LayerID
+    /// Its name.
+    public var name: String
+    /// Group or features.
+    public var kind: LayerKind
+    /// The group it lies in; absent at the top level.
+    public var parent: LayerID?
+    /// Its place among its siblings, 0 = bottom.
+    public var index: Int
+    /// Makes the event.
+    public init(layer: LayerID, name: String, kind: LayerKind, parent: LayerID?, index: Int) {
+        self.layer = layer
+        self.name = name
+        self.kind = kind
+        self.parent = parent
+        self.index = index
+    }
+}
+
+/// A layer or group was moved.
+public struct LayerMoved: EventPayload {
+    /// The stable type name.
+    public static let eventType = "map.layer.moved"
+    /// The layer or group.
+    public var layer: LayerID
+    /// The group it lies in now; absent at the top level.
+    public var parent: LayerID?
+    /// Its place among its new siblings, itself taken out before.
+    public var index: Int
+    /// Makes the event.
+    public init(layer: LayerID, parent: LayerID?, index: Int) {
+        self.layer = layer
+        self.parent = parent
+        self.index = index
+    }
+}
+
+/// A layer, or a group with all it holds, was removed.
+public struct LayerRemoved: EventPayload {
+    /// The stable type name.
+    public static let eventType = "map.layer.removed"
+    /// The layer or group.
+    public var layer: LayerID
+    /// Makes the event.
+    public init(layer: LayerID) { self.layer = layer }
+}
+
+/// A layer got another name.
+public struct LayerRenamed: EventPayload {
+    /// The stable type name.
+    public static let eventType = "map.layer.renamed"
+    /// The layer or group.
+    public var layer: LayerID
+    /// Its new name, unique in the map.
+    public var name: String
+    /// Makes the event.
+    public init(layer: LayerID, name: String) {
+        self.layer = layer
+        self.name = name
+    }
+}
+
+/// A layer was turned on or off.
+public struct LayerVisibilityChanged: EventPayload {
+    /// The stable type name.
+    public static let eventType = "map.layer.visibilityChanged"
+    /// The layer or group.
+    public var layer: LayerID
+    /// Whether it is on now.
+    public var isVisible: Bool
+    /// Makes the event.
+    public init(layer: LayerID, isVisible: Bool) {
+        self.layer = layer
+        self.isVisible = isVisible
+    }
+}
+
+/// A layer's scale range changed.
+public struct LayerScaleRangeChanged: EventPayload {
+    /// The stable type name.
+    public static let eventType = "map.layer.scaleRangeChanged"
+    /// The layer or group.
+    public var layer: LayerID
+    /// Its range now.
+    public var scaleRange: ScaleRange
+    /// Makes the event.
+    public init(layer: LayerID, scaleRange: ScaleRange) {
+        self.layer = layer
+        self.scaleRange = scaleRange
+    }
+}
+
+/// A layer's definition expression changed.
+public struct LayerDefinitionChanged: EventPayload {
+    /// The stable type name.
+    public static let eventType = "map.layer.definitionChanged"
+    /// The layer or group.
+    public var layer: LayerID
+    /// The WHERE clause; absent when the limit was lifted.
+    public var expression: String?
+    /// Makes the event.
+    public init(layer: LayerID, expression: String?) {
+        self.layer = layer
+        self.expression = expression
+    }
+}
+
+/// A layer's display field changed.
+public struct LayerDisplayFieldChanged: EventPayload {
+    /// The stable type name.
+    public static let eventType = "map.layer.displayFieldChanged"
+    /// The layer or group.
+    public var layer: LayerID
+    /// The field's name; absent for the default.
+    public var field: String?
+    /// Makes the event.
+    public init(layer: LayerID, field: String?) {
+        self.layer = layer
+        self.field = field
+    }
+}
+
+/// A layer got another source; it is `notLoaded` again.
+public struct LayerSourceChanged: EventPayload {
+    /// The stable type name.
+    public static let eventType = "map.layer.sourceChanged"
+    /// The layer or group.
+    public var layer: LayerID
+    /// Its source now.
+    public var source: LayerSource
+    /// Makes the event.
+    public init(layer: LayerID, source: LayerSource) {
+        self.layer = layer
+        self.source = source
+    }
+}
+
+/// The source is being read.
+public struct LayerLoadStarted: EventPayload {
+    /// The stable type name.
+    public static let eventType = "map.layer.loadStarted"
+    /// The layer or group.
+    public var layer: LayerID
+    /// Makes the event.
+    public init(layer: LayerID) { self.layer = layer }
+}
+
+/// The source was read; its properties are known.
+public struct LayerLoaded: EventPayload {
+    /// The stable type name.
+    public static let eventType = "map.layer.loaded"
+    /// The layer or group.
+    public var layer: LayerID
+    /// What was found.
+    public var properties: LayerProperties
+    /// Makes the event.
+    public init(layer: LayerID, properties: LayerProperties) {
+        self.layer = layer
+        self.properties = properties
+    }
+}
+
+/// The source could not be read.
+public struct LayerLoadFailed: EventPayload {
+    /// The stable type name.
+    public static let eventType = "map.layer.loadFailed"
+    /// The layer or group.
+    public var layer: LayerID
+    /// Why, in one sentence for the user.
+    public var error: Failure
+    /// Makes the event.
+    public init(layer: LayerID, error: Failure) {
+        self.layer = layer
+        self.error = error
+    }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import ArgumentParser
+internal import CairnClient
+internal import CairnModel
+internal import FoundationEssentials
+internal import Geometry
+internal import Terminal
+
+struct IdentifyCommand: SiteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "identify", abstract: "Ask a map what is at a place.",
+        discussion: """
+            Coordinates are x before y (longitude before latitude), in --sr, otherwise in the map's \
+            spatial reference. Without --extent the map's initial extent is taken for the screen, so \
+            that --tolerance has a size. A --geometry may be WKT, GeoJSON, Esri JSON, 'x,y' or \
+            'xmin,ymin,xmax,ymax'. JSON: the whole answer on one line.
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @Option(help: "The map.", transform: Reading.mapName) var map: MapName
+    @Option(name: [.customLong("point"), .customLong("at-point")], help: "A position, 'x,y'.")
+    var point: String?
+    @Option(
+        name: [.customLong("geometry"), .customLong("wkt")],
+        help: "A geometry as text, or '@FILE'.") var geometry: String?
+    @Option(
+        help:
+            "top, visible or all, optionally with layers: 'all:3,cities'. Groups stand for theirs."
+    ) var layers = "top"
+    @Option(help: "How far away a feature still counts, in pixels.", transform: Reading.number)
+    var tolerance = 3.0
+    @Option(help: "What the screen shows, 'xmin,ymin,xmax,ymax'.") var extent: String?
+    @Option(help: "The screen's size in pixels, 'width,height' or 'width,height,dpi'.")
+    var size = "800,600,96"
+    @Option(help: "The spatial reference of input and output: a wkid.") var sr: Int?
+    @Option(help: "Generalise output geometry by at most this, in output units.")
+    var maxOffset: Double?
+    @Option(help: "Decimals of output coordinates.") var precision: Int?
+    @Option(help: "A further WHERE clause for a layer: 'LAYER:CLAUSE'. May be repeated.")
+    var `where`: [String] = []
+    @Flag(help: "Show the geometries of what was found.") var returnGeometry = false
+    @Option(help: "Ask the map as it was at this sequence number.") var at: Int64?
+
+    func validate() throws {
+        guard (point == nil) != (geometry == nil) else {
+            throw ValidationError("Give --point or --geometry, one of them.")
+        }
+        guard tolerance.isFinite, tolerance >= 0 else {
+            throw ValidationError("--tolerance takes a number of pixels, 0 or more.")
+        }
+    }
+
+    func perform(_ session: Session) async throws {
+        let parsed = try readGeometry()
+        let display = try readSize()
+        let screen = try UsageFailure.reading { () throws(Failure) in
+            try extent.map { text throws(Failure) in
+                try GeometryText.envelope(text, name: "--extent")
+            }
+        }
+        let description = try await session.map(map, at: at)
+        var request = IdentifyRequest(
+            map: map, geometry: parsed.shape, geometrySpatialReference: parsed.spatialReference,
+            layers: try readLayers(description), tolerance: tolerance,
+            mapExtent: try screen ?? Self.defaultScreen(description, sr),
+            imageDisplay: display, spatialReference: sr.map { SpatialReference(wkid: $0) },
+            returnGeometry: returnGeometry, maxAllowableOffset: maxOffset,
+            geometryPrecision: precision, at: at)
+        for clause in self.where {
+            guard let colon = clause.firstIndex(of: ":") else {
+                throw UsageFailure("--where '\(clause)': expected 'LAYER:CLAUSE'")
+            }
+            let layer = try description.layer(named: String(clause[..<colon]))
+            request.layerDefinitions[layer.id] = String(clause[clause.index(after: colon)...])
+        }
+        let answer = try await session.client().identify(request)
+        if session.output.isJSON {
+            try session.output.record(answer)
+        } else {
+            try session.output.lines(answer.lines)
+        }
+    }
+
+    private func readGeometry() throws -> GeometryText.Parsed {
+        if let point {
+            let coordinate = try UsageFailure.reading { () throws(Failure) in
+                try GeometryText.coordinate(point, name: "--point")
+            }
+            return GeometryText.Parsed(shape: .point(coordinate), spatialReference: nil)
+        }
+        var text = geometry ?? ""
+        if text.hasPrefix("@") {
+            let path = String(text.dropFirst())
+            guard let data = FileManager.default.contents(atPath: path) else {
+                throw Failure(.unreadable, "'\(path)' cannot be read")
+            }
+            text = String(decoding: data.prefix(GeometryText.byteLimit + 1), as: UTF8.self)
+        }
+        return try UsageFailure.reading { () throws(Failure) in try GeometryText.parse(text) }
+    }
+
+    private func readSize() throws -> ImageDisplay {
+        let numbers = try UsageFailure.reading { () throws(Failure) in
+            try GeometryText.numbers(size, name: "--size")
+        }
+        guard 2...3 ~= numbers.count, numbers.allSatisfy({ 1...100_000 ~= $0 }) else {
+            throw UsageFailure("--size '\(size)': expected 'width,height' or 'width,height,dpi'")
+        }
+        return ImageDisplay(
+            width: numbers[0], height: numbers[1], dpi: numbers.count > 2 ? numbers[2] : 96)
+    }
+
+    private func readLayers(_ map: MapDescription) throws -> LayerSelection {
+        let parts = layers.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let option = LayerSelection.Option(rawValue: String(parts[0])) else {
+            throw UsageFailure(
+                "--layers '\(layers)': expected top, visible or all, then ':' and layers")
+        }
+        guard parts.count > 1 else { return LayerSelection(option) }
+        let ids = try parts[1].split(separator: ",").map { try map.layer(named: String($0)).id }
+        return LayerSelection(option, ids: ids)
+    }
+
+    /// The map's initial extent, when the request is in the map's own spatial reference.
+    private static func defaultScreen(_ map: MapDescription, _ sr: Int?) throws -> Envelope {
+        guard let own = map.spatialReference, let extent = map.initialExtent else {
+            throw Failure(
+                .conflict, "map '\(map.name)' is blank: no layer of it is loaded, so give --extent")
+        }
+        guard sr.map({ SpatialReference(wkid: $0).isEquivalent(to: own) }) ?? true else {
+            throw UsageFailure(
+                "--sr differs from the map's: give --extent in that spatial reference")
+        }
+        return extent
+    }
+}
+
+extension IdentifyAnswer {
+    /// A tree: group, layer, feature, attributes.
+    var lines: [String] {
+        var lines: [String] = []
+        func add(_ layer: IdentifyLayerResult, _ indent: String) {
+            let more = layer.transferLimitExceeded ? ", and more" : ""
+            lines.append("\(indent)\(layer.layerID) \(layer.layerName)\(more)")
+            for result in layer.results {
+                lines.append(
+                    "\(indent)  \(result.value.displayText) (\(result.objectID))"
+                        + (result.distance > 0
+                            ? ", \(result.distance.displayText(decimals: 6)) away" : ""))
+                let named = result.attributes.entries.map {
+                    "\($0.name)=\($0.value.displayText)"
+                }
+                lines.append("\(indent)    " + named.joined(separator: "  "))
+                if let shape = result.geometry {
+                    lines.append("\(indent)    " + WKTText.text(of: shape))
+                }
+            }
+            for sublayer in layer.sublayerResults { add(sublayer, indent + "  ") }
+        }
+        for layer in layers { add(layer, "") }
+        let stale = isStale ? ", the log was out of reach" : ""
+        let count = results.count
+        lines.append(
+            "\(count) \(count == 1 ? "feature" : "features"), sequence \(sequence)\(stale)")
+        return lines
+    }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import ArgumentParser
+internal import CairnClient
+internal import CairnModel
+internal import Geometry
+internal import Terminal
+
+struct GeocodeCommand: SiteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "geocode", abstract: "Find a place or an address.",
+        discussion: "Longitude and latitude, WGS 84. JSON: one line per candidate, best first.")
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The place or address, in one line.") var text: String
+    @Option(help: "The locator.") var locator = "World"
+    @Option(help: "The most candidates, 1 to 50.") var max = 10
+    @Option(help: "Only in these countries: ISO codes between commas.") var country: String?
+    @Option(help: "Only inside 'xmin,ymin,xmax,ymax'.") var extent: String?
+    @Option(help: "Prefer what is near 'longitude,latitude'.") var near: String?
+    @Option(help: "The key of a suggestion.") var key: String?
+
+    func validate() throws {
+        guard 1...50 ~= max else { throw ValidationError("--max takes 1 to 50.") }
+    }
+
+    func perform(_ session: Session) async throws {
+        let request = try UsageFailure.reading { () throws(Failure) in
+            GeocodeRequest(
+                locator: locator, singleLine: text, countryCodes: countryCodes(country),
+                maxLocations: max,
+                searchExtent: try optional(extent) { text throws(Failure) in
+                    try GeometryText.envelope(text, name: "--extent")
+                },
+                location: try optional(near) { text throws(Failure) in
+                    try GeometryText.coordinate(text, name: "--near")
+                }, magicKey: key)
+        }
+        let answer = try await session.client().geocode(request)
+        try session.show(answer.candidates)
+    }
+}
+
+struct SuggestCommand: SiteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "suggest", abstract: "Show how a text may go on.",
+        discussion: "JSON: one line per suggestion, best first.")
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "What has been typed so far.") var text: String
+    @Option(help: "The locator.") var locator = "World"
+    @Option(help: "The most suggestions, 1 to 15.") var max = 5
+    @Option(help: "Only in these countries: ISO codes between commas.") var country: String?
+    @Option(help: "Prefer what is near 'longitude,latitude'.") var near: String?
+
+    func validate() throws {
+        guard 1...15 ~= max else { throw ValidationError("--max takes 1 to 15.") }
+    }
+
+    func perform(_ session: Session) async throws {
+        let request = try UsageFailure.reading { () throws(Failure) in
+            SuggestRequest(
+                locator: locator, text: text, countryCodes: countryCodes(country),
+                maxSuggestions: max,
+                location: try optional(near) { text throws(Failure) in
+                    try GeometryText.coordinate(text, name: "--near")
+                })
+        }
+        let answer = try await session.client().suggest(request)
+        for suggestion in answer.suggestions {
+            if session.output.isJSON {
+                try session.output.record(suggestion)
+            } else {
+                try session.output.line(suggestion.text)
+            }
+        }
+    }
+}
+
+struct ReverseCommand: SiteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reverse", abstract: "Name the place at a position.",
+        discussion: "JSON: the candidate on one line, or no line when nothing is near enough.")
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The position, 'longitude,latitude', WGS 84.") var location: String
+    @Option(help: "The locator.") var locator = "World"
+    @Option(help: "How far away the place may be, in metres.", transform: Reading.number)
+    var distance = 50_000.0
+
+    func validate() throws {
+        guard distance.isFinite, distance >= 0 else {
+            throw ValidationError("--distance takes a number of metres, 0 or more.")
+        }
+    }
+
+    func perform(_ session: Session) async throws {
+        let at = try UsageFailure.reading { () throws(Failure) in
+            try GeometryText.coordinate(location, name: "location")
+        }
+        let answer = try await session.client().reverse(
+            ReverseGeocodeRequest(locator: locator, location: at, maxDistanceMeters: distance))
+        guard let candidate = answer.candidate else {
+            throw Failure(
+                .notFound, "nothing known to '\(locator)' lies within \(Int(distance)) m")
+        }
+        try session.show([candidate])
+    }
+}
+
+private func countryCodes(_ text: String?) -> [String] {
+    text.map { $0.split(separator: ",").map(String.init) } ?? []
+}
+
+private func optional<Value>(
+    _ text: String?, _ read: (String) throws(Failure) -> Value
+) throws(Failure) -> Value? {
+    guard let text else { return nil }
+    return try read(text)
+}
+
+extension Session {
+    fileprivate func show(_ candidates: [Candidate]) throws {
+        if output.isJSON {
+            for candidate in candidates { try output.record(candidate) }
+            return
+        }
+        guard !candidates.isEmpty else {
+            try output.line("nothing found")
+            return
+        }
+        var table = Table(
+            ["score", "longitude", "latitude", "match", "distance", "address"],
+            numbers: [0, 1, 2, 4])
+        for candidate in candidates {
+            table.add([
+                candidate.score.displayText(decimals: 1),
+                candidate.location.x.displayText(decimals: 5),
+                candidate.location.y.displayText(decimals: 5), candidate.matchType.rawValue,
+                candidate.distanceMeters.map { "\($0.displayText(decimals: 0)) m" } ?? "",
+                candidate.address,
+            ])
+        }
+        try output.lines(table.lines)
+    }
+}

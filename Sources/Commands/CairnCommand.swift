@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import ArgumentParser
+
+/// `cairn`: the operator's command line and the terminal client.
+public struct CairnCommand: AsyncParsableCommand {
+    /// Name, summary and subcommands.
+    public static let configuration = CommandConfiguration(
+        commandName: "cairn", abstract: "A map backend that remembers everything.",
+        discussion: """
+            Every command takes --site DIRECTORY (or CAIRN_SITE) and --json (JSON Lines on standard \
+            output). Exit codes: 0 done, 1 refused or failed, 64 not understood, 69 unavailable.
+            """,
+        version: "0.1.0",
+        subcommands: [
+            UpCommand.self, DownCommand.self, StatusCommand.self, ImportCommand.self,
+            MapCommands.self,
+            IdentifyCommand.self, GeocodeCommand.self, SuggestCommand.self, ReverseCommand.self,
+            LocatorCommands.self, JobCommands.self, LogCommands.self,
+            ReplayCommand.self, ViewCommand.self,
+        ])
+
+    /// Runs the command line of this process and exits with its code.
+    public static func run() async {
+        await main(readable(Array(CommandLine.arguments.dropFirst())))
+    }
+
+    /// Arguments as the parser shall see them: what begins with a minus and a digit is a value
+    /// (`--extent -5,41,10,52`), never an option, so a space goes before it.
+    static func readable(_ arguments: [String]) -> [String] {
+        arguments.map { argument in
+            let rest = argument.dropFirst()
+            guard argument.first == "-", let next = rest.first, next.isNumber || next == "." else {
+                return argument
+            }
+            return " " + argument
+        }
+    }
+
+    /// Made by the argument parser.
+    public init() {}
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import ArgumentParser
+internal import CairnClient
+internal import CairnModel
+internal import Dataset
+internal import FoundationEssentials
+internal import MapState
+internal import Platform
+internal import Site
+
+struct ImportCommand: SiteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import", abstract: "Import files as layers of a map.",
+        discussion: """
+            Reads whatever GDAL reads. Every layer becomes an immutable dataset of the site and a \
+            layer on top of the map, which is made when it does not exist. Works with the site up or \
+            down. JSON: one line per layer.
+            """)
+    static let makesSite = true
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "Files, or directories that are data sources.") var paths: [String]
+    @Option(help: "The map.", transform: Reading.mapName) var map: MapName
+    @Option(help: "The group the layers go into; the top level otherwise.") var into: String?
+    @Option(help: "The layer's name, when there is one layer to import.") var name: String?
+
+    /// What became of one layer.
+    struct Line: Encodable {
+        var path: String
+        var name: String
+        var map: MapName
+        var layer: LayerID?
+        var sequence: Int64
+        var dataset: ContentID
+        var geometryType: GeometryType
+        var featureCount: Int
+        var rejectedCount: Int
+        var rejected: [RejectedFeature]
+        var notes: [String]
+        var loadStatus: LoadStatus
+        var loadError: Failure?
+    }
+
+    func perform(_ session: Session) async throws {
+        var imported: [(path: String, layer: ImportedLayer)] = []
+        var failures: [Failure] = []
+        for path in paths {
+            do throws(Failure) {
+                let layers = try await Importing(path: path, into: session.site.datasetsDirectory)
+                    .run()
+                imported += layers.map { (path, $0) }
+            } catch {
+                failures.append(error)
+            }
+        }
+        if name != nil, imported.count > 1 {
+            throw UsageFailure("--name names one layer; there are \(imported.count) to import")
+        }
+        if !imported.isEmpty {
+            let lines = try await session.withProcesses([.log, .mapstate]) {
+                try await add(imported, session)
+            }
+            failures += lines.compactMap { $0.loadError }
+        }
+        for failure in failures.dropFirst() { Output.diagnose(failure.description) }
+        if let first = failures.first { throw first }
+    }
+
+    /// Adds the layers and waits until each is loaded or has failed.
+    private func add(
+        _ imported: [(path: String, layer: ImportedLayer)], _ session: Session
+    ) async throws -> [Line] {
+        var present = try await session.maps().map(named: map)
+        if present == nil {
+            _ = try await session.client().command(map: map, .createMap, actor: Session.actor)
+            present = try await session.map(map)
+        }
+        let parent = try into.map { try present?.layer(named: $0).id } ?? nil
+        var names = Set(present?.layers.map(\.name) ?? [])
+        var added: [(Int, MapCommandResult, String)] = []
+        for (index, item) in imported.enumerated() {
+            let free = Self.freeName(name ?? item.layer.name, among: names)
+            names.insert(free)
+            let result = try await session.client().command(
+                map: map,
+                .addLayer(
+                    name: free, source: LayerSource(dataset: item.layer.dataset),
+                    place: LayerPlace(parent: parent)), actor: Session.actor)
+            added.append((index, result, free))
+        }
+        var lines: [Line] = []
+        for (index, result, name) in added {
+            let layer = try await session.loaded(result, map)
+            let line = line(imported[index], name, result, layer)
+            try show(line, session)
+            lines.append(line)
+        }
+        return lines
+    }
+
+    private func line(
+        _ item: (path: String, layer: ImportedLayer), _ name: String, _ result: MapCommandResult,
+        _ layer: LayerDescription
+    ) -> Line {
+        Line(
+            path: item.path, name: name, map: map, layer: result.layer, sequence: result.sequence,
+            dataset: item.layer.dataset, geometryType: item.layer.properties.geometryType,
+            featureCount: item.layer.featureCount, rejectedCount: item.layer.rejectedCount,
+            rejected: item.layer.rejected, notes: item.layer.notes, loadStatus: layer.loadStatus,
+            loadError: layer.loadError)
+    }
+
+    private func show(_ line: Line, _ session: Session) throws {
+        if session.output.isJSON { return try session.output.record(line) }
+        var text =
+            "\(line.map)/\(line.name): layer \(line.layer.map(String.init) ?? "?"), "
+            + "\(line.geometryType.rawValue) × \(line.featureCount), \(line.loadStatus.rawValue)"
+        if line.rejectedCount > 0 { text += ", \(line.rejectedCount) rejected" }
+        var lines = [text]
+        lines += line.rejected.prefix(5).map { "  rejected \($0.sourceID): \($0.reason)" }
+        if line.rejectedCount > 5 { lines.append("  … (--json shows the first 100)") }
+        lines += line.notes.map { "  \($0)" }
+        try session.output.lines(lines)
+    }
+
+    /// The name itself, or with a number behind it where it is taken.
+    static func freeName(_ name: String, among taken: Set<String>) -> String {
+        if !taken.contains(name) { return name }
+        for number in 2...10_000 where !taken.contains("\(name) \(number)") {
+            return "\(name) \(number)"
+        }
+        return name
+    }
+}
+
+extension Session {
+    /// Waits until an added layer is loaded or has failed; at most five minutes.
+    func loaded(_ result: MapCommandResult, _ map: MapName) async throws -> LayerDescription {
+        let start = ContinuousClock.now
+        while true {
+            let present = try await self.map(map)
+            guard let layer = result.layer.flatMap({ present.layer($0) }) else {
+                throw Failure(.notFound, "the layer was removed while it was loading")
+            }
+            switch layer.loadStatus {
+            case .loaded, .failedToLoad: return layer
+            case .notLoaded, .loading: break
+            }
+            guard ContinuousClock.now - start < .seconds(300) else {
+                throw Failure(
+                    .timedOut, "layer '\(layer.name)' is still not loaded after five minutes")
+            }
+            try await Task.sleep(for: .milliseconds(30))
+        }
+    }
+}
+
+/// One import on a thread of its own, with its progress on standard error when that is a terminal.
+struct Importing {
+    let path: String
+    let directory: String
+
+    init(path: String, into directory: String) {
+        self.path = path
+        self.directory = directory
+    }
+
+    func run() async throws(Failure) -> [ImportedLayer] {
+        let (path, directory) = (path, directory)
+        let result: Result<[ImportedLayer], Failure> = await OwnThread.run("import") {
+            () throws(Failure) in
+            var progress = ProgressLine()
+            defer { progress.clear() }
+            return try DatasetBuilder.importFile(path: path, into: directory) {
+                progress.show(Self.text($0))
+            }
+        }
+        return try result.get()
+    }
+
+    private static func text(_ progress: ImportProgress) -> String {
+        switch progress {
+        case .opened(let layers): "\(layers.count) layers"
+        case .checking(let layer, let features, let announced):
+            "\(layer): checking \(features)" + (announced.map { " of \($0)" } ?? "")
+        case .writing(let layer, let features, let total):
+            "\(layer): writing \(features) of \(total)"
+        case .skipped(let layer, let reason): "\(layer) is left out: \(reason)"
+        }
+    }
+}

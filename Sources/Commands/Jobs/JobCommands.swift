@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import ArgumentParser
+internal import CairnClient
+internal import CairnModel
+internal import FoundationEssentials
+internal import Jobs
+internal import Platform
+internal import Site
+internal import Terminal
+
+struct JobCommands: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "job", abstract: "Submit, watch and steer long jobs.",
+        subcommands: [
+            JobSubmit.self, JobList.self, JobShow.self, JobWatch.self, JobPause.self,
+            JobResume.self, JobCancel.self, JobResult.self,
+        ])
+}
+
+struct JobSubmit: SiteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "submit", abstract: "Submit a job; when this returns, anybody can read it.",
+        discussion: """
+            Kinds: BatchGeocode (--input CSV; see Docs/jobs.md for its parameters). JSON: the job.
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The kind.", transform: Reading.jobKind) var kind: JobKind
+    @Option(help: "A file the job works on; its bytes are kept in the site.") var input: String?
+    @Option(
+        name: .customLong("param"), parsing: .singleValue,
+        help: "A parameter, 'name=value'. May be repeated.") var parameters: [String] = []
+    @Flag(help: "Wait for its end, as 'job watch' does.") var watch = false
+
+    func perform(_ session: Session) async throws {
+        var named: [String: String] = [:]
+        for text in parameters {
+            guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
+                throw UsageFailure("--param '\(text)': expected 'name=value'")
+            }
+            named[String(text[..<equals])] = String(text[text.index(after: equals)...])
+        }
+        let client = try session.client()
+        let blob = try input.map { path throws(Failure) in
+            try session.site.blobs.put(file: path, mediaType: Self.mediaType(of: path))
+        }
+        let id = JobID(rawValue: .timeOrdered())
+        let job = try await client.submit(
+            JobSubmission(
+                id: id, kind: kind, parameters: named, input: blob,
+                actor: Session.actor))
+        if watch {
+            try await JobWatching(session: session, id: job.id, until: 100).run()
+        } else if session.output.isJSON {
+            try session.output.record(JobLine(job: job))
+        } else {
+            try session.output.line("\(job.id)")
+        }
+    }
+
+    private static func mediaType(of path: String) -> String {
+        switch path.lowercased().split(separator: ".").last {
+        case "csv": "text/csv"
+        case "json", "geojson": "application/json"
+        case "tsv", "txt": "text/plain"
+        default: "application/octet-stream"
+        }
+    }
+}
+
+struct JobList: SiteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the jobs of a site, newest first.")
+
+    @OptionGroup var common: CommonOptions
+
+    func perform(_ session: Session) async throws {
+        let jobs = try await session.client().jobs().sorted { $0.submittedAt > $1.submittedAt }
+        if session.output.isJSON {
+            for job in jobs { try session.output.record(JobLine(job: job)) }
+            return
+        }
+        var table = Table(
+            ["job", "kind", "state", "progress", "chunks", "submitted"], numbers: [3, 4])
+        for job in jobs {
+            table.add([
+                "\(job.id)", job.kind.rawValue, job.stateText,
+                "\(job.progress.displayText(decimals: 0))%",
+                "\(job.completedChunkCount)/\(job.chunkCount)", job.submittedAt.displayText,
+            ])
+        }
+        try session.output.lines(table.lines)
+    }
+}
+
+struct JobShow: SiteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show a job, now or as it was.")
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The job.", transform: Reading.jobID) var job: JobID
+    @Option(help: "As of this sequence number.") var at: Int64?
+
+    func perform(_ session: Session) async throws {
+        let job =
+            if let at { try await past(session, at) } else {
+                try await session.client().job(job)
+            }
+        if session.output.isJSON {
+            try session.output.record(JobLine(job: job))
+        } else {
+            try session.output.lines(job.lines)
+        }
+    }
+
+    private func past(_ session: Session, _ at: Int64) async throws -> JobDescription {
+        var state: JobState?
+        try await session.forEachEvent(through: at, stream: .job(job)) { event in
+            if state == nil {
+                state = try JobState(first: event)
+            } else {
+                try state?.apply(event)
+            }
+        }
+        guard let state else {
+            throw Failure(.notFound, "there was no job \(job) at sequence number \(at)")
+        }
+        return state.description
+    }
+}
+
+struct JobPause: SiteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pause", abstract: "Start no further chunks; running ones end.")
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The job.", transform: Reading.jobID) var job: JobID
+
+    func perform(_ session: Session) async throws { try await session.send(.pause, to: job) }
+}
+
+struct JobResume: SiteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resume", abstract: "Go on with a paused job.")
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The job.", transform: Reading.jobID) var job: JobID
+
+    func perform(_ session: Session) async throws { try await session.send(.resume, to: job) }
+}
+
+struct JobCancel: SiteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cancel", abstract: "End a job for good.")
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The job.", transform: Reading.jobID) var job: JobID
+
+    func perform(_ session: Session) async throws { try await session.send(.cancel, to: job) }
+}
+
+struct JobResult: SiteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "result", abstract: "Write the product of a job that succeeded.",
+        discussion: "Exits 1 when the job has not succeeded or has made no product.")
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The job.", transform: Reading.jobID) var job: JobID
+    @Option(name: .shortAndLong, help: "The file to write; standard output otherwise.")
+    var output: String?
+
+    private struct Line: Encodable {
+        var job: String
+        var path: String
+        var result: BlobReference
+    }
+
+    func perform(_ session: Session) async throws {
+        let job = try await session.client().job(job)
+        guard job.status == .succeeded else {
+            throw Failure(.conflict, "job \(job.id) has not succeeded: it is \(job.stateText)")
+        }
+        guard let result = job.result else {
+            throw Failure(.notFound, "job \(job.id) has made no product")
+        }
+        let source = session.site.blobs.path(result.id)
+        guard let output else {
+            let data = try session.site.blobs.read(result)
+            try session.output.write(String(decoding: data, as: UTF8.self))
+            return
+        }
+        let directory = output.lastIndex(of: "/").map { String(output[..<$0]) } ?? "."
+        var file = try StagedFile(inDirectory: directory.isEmpty ? "/" : directory)
+        try file.write(contentsOfFile: source)
+        guard ContentID(file.digest) == result.id else {
+            throw Failure(.corrupt, "the product's bytes no longer have the hash they are named by")
+        }
+        try file.publish(as: output)
+        if session.output.isJSON {
+            try session.output.record(Line(job: "\(job.id)", path: output, result: result))
+        } else {
+            try session.output.line("\(result.byteCount) bytes, \(result.mediaType): \(output)")
+        }
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import ArgumentParser
+internal import CairnClient
+internal import CairnModel
+internal import Platform
+internal import Terminal
+
+struct JobWatch: SiteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch", abstract: "Show a job's progress until it ends.",
+        discussion: """
+            Exits 0 when the job succeeded (or reached --until), 1 when it failed, was cancelled or \
+            timed out. On a terminal a bar is drawn; otherwise, and with --json, there is one line \
+            per change.
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The job.", transform: Reading.jobID) var job: JobID
+    @Option(help: "Stop watching at this percentage.") var until = 100.0
+
+    func validate() throws {
+        guard 0...100 ~= until else { throw ValidationError("--until takes 0 to 100.") }
+    }
+
+    func perform(_ session: Session) async throws {
+        try await JobWatching(session: session, id: job, until: until).run()
+    }
+}
+
+/// Watching one job.
+struct JobWatching {
+    let session: Session
+    let id: JobID
+    let until: Double
+
+    func run() async throws {
+        let drawsBar = !session.output.isJSON && StandardStream.output.isTerminal
+        var shown = ""
+        while true {
+            let job = try await session.client().job(id)
+            let isOver = job.status.isTerminal || (until < 100 && job.progress >= until)
+            try show(job, drawsBar, isOver, &shown)
+            if isOver { return try conclude(job) }
+            try await Task.sleep(for: .milliseconds(drawsBar ? 100 : 250))
+        }
+    }
+
+    private func show(
+        _ job: JobDescription, _ drawsBar: Bool, _ isOver: Bool, _ shown: inout String
+    ) throws {
+        let line = ProgressBar.line(for: job, columns: 30)
+        if drawsBar {
+            let width = RawTerminal.outputSize()?.columns ?? 80
+            try session.output.write(
+                "\r" + TextWidth.padded(TextWidth.displayable(line), to: width - 1)
+                    + (isOver ? "\n" : ""))
+        } else if line != shown {
+            if session.output.isJSON {
+                try session.output.record(JobLine(job: job))
+            } else {
+                try session.output.line(line)
+            }
+            shown = line
+        }
+    }
+
+    private func conclude(_ job: JobDescription) throws {
+        switch job.status {
+        case .failed, .timedOut, .cancelled:
+            throw Failure(
+                .cancelled,
+                "job \(job.id) ended as \(job.status.rawValue)"
+                    + (job.failure.map { ": \($0)" } ?? ""))
+        case .submitted, .waiting, .executing, .cancelling, .succeeded: break
+        }
+    }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import ArgumentParser
+internal import CairnClient
+internal import CairnModel
+internal import FoundationEssentials
+internal import Locator
+internal import MapState
+internal import Site
+
+struct LocatorCommands: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "locator", abstract: "Build and list locators.",
+        subcommands: [LocatorBuild.self, LocatorList.self])
+}
+
+struct LocatorBuild: SiteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "build", abstract: "Build a locator from gazetteers and publish it.",
+        discussion: """
+            World is the locator that geocode asks by default. Works with the site up or down. JSON: \
+            one line with name, locator, placeCount, byteCount, rejectedCount, ignoredCount, rejected \
+            and sequence.
+            """)
+    static let makesSite = true
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The locator's name, by the rule for map names.", transform: Reading.mapName)
+    var name: MapName
+    @Argument(help: "Gazetteer files, or directories of them.") var sources: [String]
+
+    struct Line: Encodable {
+        var name: String
+        var locator: ContentID
+        var placeCount: Int
+        var byteCount: Int
+        var rejectedCount: Int
+        var ignoredCount: Int
+        var rejected: [String]
+        var sequence: Int64
+    }
+
+    func validate() throws {
+        guard !sources.isEmpty else { throw ValidationError("Give one source or more.") }
+    }
+
+    func perform(_ session: Session) async throws {
+        let (sources, directory) = (sources, session.site.locatorsDirectory)
+        let built = try await OwnThread.run("locator-build") { () throws(Failure) in
+            var progress = ProgressLine()
+            defer { progress.clear() }
+            return try LocatorBuilder.build(sources: sources, into: directory) {
+                step throws(Failure) in
+                progress.show("\(Int(step.share * 100))% \(step.step)")
+            }
+        }.get()
+        let sequence = try await session.withProcesses([.log]) {
+            try await session.publish(
+                LocatorPublished(
+                    name: name.rawValue, locator: built.id, placeCount: built.placeCount))
+        }
+        let line = Line(
+            name: name.rawValue, locator: built.id, placeCount: built.placeCount,
+            byteCount: built.byteCount, rejectedCount: built.rejectedCount,
+            ignoredCount: built.ignoredCount, rejected: built.rejected.map(\.description),
+            sequence: sequence)
+        if session.output.isJSON { return try session.output.record(line) }
+        var lines = [
+            "locator '\(line.name)': \(line.placeCount) places, \(line.byteCount) bytes, "
+                + "sequence \(sequence)"
+        ]
+        if line.rejectedCount > 0 {
+            lines.append("  \(line.rejectedCount) lines could not be used")
+            lines += line.rejected.prefix(5).map { "  " + $0 }
+        }
+        try session.output.lines(lines)
+    }
+}
+
+extension Session {
+    /// Records that a locator took its name; returns the event's sequence number.
+    fileprivate func publish(_ published: LocatorPublished) async throws -> Int64 {
+        let log = try log()
+        let stream = StreamName.locator(published.name)
+        let event = try published.newEvent(
+            id: .timeOrdered(), metadata: EventMetadata(actor: Self.actor, producer: "cairn/0.1.0"))
+        for _ in 0..<10 {
+            let last = try await log.events(stream: stream).last?.streamPosition
+            do throws(Failure) {
+                return try await log.append(
+                    [event], to: stream, expected: last.map { .exact($0) } ?? .noStream
+                ).lastPosition
+            } catch {
+                guard error.code == .conflict else { throw error }
+            }
+        }
+        throw Failure(
+            .conflict, "others keep publishing the locator '\(published.name)': try again")
+    }
+}
+
+struct LocatorList: SiteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the locators of a site.")
+
+    @OptionGroup var common: CommonOptions
+    @Option(help: "As of this sequence number.") var at: Int64?
+
+    func perform(_ session: Session) async throws {
+        let state = try await session.maps(at: at)
+        var table = Table(["locator", "places", "file"], numbers: [1])
+        for name in state.locatorNames {
+            guard let published = state.locator(named: name) else { continue }
+            if session.output.isJSON { try session.output.record(published) }
+            table.add([name, "\(published.placeCount)", published.locator.rawValue])
+        }
+        if !session.output.isJSON { try session.output.lines(table.lines) }
+    }
+}

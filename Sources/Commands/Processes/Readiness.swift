@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnClient
+internal import CairnModel
+internal import Platform
+internal import Site
+
+/// When a site that was just started answers: its log has a head, its workers are known to the
+/// supervisor, and its gateway is healthy.
+struct Readiness {
+    let session: Session
+    let shape: SiteShape
+
+    private static let limit: Duration = .seconds(60)
+
+    /// Returns when everything answers or the processes are being stopped; throws `Failure`
+    /// (`unavailable`) that names what does not answer after a minute.
+    func wait(for processes: SiteProcesses) async throws {
+        let start = ContinuousClock.now
+        var missing = "the log"
+        while !processes.isStopping {
+            let next = await firstMissing()
+            guard let next else { return }
+            missing = next
+            if ContinuousClock.now - start > Self.limit {
+                throw Failure(
+                    .unavailable,
+                    "\(missing) does not answer after a minute: see the logs in "
+                        + session.site.runDirectory)
+            }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+    }
+
+    /// What does not answer yet; nil when everything does.
+    private func firstMissing() async -> String? {
+        guard await answers({ _ = try await session.head() }) else { return "the log" }
+        guard await answers({ _ = try await session.maps() }) else { return "the map state" }
+        var workers: [WorkerDescription] = []
+        guard await answers({ workers = try await session.client().workers() }) else {
+            return "the supervisor"
+        }
+        for (pool, wanted) in [
+            (WorkerPool.identify, shape.identifyWorkers), (.locator, shape.locators),
+            (.work, shape.workers),
+        ] where workers.count(where: { $0.pool == pool }) < wanted {
+            return "a worker of the pool '\(pool)'"
+        }
+        return isGatewayHealthy ? nil : "the gateway"
+    }
+
+    private var isGatewayHealthy: Bool {
+        LoopbackPort.httpStatus(
+            port: UInt16(shape.port), path: "/healthz", milliseconds: 1000) == 200
+    }
+
+    // Never inlined: the optimiser of Swift 6.3.1 crashes while splitting the coroutine of a caller
+    // that catches several errors across `await`.
+    @inline(never)
+    private func answers(_ question: () async throws -> Void) async -> Bool {
+        do {
+            try await question()
+            return true
+        } catch {
+            return false
+        }
+    }
+}

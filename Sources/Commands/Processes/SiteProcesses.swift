@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import FoundationEssentials
+internal import Platform
+internal import Synchronization
+
+/// Runs the processes of a site on a thread of its own: starts them, starts again what dies, and
+/// stops them in order.
+///
+/// The children get SIGTERM when this process ends, however it ends.
+final class SiteProcesses: Sendable {
+    private struct Shared {
+        var records: [ProcessRecord] = []
+        var isReady = false
+        var isStopping = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+        var hasEnded = false
+    }
+
+    /// What the thread tells about: a line for people.
+    typealias Report = @Sendable (String) -> Void
+
+    private static let logLimit: Int64 = 16 << 20
+    private let plans: [ProcessPlan]
+    private let recordPath: String
+    private let port: Int
+    private let report: Report
+    private let wake: WakeSignal
+    private let shared = Mutex(Shared())
+
+    /// Starts the processes.
+    ///
+    /// - Parameters:
+    ///   - plans: What shall run.
+    ///   - runDirectory: Where `up.json` is kept up to date.
+    ///   - port: What `up.json` says of the gateway's port.
+    ///   - report: Called on the thread for every start after the first, and every death.
+    init(
+        _ plans: [ProcessPlan], runDirectory: String, port: Int, report: @escaping Report
+    ) throws(PlatformError) {
+        self.plans = plans
+        self.port = port
+        self.report = report
+        recordPath = SiteRecord.path(runDirectory: runDirectory)
+        wake = try WakeSignal()
+        _ = try PinnedThread(name: "processes") { [self] in run() }
+    }
+
+    /// What is known of every process now.
+    var records: [ProcessRecord] { shared.withLock { $0.records } }
+
+    /// Says in `up.json` that the site answers.
+    func setReady() {
+        shared.withLock { $0.isReady = true }
+        wake.raise()
+    }
+
+    /// Begins to stop everything; returns at once.
+    func stop() {
+        shared.withLock { $0.isStopping = true }
+        wake.raise()
+    }
+
+    /// Whether everything was asked to stop.
+    var isStopping: Bool { shared.withLock { $0.isStopping } }
+
+    /// Returns when every process has ended after ``stop()``.
+    func untilEnded() async {
+        await withCheckedContinuation { continuation in
+            let hasEnded = shared.withLock { shared in
+                if !shared.hasEnded { shared.waiting.append(continuation) }
+                return shared.hasEnded
+            }
+            if hasEnded { continuation.resume() }
+        }
+    }
+}
+
+// MARK: The thread
+
+extension SiteProcesses {
+    private func run() {
+        var slots = plans.map { ProcessSlot($0) }
+        for plan in plans { LogFile.rotate(plan.logPath) }
+        var written: SiteRecord?
+        while !isStopping {
+            for index in slots.indices { slots[index].startIfDue(report) }
+            publish(slots, &written)
+            let due = slots.map(\.millisecondsUntilStart).min() ?? 60_000
+            Waiting.forEnd(
+                of: slots.compactMap(\.watch), or: wake, milliseconds: Int(min(due, 10_000)))
+            wake.drain()
+            for index in slots.indices { slots[index].look(report) }
+            for plan in plans { LogFile.bound(plan.logPath, to: Self.logLimit) }
+        }
+        for phase in 0...4 { stop(phase: phase, &slots, &written) }
+        unlinkRecord()
+        let waiting = shared.withLock { shared in
+            shared.hasEnded = true
+            defer { shared.waiting = [] }
+            return shared.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// Stops the processes of a phase: SIGTERM, then SIGKILL for what still runs after 8 s.
+    private func stop(phase: Int, _ slots: inout [ProcessSlot], _ written: inout SiteRecord?) {
+        let chosen = slots.indices.filter { slots[$0].plan.role.stopPhase == phase }
+        for index in chosen { slots[index].stop(.end) }
+        publish(slots, &written)
+        let limit = MonotonicClock.nanoseconds() + 8_000_000_000
+        while chosen.contains(where: { slots[$0].isRunning }) {
+            let left = (limit - MonotonicClock.nanoseconds()) / 1_000_000
+            if left <= 0 {
+                for index in chosen where slots[index].isRunning {
+                    report("\(slots[index].plan.name) does not end; killed")
+                    slots[index].stop(.kill)
+                }
+            }
+            Waiting.forEnd(
+                of: chosen.compactMap { slots[$0].watch }, or: wake,
+                milliseconds: Int(max(left, 200)))
+            wake.drain()
+            for index in chosen { slots[index].look { _ in } }
+        }
+        publish(slots, &written)
+    }
+
+    private func publish(_ slots: [ProcessSlot], _ written: inout SiteRecord?) {
+        let record = shared.withLock { shared in
+            shared.records = slots.map(\.record)
+            return SiteRecord(
+                pid: ProcessInfo.processInfo.processIdentifier, port: port,
+                isReady: shared.isReady, processes: shared.records)
+        }
+        guard record != written, let data = try? CairnJSON.encode(record) else { return }
+        try? data.write(to: URL(filePath: recordPath), options: .atomic)
+        written = record
+    }
+
+    private func unlinkRecord() { try? FileManager.default.removeItem(atPath: recordPath) }
+}
+
+/// One process of the plan through all its lives; used on one thread.
+struct ProcessSlot: Sendable {
+    let plan: ProcessPlan
+    private(set) var record: ProcessRecord
+    private(set) var watch: ProcessWatch?
+    private var child: Child?
+    private var policy = RestartPolicy()
+    private var startedAt: Int64 = 0
+    private var dueAt: Int64 = 0
+    private var isStopping = false
+
+    /// A copyable box around the child; the slots are used on one thread.
+    private final class Child: Sendable {
+        let process: Mutex<ChildProcess>
+        init(_ process: consuming ChildProcess) { self.process = Mutex(process) }
+    }
+
+    init(_ plan: ProcessPlan) {
+        self.plan = plan
+        record = ProcessRecord(
+            role: plan.role, name: plan.name, pid: 0, state: .waiting, restarts: -1,
+            since: Timestamp(microseconds: 0), lastEnd: nil)
+    }
+
+    /// Whether there is a process.
+    var isRunning: Bool { child != nil }
+
+    /// How long nothing has to be done for it.
+    var millisecondsUntilStart: Int64 {
+        if child != nil || isStopping { return .max }
+        return max(0, (dueAt - MonotonicClock.nanoseconds()) / 1_000_000 + 1)
+    }
+
+    /// Starts it when it does not run and its rest is over.
+    mutating func startIfDue(_ report: SiteProcesses.Report) {
+        guard child == nil, !isStopping, MonotonicClock.nanoseconds() >= dueAt else { return }
+        record.restarts += 1
+        record.since = Timestamp(microseconds: WallClock.microseconds())
+        startedAt = MonotonicClock.nanoseconds()
+        do throws(PlatformError) {
+            let process = try ChildProcess(
+                path: plan.path, arguments: plan.arguments, logPath: plan.logPath)
+            record.pid = process.processID
+            watch = try? ProcessWatch(processID: process.processID)
+            child = Child(process)
+            record.state = .running
+            if record.restarts > 0 { report("\(plan.name) started again, pid \(record.pid)") }
+        } catch {
+            report("\(plan.name) cannot be started: \(error)")
+            ended("\(error.operation) failed")
+        }
+    }
+
+    /// Takes note of its end.
+    mutating func look(_ report: SiteProcesses.Report) {
+        guard let end = child?.process.withLock({ $0.end() }) else { return }
+        let text =
+            switch end {
+            case .status(let status): "exit \(status)"
+            case .signal(let number): "signal \(number)"
+            }
+        child = nil
+        watch = nil
+        ended(text)
+        if !isStopping {
+            var line = ""
+            if case .status = end, let last = LogFile.lastLine(plan.logPath) {
+                line = "; it said: \(last)"
+            }
+            report("\(plan.name) (pid \(record.pid)) ended: \(text)\(line)")
+        }
+    }
+
+    private mutating func ended(_ text: String) {
+        record.lastEnd = text
+        record.state = isStopping ? .stopped : .waiting
+        let now = MonotonicClock.nanoseconds()
+        dueAt = now + policy.rest(afterRunning: (now - startedAt) / 1_000_000) * 1_000_000
+    }
+
+    /// Asks it to end, or kills it; it is not started again.
+    mutating func stop(_ demand: ChildProcess.Demand) {
+        isStopping = true
+        record.state = child == nil ? .stopped : .stopping
+        child?.process.withLock { $0.demand(demand) }
+    }
+}

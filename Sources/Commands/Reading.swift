@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+
+/// Readers of single arguments; each throws one sentence.
+enum Reading {
+    static func mapName(_ text: String) throws -> MapName { try MapName(parsing: text) }
+
+    static func contentID(_ text: String) throws -> ContentID {
+        guard let id = ContentID(rawValue: text) else {
+            throw Failure(
+                .invalidParameter, "'\(text.prefix(80))': expected 64 hexadecimal digits")
+        }
+        return id
+    }
+
+    static func jobKind(_ text: String) throws -> JobKind {
+        let kind = JobKind(rawValue: text)
+        guard JobKind.all.contains(kind) else {
+            let names = JobKind.all.map(\.rawValue).joined(separator: ", ")
+            throw Failure(
+                .invalidParameter, "there is no job kind '\(text.prefix(80))'; there are: \(names)")
+        }
+        return kind
+    }
+
+    /// A finite number; `CairnCommand` puts a space before a negative one.
+    static func number(_ text: String) throws -> Double {
+        guard let number = Double(text.drop { $0 == " " }), number.isFinite else {
+            throw Failure(
+                .invalidParameter, "'\(text.prefix(80))': expected a finite number")
+        }
+        return number
+    }
+
+    static func jobID(_ text: String) throws -> JobID {
+        guard let id = JobID(text) else {
+            throw Failure(
+                .invalidParameter,
+                "'\(text.prefix(80))' is not a job: expected 'j' and 32 hexadecimal digits, or a UUID"
+            )
+        }
+        return id
+    }
+}
+
+extension Reading {
+    static func stream(_ text: String) throws -> StreamName {
+        guard let name = StreamName(rawValue: text) else {
+            throw Failure(
+                .invalidParameter,
+                "'\(text.prefix(80))' is not a stream: expected a category, '-' and an id")
+        }
+        return name
+    }
+}

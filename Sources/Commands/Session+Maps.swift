@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnClient
+internal import CairnModel
+internal import FoundationEssentials
+internal import MapState
+internal import Platform
+
+extension Session {
+    /// The map, as of a sequence number; throws `Failure` (`notFound`, and as the client does).
+    func map(_ name: MapName, at: Int64? = nil) async throws -> MapDescription {
+        let maps = try await maps(at: at)
+        guard let map = maps.map(named: name) else {
+            let names = maps.mapNames.prefix(20).map(\.rawValue).joined(separator: ", ")
+            let known = names.isEmpty ? "the site has no map" : "there are: \(names)"
+            let when = at.map { " at sequence number \($0)" } ?? ""
+            throw Failure(.notFound, "there is no map '\(name)'\(when); \(known)")
+        }
+        return map
+    }
+
+    /// Who asks, for the record: the operating system's user.
+    static let actor = OwnProgram.userName()
+}
+
+extension MapDescription {
+    /// The layer of that number, or of that name when the text is no number or no such number exists;
+    /// throws `Failure` (`notFound`).
+    func layer(named text: String) throws(Failure) -> LayerDescription {
+        if let id = LayerID(text), let layer = layer(id) { return layer }
+        if let layer = layers.first(where: { $0.name == text }) { return layer }
+        let folded = layers.filter { $0.name.lowercased() == text.lowercased() }
+        if folded.count == 1 { return folded[0] }
+        let names = layers.prefix(20).map { "\($0.id) '\($0.name)'" }.joined(separator: ", ")
+        throw Failure(
+            .notFound,
+            "map '\(name)' has no layer '\(text.prefix(80))'; "
+                + (names.isEmpty ? "it has none" : "there are: \(names)"))
+    }
+}

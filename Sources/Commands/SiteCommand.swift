@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import ArgumentParser
+internal import CairnModel
+internal import FoundationEssentials
+internal import Platform
+internal import Site
+
+/// The options that every command has.
+struct CommonOptions: ParsableArguments {
+    @Option(help: "The site's directory; CAIRN_SITE otherwise.") var site: String?
+    @Flag(help: "Write JSON Lines for programs.") var json = false
+
+    /// The directory that was named; throws `Failure` (`invalidParameter`) when none was.
+    func sitePath() throws -> String {
+        let path = site ?? ProcessInfo.processInfo.environment["CAIRN_SITE"]
+        guard let path, !path.isEmpty else {
+            throw UsageFailure("no site: give --site DIRECTORY or set CAIRN_SITE")
+        }
+        return path
+    }
+}
+
+/// What was typed cannot be understood: exit code 64.
+struct UsageFailure: Error {
+    var failure: Failure
+
+    init(_ sentence: String) { failure = Failure(.invalidParameter, sentence) }
+
+    /// Runs a reader of arguments; its failures become failures of use.
+    static func reading<Value>(_ body: () throws(Failure) -> Value) throws -> Value {
+        do throws(Failure) {
+            return try body()
+        } catch {
+            throw UsageFailure(failure: error)
+        }
+    }
+
+    private init(failure: Failure) { self.failure = failure }
+}
+
+/// A command on a site.
+///
+/// It ends with one sentence on standard error and one of the exit codes 1 (refused or failed), 64
+/// (not understood) and 69 (unavailable) when it does not succeed.
+protocol SiteCommand: AsyncParsableCommand {
+    /// The options that every command has.
+    var common: CommonOptions { get }
+    /// Whether a directory that is not a site yet becomes one.
+    static var makesSite: Bool { get }
+    /// Does the work.
+    func perform(_ session: Session) async throws
+}
+
+extension SiteCommand {
+    static var makesSite: Bool { false }
+
+    /// Opens the site, performs, and turns failures into sentences and exit codes.
+    func run() async throws {
+        do {
+            let path = try common.sitePath()
+            let site =
+                Self.makesSite ? try Site(openingOrCreating: path) : try Site(opening: path)
+            let session = Session(site: site, output: Output(isJSON: common.json))
+            defer { session.close() }
+            try await perform(session)
+        } catch {
+            throw Self.exit(for: error)
+        }
+    }
+
+    /// Says what went wrong; returns the exit code to throw.
+    private static func exit(for error: any Error) -> any Error {
+        switch error {
+        case let code as ExitCode: return code
+        case let usage as UsageFailure:
+            Output.diagnose(usage.failure.description)
+            return ExitCode(64)
+        case let failure as Failure:
+            Output.diagnose(failure.description)
+            return ExitCode(failure.exitCode)
+        case let error as PlatformError:
+            Output.diagnose(error.description)
+            return ExitCode(1)
+        case is CancellationError: return ExitCode(1)
+        default: return error
+        }
+    }
+}
+
+extension Failure {
+    /// 69 when nobody could answer, otherwise 1.
+    var exitCode: Int32 {
+        switch code {
+        case .unavailable, .logUnavailable, .timedOut, .draining, .busy: 69
+        default: 1
+        }
+    }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import ArgumentParser
+internal import CairnModel
+internal import FoundationEssentials
+internal import Platform
+internal import Site
+
+struct UpCommand: SiteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "up", abstract: "Run every process of a site, and start again what dies.",
+        discussion: """
+            Makes the site when the directory is none yet. Returns when SIGTERM or SIGINT has stopped \
+            everything, or with --detach when everything answers. Output of the processes goes to \
+            run/<name>.log in the site.
+            """)
+    static let makesSite = true
+
+    @OptionGroup var common: CommonOptions
+    @Option(help: "The port of the HTTP gateway, on 127.0.0.1.") var port = 6080
+    @Option(help: "How many processes answer identify, 1 to 64.") var identifyWorkers = 2
+    @Option(help: "How many processes answer geocode, 1 to 64.") var locators = 1
+    @Option(help: "How many processes make the products of jobs, 1 to 64.") var workers = 1
+    @Flag(help: "Return when everything answers, and leave the site running.") var detach = false
+
+    func validate() throws {
+        guard 1...65_535 ~= port else { throw ValidationError("--port takes 1 to 65535.") }
+        for (name, count) in [
+            ("identify-workers", identifyWorkers), ("locators", locators), ("workers", workers),
+        ] where !(1...64 ~= count) {
+            throw ValidationError("--\(name) takes 1 to 64.")
+        }
+    }
+
+    func perform(_ session: Session) async throws {
+        guard let program = OwnProgram.path() else {
+            throw Failure(.internal, "the path of this program is not known")
+        }
+        if let other = session.supervisor {
+            throw Failure(
+                .conflict,
+                "the site '\(session.site.path)' is up already: process \(other) runs it")
+        }
+        if LoopbackPort.isTaken(UInt16(port)) {
+            throw Failure(
+                .conflict, "port \(port) is taken by another program: choose one with --port")
+        }
+        if detach {
+            try await Detached(session: session, program: program, arguments: ownArguments)
+                .start()
+        } else {
+            try await stay(session, program: program)
+        }
+    }
+
+    /// The arguments of the process that stays, when this one returns.
+    private var ownArguments: [String] {
+        [
+            "up", "--port", "\(port)", "--identify-workers", "\(identifyWorkers)", "--locators",
+            "\(locators)", "--workers", "\(workers)",
+        ]
+    }
+
+    private func stay(_ session: Session, program: String) async throws {
+        let lockPath = session.site.runDirectory + "/up.pid"
+        guard let lock = try FileLock.tryAcquire(lockPath) else {
+            throw Failure(
+                .conflict, "the site '\(session.site.path)' is up already: another process runs it")
+        }
+        let shape = SiteShape(
+            port: port, identifyWorkers: identifyWorkers, locators: locators, workers: workers)
+        let plans = shape.plans(
+            site: session.site.path, runDirectory: session.site.runDirectory,
+            programs: String(program[..<(program.lastIndex(of: "/") ?? program.startIndex)]))
+        try plans.checkExecutables()
+        let processes = try SiteProcesses(
+            plans, runDirectory: session.site.runDirectory, port: port
+        ) { Output.diagnose($0) }
+        try TerminationWatch.start { processes.stop() }
+        do {
+            try await Readiness(session: session, shape: shape).wait(for: processes)
+            processes.setReady()
+            if !processes.isStopping { try announce(session, processes.records) }
+        } catch {
+            processes.stop()
+            await processes.untilEnded()
+            throw error
+        }
+        await processes.untilEnded()
+        lock.release(removingFile: true)
+    }
+
+    private func announce(_ session: Session, _ records: [ProcessRecord]) throws {
+        try Announcement(port: port, processes: records).write(session)
+    }
+}
+
+/// What `cairn up` says when everything answers.
+struct Announcement {
+    private struct Line: Encodable {
+        var site: String
+        var services: String
+        var processes: [ProcessRecord]
+    }
+
+    var port: Int
+    var processes: [ProcessRecord]
+
+    func write(_ session: Session) throws {
+        let url = "http://127.0.0.1:\(port)/arcgis/rest/services"
+        if session.output.isJSON {
+            let line = Line(site: session.site.path, services: url, processes: processes)
+            try session.output.record(line)
+        } else {
+            try session.output.line(
+                "\(session.site.path) is up: \(processes.count) processes, \(url)")
+        }
+    }
+}
+
+/// Starting a site that stays when the command returns.
+private struct Detached {
+    let session: Session
+    let program: String
+    let arguments: [String]
+
+    func start() async throws {
+        let log = session.site.runDirectory + "/up.log"
+        LogFile.rotate(log)
+        let child = try ChildProcess(
+            path: program, arguments: arguments + ["--site", session.site.path], logPath: log,
+            isDetached: true)
+        let processID = child.processID
+        while let record = try await look(processID, log: log) {
+            if record.isReady {
+                try Announcement(port: record.port, processes: record.processes).write(session)
+                return
+            }
+        }
+    }
+
+    /// The record so far, after a short while; throws when the process has ended.
+    private func look(_ processID: Int32, log: String) async throws -> SiteRecord? {
+        try await Task.sleep(for: .milliseconds(50))
+        let record = SiteRecord.read(runDirectory: session.site.runDirectory)
+        if let record, record.pid == processID { return record }
+        guard RunningProcess.name(of: processID) != nil else {
+            let line = LogFile.lastLine(log) ?? "it said nothing; see \(log)"
+            let prefix = "cairn: "
+            throw Failure(
+                .conflict, line.hasPrefix(prefix) ? String(line.dropFirst(prefix.count)) : line)
+        }
+        return SiteRecord(pid: processID, port: 0, isReady: false, processes: [])
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import ArgumentParser
+internal import CairnModel
+internal import Dataset
+internal import FoundationEssentials
+internal import Geometry
+internal import PROJ
+internal import Terminal
+
+struct ViewCommand: SiteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "view", abstract: "Look at a map in the terminal.",
+        discussion: """
+            Press ? for the keys. NO_COLOR turns colours off. With --frame one screen of that size is \
+            written as text, once everything in view is drawn. JSON (with --frame): columns, rows, \
+            lines.
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The map; the first there is otherwise.", transform: Reading.mapName)
+    var map: MapName?
+    @Option(help: "Show it as of this sequence number.") var at: Int64?
+    @Option(help: "Write one screen of so many columns and rows, '100x30', instead.")
+    var frame: String?
+
+    private struct Line: Encodable {
+        var columns: Int
+        var rows: Int
+        var lines: [String]
+    }
+
+    func validate() throws {
+        guard !common.json || frame != nil else {
+            throw ValidationError("--json needs --frame: a terminal shows no JSON.")
+        }
+        _ = try size()
+    }
+
+    /// Columns and rows of `--frame`.
+    private func size() throws -> (columns: Int, rows: Int)? {
+        guard let frame else { return nil }
+        let parts = frame.split(separator: "x").map { Int($0) ?? 0 }
+        guard parts.count == 2, 20...1000 ~= parts[0], 6...1000 ~= parts[1] else {
+            throw ValidationError("--frame takes 'COLUMNSxROWS', 20x6 to 1000x1000.")
+        }
+        return (parts[0], parts[1])
+    }
+
+    func perform(_ session: Session) async throws {
+        let noColour = ProcessInfo.processInfo.environment["NO_COLOR"] ?? ""
+        if let map { _ = try await session.map(map, at: at) }
+        let view = ViewSession(
+            client: try session.client(), map: map, at: at, actor: Session.actor,
+            usesColour: noColour.isEmpty, project: Self.project)
+        guard let size = try size() else { return try await view.run() }
+        let text = try await view.frame(columns: size.columns, rows: size.rows).text
+        if session.output.isJSON {
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+            try session.output.record(
+                Line(columns: size.columns, rows: size.rows, lines: lines.map(String.init)))
+        } else {
+            try session.output.write(text + "\n")
+        }
+    }
+
+    /// The candidate's place in the map's spatial reference.
+    private static func project(
+        _ candidate: Candidate, _ target: SpatialReference
+    ) throws(Failure) -> Place {
+        let transform = try CoordinateTransform(from: .wgs84, to: target)
+        let location = try transform.forward(candidate.location)
+        var extent = Shape.point(location).envelope
+        do throws(Failure) {
+            extent = try transform.forward(Shape.envelope(candidate.extent)).envelope
+        } catch {
+            // A place at the edge of the projection's domain is shown without its surroundings.
+        }
+        return Place(label: candidate.address, location: location, extent: extent)
+    }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+import FoundationEssentials
+import GDAL
+import Platform
+
+/// Makes datasets from files of any vector format that GDAL reads.
+public enum DatasetBuilder {
+    /// Imports every layer of a file, all or none.
+    ///
+    /// Each layer becomes a dataset `<directory>/<sha256>/layer.fgb`, a layer of mixed geometry one
+    /// per kind. The datasets are built in a hidden directory beside them and get their names once
+    /// all are complete and on the disk; the same file gives the same bytes, and a dataset that is
+    /// there already is left as it is. Blocks the calling thread; reads the source twice or more.
+    ///
+    /// Throws `.notFound`, `.unreadable` (not a format GDAL knows, cut short, or no spatial
+    /// reference that could be assumed), `.invalidParameter` (nothing to import in it), `.noSpace`.
+    ///
+    /// - Parameters:
+    ///   - path: A file, a directory that is a data source (`.gdb`), a gzip file of one, or a zip.
+    ///   - directory: The site's datasets.
+    ///   - progress: Called on this thread.
+    public static func importFile(
+        path: String, into directory: String, progress: (ImportProgress) -> Void = { _ in }
+    ) throws(Failure) -> [ImportedLayer] {
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw Failure(.notFound, "'\(path)' does not exist")
+        }
+        let staging = try StagingDirectory(in: directory)
+        do {
+            let source = try open(path, in: staging)
+            let wanted = source.layers.indices.filter { source.layers[$0].hasGeometry }
+            progress(.opened(layers: wanted.map { source.layers[$0].name }))
+            var staged: [StagedDataset] = []
+            var reasons: [String] = []
+            for index in source.layers.indices {
+                if let reason = try build(source, index, staging, &staged, progress) {
+                    reasons.append("layer '\(source.layers[index].name)': \(reason)")
+                    progress(.skipped(layer: source.layers[index].name, reason: reason))
+                }
+            }
+            guard !staged.isEmpty else {
+                throw Failure(
+                    .invalidParameter, "there is nothing to import in '\(path)'",
+                    details: Array(reasons.prefix(16)))
+            }
+            for dataset in staged { try publish(dataset, staging) }
+            return staged.map(\.layer)
+        } catch {
+            throw Failure(importing: error)
+        }
+    }
+
+    /// Builds the datasets of one layer; answers why it is left out.
+    private static func build(
+        _ source: VectorSource, _ index: Int, _ staging: borrowing StagingDirectory,
+        _ staged: inout [StagedDataset], _ progress: (ImportProgress) -> Void
+    ) throws -> String? {
+        guard source.layers[index].hasGeometry else { return "it has no geometry" }
+        let builder = try LayerBuilder(source, layer: index, progress)
+        if builder.isEmpty { return builder.emptyReason }
+        staged += try builder.build(in: staging, progress)
+        return nil
+    }
+
+    private static func publish(
+        _ dataset: StagedDataset, _ staging: borrowing StagingDirectory
+    ) throws {
+        try StagedFile.sync(dataset.path)
+        let entry = String(dataset.path.dropLast("/layer.fgb".count))
+        try staging.publish(entry: entry, as: dataset.layer.dataset.rawValue)
+    }
+
+    private static func open(
+        _ path: String, in staging: borrowing StagingDirectory
+    ) throws -> VectorSource {
+        var path = path
+        let lowered = path.lowercased()
+        if GzipFile.isGzip(path), !lowered.hasSuffix(".tgz"), !lowered.hasSuffix(".tar.gz") {
+            var name = path.split(separator: "/").last.map(String.init) ?? "source"
+            if name.lowercased().hasSuffix(".gz") { name.removeLast(3) }
+            let expanded = try staging.makeEntry() + "/" + name
+            try GzipFile.expand(path, to: expanded)
+            path = expanded
+        } else if lowered.hasSuffix(".tgz") || lowered.hasSuffix(".tar.gz")
+            || lowered.hasSuffix(".tar")
+        {
+            path = "/vsitar/" + path
+        } else if lowered.hasSuffix(".zip") {
+            path = "/vsizip/" + path
+        }
+        let isTable = [".csv", ".tsv", ".txt"].contains { path.lowercased().hasSuffix($0) }
+        return try VectorSource(path: path, options: isTable ? tableOptions : [])
+    }
+
+    /// How coordinates are found in tables.
+    private static let tableOptions = [
+        "X_POSSIBLE_NAMES=longitude,long,lon,lng,x,easting",
+        "Y_POSSIBLE_NAMES=latitude,lat,y,northing",
+        "GEOM_POSSIBLE_NAMES=wkt,the_geom,geom,geometry",
+        "AUTODETECT_TYPE=YES", "KEEP_GEOM_COLUMNS=YES",
+    ]
+}
+
+extension Failure {
+    /// What any error of an import means to the user.
+    init(importing error: any Error) {
+        switch error {
+        case let failure as Failure: self = failure
+        case let error as PlatformError: self.init(error)
+        case let error as TextError:
+            self.init(error.isNoSpace ? .noSpace : .unreadable, error.description)
+        case let error as GDALError where error.isWriteFailure:
+            self.init(
+                .noSpace, "the dataset was not written completely; is the disk full?",
+                details: [error.description])
+        case let error as GDALError:
+            self.init(.unreadable, error.description, details: Array(error.messages.dropFirst()))
+        case let refusal as SourceGeometry.Refusal:
+            self.init(.unreadable, "the source changed while it was being read: " + refusal.reason)
+        case let error as CocoaError where error.code == .fileWriteOutOfSpace:
+            self.init(.noSpace, "the disk is full")
+        default: self.init(.internal, "\(error)")
+        }
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Geometry
+
+/// Reads the geometry table of one feature.
+///
+/// Its slots: 0 `ends` (how many coordinates lie before the end of each ring or path), 1 `xy`,
+/// 2…5 further ordinates (not read), 6 `type`, 7 `parts`.
+enum FlatGeobufGeometry {
+    /// The shape; nil for a feature without coordinates.
+    static func shape(
+        _ bytes: RawSpan, _ table: FlatTable, _ kind: FlatGeobufHeader.Kind
+    ) throws(Damage) -> Shape? {
+        switch kind {
+        case .point:
+            guard let first = try coordinates(bytes, table).first else { return nil }
+            return .point(first)
+        case .multiPoint:
+            let all = try coordinates(bytes, table)
+            return all.isEmpty ? nil : .multipoint(all)
+        case .lineString, .multiLineString:
+            let paths = try chains(bytes, table)
+            return paths.isEmpty ? nil : .polyline(paths: paths)
+        case .polygon, .multiPolygon:
+            let rings = try polygons(bytes, table, kind).flatMap { $0 }
+            return rings.isEmpty ? nil : .polygon(rings: rings)
+        }
+    }
+
+    /// The polygons of a (multi)polygon, each a list of rings.
+    static func polygons(
+        _ bytes: RawSpan, _ table: FlatTable, _ kind: FlatGeobufHeader.Kind
+    ) throws(Damage) -> [[[Coordinate]]] {
+        guard kind == .multiPolygon else { return [try chains(bytes, table)] }
+        guard let parts = try table.tables(bytes, 7) else { return [] }
+        var polygons: [[[Coordinate]]] = []
+        polygons.reserveCapacity(parts.count)
+        for index in 0..<parts.count {
+            polygons.append(try chains(bytes, try parts.table(bytes, index)))
+        }
+        return polygons
+    }
+
+    /// `xy` cut at `ends`; one chain when `ends` is left out.
+    private static func chains(
+        _ bytes: RawSpan, _ table: FlatTable
+    ) throws(Damage) -> [[Coordinate]] {
+        guard let xy = try table.vector(bytes, 1, elementByteCount: 8) else { return [] }
+        guard let ends = try table.vector(bytes, 0, elementByteCount: 4), !ends.isEmpty else {
+            let all = try coordinates(bytes, xy)
+            return all.isEmpty ? [] : [all]
+        }
+        var chains: [[Coordinate]] = []
+        chains.reserveCapacity(ends.count / 4)
+        var start = 0
+        for place in stride(from: ends.lowerBound, to: ends.upperBound, by: 4) {
+            let end = Int(try bytes.number(at: place, as: UInt32.self))
+            guard end >= start, end <= xy.count / 16 else {
+                throw Damage(offset: place, expected: "ends in order and inside the coordinates")
+            }
+            chains.append(
+                try coordinates(
+                    bytes, xy.lowerBound + 16 * start..<xy.lowerBound + 16 * end))
+            start = end
+        }
+        return chains
+    }
+
+    private static func coordinates(
+        _ bytes: RawSpan, _ table: FlatTable
+    ) throws(Damage) -> [Coordinate] {
+        guard let xy = try table.vector(bytes, 1, elementByteCount: 8) else { return [] }
+        return try coordinates(bytes, xy)
+    }
+
+    private static func coordinates(
+        _ bytes: RawSpan, _ range: Range<Int>
+    ) throws(Damage) -> [Coordinate] {
+        var result: [Coordinate] = []
+        result.reserveCapacity(range.count / 16)
+        for place in stride(from: range.lowerBound, to: range.upperBound - 15, by: 16) {
+            result.append(
+                Coordinate(x: try bytes.double(at: place), y: try bytes.double(at: place + 8)))
+        }
+        return result
+    }
+}

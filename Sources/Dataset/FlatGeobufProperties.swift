@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+
+/// Reads the properties of one feature.
+///
+/// They are pairs of a 16-bit column number and a value whose form the column's type gives; columns
+/// that are left out are null.
+enum FlatGeobufProperties {
+    /// The values in the order of `columns`.
+    static func values(
+        _ bytes: RawSpan, _ range: Range<Int>, _ columns: [Column]
+    ) throws(Damage) -> [AttributeValue] {
+        var values = [AttributeValue](repeating: .null, count: columns.count)
+        var place = range.lowerBound
+        while place < range.upperBound {
+            let index = Int(try bytes.number(at: place, as: UInt16.self))
+            guard index < columns.count else {
+                throw Damage(offset: place, expected: "a column number below \(columns.count)")
+            }
+            place += 2
+            values[index] = try value(bytes, &place, columns[index].type)
+        }
+        guard place == range.upperBound else {
+            throw Damage(offset: place, expected: "the end of the attributes")
+        }
+        return values
+    }
+
+    /// The object id: the first value of the first column.
+    static func objectID(_ bytes: RawSpan, _ range: Range<Int>) throws(Damage) -> Int64 {
+        guard range.count >= 6, try bytes.number(at: range.lowerBound, as: UInt16.self) == 0 else {
+            throw Damage(offset: range.lowerBound, expected: "an object id")
+        }
+        return Int64(try bytes.number(at: range.lowerBound + 2, as: Int32.self))
+    }
+
+    private static func value(
+        _ bytes: RawSpan, _ place: inout Int, _ type: ColumnType
+    ) throws(Damage) -> AttributeValue {
+        func integer<T: FixedWidthInteger & BitwiseCopyable>(
+            _ type: T.Type
+        ) throws(Damage) -> AttributeValue {
+            let value = try bytes.number(at: place, as: T.self)
+            place += MemoryLayout<T>.size
+            return .integer(Int64(truncatingIfNeeded: value))
+        }
+        switch type {
+        case .byte: return try integer(Int8.self)
+        case .unsignedByte, .bool: return try integer(UInt8.self)
+        case .short: return try integer(Int16.self)
+        case .unsignedShort: return try integer(UInt16.self)
+        case .int: return try integer(Int32.self)
+        case .unsignedInt: return try integer(UInt32.self)
+        case .long: return try integer(Int64.self)
+        case .unsignedLong: return try integer(UInt64.self)
+        case .float:
+            let bits = try bytes.number(at: place, as: UInt32.self)
+            place += 4
+            return real(Double(Float(bitPattern: bits)))
+        case .double:
+            place += 8
+            return real(try bytes.double(at: place - 8))
+        case .string, .json: return .string(try text(bytes, &place))
+        case .dateTime:
+            let text = try text(bytes, &place)
+            return ISODate.milliseconds(text).map { .date($0) } ?? .string(text)
+        case .binary:
+            _ = try text(bytes, &place)
+            return .null
+        }
+    }
+
+    private static func real(_ value: Double) -> AttributeValue {
+        value.isFinite ? .real(value) : .null
+    }
+
+    private static func text(_ bytes: RawSpan, _ place: inout Int) throws(Damage) -> String {
+        let count = Int(try bytes.number(at: place, as: UInt32.self))
+        let start = place + 4
+        guard count <= bytes.byteCount - start else {
+            throw Damage(offset: place, expected: "\(count) bytes of text")
+        }
+        place = start + count
+        return bytes.text(start..<place)
+    }
+}

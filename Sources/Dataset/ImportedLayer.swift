@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+
+/// A dataset that an import made, or found to be there already.
+public struct ImportedLayer: Hashable, Sendable, Codable {
+    /// The layer's name: the source's, with the kind of geometry behind it where a layer of mixed
+    /// geometry became several, `roads (lines)`.
+    public var name: String
+    /// The SHA-256 of the dataset's file.
+    public var dataset: ContentID
+    /// What the dataset holds.
+    public var properties: LayerProperties
+    /// How many features it has.
+    public var featureCount: Int
+    /// How many features of the source layer were left out; the same number in every dataset that
+    /// one mixed layer became.
+    public var rejectedCount: Int
+    /// The first 100 of them.
+    public var rejected: [RejectedFeature]
+    /// Sentences on what was changed on the way: ordinates dropped, ids numbered anew, columns
+    /// renamed.
+    public var notes: [String]
+}
+
+/// A feature that an import left out.
+public struct RejectedFeature: Hashable, Sendable, Codable {
+    /// The source's own number for it.
+    public var sourceID: Int64
+    /// Why, in a few words.
+    public var reason: String
+}
+
+/// How far an import has come; reported on the thread that imports.
+public enum ImportProgress: Hashable, Sendable {
+    /// The source was opened; these layers will be read.
+    case opened(layers: [String])
+    /// Features of a layer are being checked; every 1,000 features, and when it is done.
+    case checking(layer: String, features: Int, announced: Int?)
+    /// Features of a layer are being written; every 1,000 features, and when it is done.
+    case writing(layer: String, features: Int, total: Int)
+    /// A layer was left out, for the reason given.
+    case skipped(layer: String, reason: String)
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+internal import FoundationEssentials
+internal import Platform
+
+/// A log in memory, for tests and for programs that fold a log they made themselves.
+///
+/// It behaves as `SQLiteEventStore` does, except that it ends with the process.
+public final class InMemoryEventStore: EventStore {
+    private struct Batch {
+        var last: Int64
+        var hash: [UInt8]
+    }
+
+    private let clock: () -> Timestamp
+    private var records: [RecordedEvent] = []
+    private var heads: [StreamName: Int64] = [:]
+    private var positions: [UUID: Int] = [:]
+    private var batches: [Batch] = []
+    private var chain = HashChain()
+
+    /// An empty log; `clock` gives the time of each commit.
+    public init(clock: @escaping () -> Timestamp) { self.clock = clock }
+
+    /// Commits several independent appends at once.
+    public func append(batch: [[StreamAppend]]) -> CommittedBatch {
+        var plan = BatchPlan(
+            log: self, head: Int64(records.count),
+            time: max(clock(), records.last?.recordedAt ?? Timestamp(microseconds: .min)))
+        let results = batch.map { appends in
+            Result { () throws(Failure) in try plan.add(appends) }
+        }
+        do {
+            try keep(plan.records)
+        } catch {
+            return CommittedBatch(results: batch.map { _ in .failure(error) }, events: [])
+        }
+        return CommittedBatch(results: results, events: plan.records)
+    }
+
+    private func keep(_ new: [RecordedEvent]) throws(Failure) {
+        guard !new.isEmpty else { return }
+        chain.add(try new.map { record throws(Failure) in try StoredRecord(record) })
+        for record in new {
+            positions[record.event.id] = records.count
+            heads[record.stream] = record.streamPosition
+            records.append(record)
+        }
+        batches.append(Batch(last: Int64(records.count), hash: chain.value))
+    }
+
+    /// The last global position.
+    public func head() -> Int64 { Int64(records.count) }
+
+    /// The category's last event at or before `position`.
+    public func lastGlobalPosition(inCategory category: String, through position: Int64) -> Int64 {
+        records.prefix(Int(max(0, min(position, head()))))
+            .last { $0.stream.category == category }?.globalPosition ?? 0
+    }
+
+    /// The global position of the last event in each category.
+    public func categoryHeads() -> [String: Int64] {
+        records.reduce(into: [:]) { $0[$1.stream.category] = $1.globalPosition }
+    }
+
+    /// Events in the order of the log.
+    public func read(_ range: ReadRange) throws(Failure) -> EventSlice {
+        var page: [RecordedEvent] = []
+        var byteCount = 0
+        for record in records.dropFirst(Int(max(0, min(range.after, head()))))
+        where range.filter.admits(record.stream) {
+            byteCount += try StoredRecord(record).canonical.count
+            guard page.count < range.limit, page.isEmpty || byteCount <= range.byteLimit else {
+                return EventSlice(events: page, isLast: false)
+            }
+            page.append(record)
+        }
+        return EventSlice(events: page, isLast: true)
+    }
+
+    /// Checks whole commit batches.
+    public func verify(after: Int64, limit: Int) -> VerifyPage {
+        let batch =
+            batches.first { $0.last > after && $0.last - after >= Int64(limit) }
+            ?? batches.last
+        return VerifyPage(
+            checkedThrough: batch?.last ?? 0, head: head(),
+            chainHash: batch.map { Hexadecimal.encode($0.hash) } ?? "")
+    }
+}
+
+extension InMemoryEventStore: CommittedLog {
+    /// The stream's last position; nil when it has no event.
+    public func lastPosition(of stream: StreamName) -> Int64? { heads[stream] }
+    func record(id: UUID) -> RecordedEvent? { positions[id].map { records[$0] } }
+}
+
+extension ReadRange.Filter {
+    /// Whether events of the stream are wanted.
+    public func admits(_ stream: StreamName) -> Bool {
+        switch self {
+        case .all: true
+        case .stream(let name): name == stream
+        case .category(let category): category == stream.category
+        }
+    }
+}

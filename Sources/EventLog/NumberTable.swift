@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import SQLite
+
+/// The numbers that stand for stream and category names in the file, made on first use.
+struct NumberTable: ~Copyable {
+    /// Streams remembered at most; beyond, all are forgotten and read again.
+    private static let bound = 50_000
+
+    private var findStream: Statement
+    private var addStream: Statement
+    private var findCategory: Statement
+    private var addCategory: Statement
+    private var committed: [String: Int64] = [:]
+    private var uncommitted: [String: Int64] = [:]
+    private var categories: [String: Int64] = [:]
+    private var uncommittedCategories: [String: Int64] = [:]
+
+    init(_ connection: Connection) throws(SQLiteError) {
+        let findStream = try connection.prepare("SELECT number FROM stream WHERE name = ?1")
+        let addStream = try connection.prepare(
+            "INSERT INTO stream (name, category) VALUES (?1, ?2) RETURNING number")
+        let findCategory = try connection.prepare("SELECT number FROM category WHERE name = ?1")
+        let addCategory = try connection.prepare(
+            "INSERT INTO category (name) VALUES (?1) RETURNING number")
+        self.findStream = findStream
+        self.addStream = addStream
+        self.findCategory = findCategory
+        self.addCategory = addCategory
+    }
+
+    mutating func stream(_ name: String, category: Int64) throws(SQLiteError) -> Int64 {
+        if let known = committed[name] ?? uncommitted[name] { return known }
+        try findStream.bind(1, name)
+        var number = try Self.first(&findStream)
+        if number == nil {
+            try addStream.bind(1, name)
+            try addStream.bind(2, category)
+            number = try Self.first(&addStream)
+        }
+        uncommitted[name] = number
+        return number ?? 0
+    }
+
+    mutating func category(_ name: String) throws(SQLiteError) -> Int64 {
+        if let known = categories[name] ?? uncommittedCategories[name] { return known }
+        try findCategory.bind(1, name)
+        var number = try Self.first(&findCategory)
+        if number == nil {
+            try addCategory.bind(1, name)
+            number = try Self.first(&addCategory)
+        }
+        uncommittedCategories[name] = number
+        return number ?? 0
+    }
+
+    private static func first(_ statement: inout Statement) throws(SQLiteError) -> Int64? {
+        defer { statement.reset() }
+        return try statement.step() ? statement.integer(0) : nil
+    }
+
+    /// The transaction they were made in is committed.
+    mutating func keepUncommitted() {
+        if committed.count + uncommitted.count > Self.bound { committed = [:] }
+        committed.merge(uncommitted) { $1 }
+        if categories.count + uncommittedCategories.count > Self.bound { categories = [:] }
+        categories.merge(uncommittedCategories) { $1 }
+        forgetUncommitted()
+    }
+
+    /// The transaction they were made in is rolled back.
+    mutating func forgetUncommitted() {
+        uncommitted = [:]
+        uncommittedCategories = [:]
+    }
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+internal import FoundationEssentials
+internal import SQLite
+
+/// Reads the log's file over a connection of its own, in the process that writes it.
+///
+/// It sees every commit at once and holds no lock between calls. Used by one thread at a time.
+public final class SQLiteEventReader: EventReader {
+    fileprivate static let columns = """
+        event.position, stream.name, stream_position, recorded_at, id, type, schema, metadata, data, \
+        crc
+        """
+
+    let connection: Connection
+    private var readAll: Statement
+    private var readStream: Statement
+    private var readCategory: Statement
+    private var readID: Statement
+    private var findHead: Statement
+    private var findLast: Statement
+    private var findPlace: Statement
+    private var findInCategory: Statement
+    private var findHeads: Statement
+
+    /// Opens a log file for reading; throws `Failure` (`unreadable`, `newerVersion`, `corrupt`).
+    public convenience init(path: String) throws(Failure) {
+        do {
+            let connection = try Connection(path: path, mode: .read)
+            try connection.execute("PRAGMA query_only = ON")
+            try SQLiteSchema.check(connection)
+            try self.init(connection: connection)
+        } catch {
+            throw SQLiteSchema.opening(path, error)
+        }
+    }
+
+    init(connection: Connection) throws(SQLiteError) {
+        let select =
+            "SELECT \(Self.columns) FROM event JOIN stream ON stream.number = event.stream "
+        self.connection = connection
+        readAll = try connection.prepare(
+            select + "WHERE event.position > ?1 ORDER BY event.position LIMIT ?2")
+        readStream = try connection.prepare(
+            select + "WHERE event.stream = (SELECT number FROM stream WHERE name = ?3) "
+                + "AND stream_position >= ?1 ORDER BY stream_position LIMIT ?2")
+        readCategory = try connection.prepare(
+            select + "WHERE event.category = (SELECT number FROM category WHERE name = ?3) "
+                + "AND event.position > ?1 ORDER BY event.position LIMIT ?2")
+        readID = try connection.prepare(select + "WHERE event.id = ?1")
+        findHead = try connection.prepare("SELECT max(position) FROM event")
+        findLast = try connection.prepare(
+            "SELECT max(stream_position) FROM event WHERE stream = "
+                + "(SELECT number FROM stream WHERE name = ?1)")
+        findPlace = try connection.prepare(
+            "SELECT position FROM event WHERE stream_position = ?1 AND stream = "
+                + "(SELECT number FROM stream WHERE name = ?2)")
+        findInCategory = try connection.prepare(
+            "SELECT max(position) FROM event WHERE position <= ?1 AND category = "
+                + "(SELECT number FROM category WHERE name = ?2)")
+        findHeads = try connection.prepare(
+            "SELECT name, (SELECT max(position) FROM event WHERE category = number) FROM category")
+    }
+
+    /// The last global position.
+    public func head() throws(Failure) -> Int64 {
+        try query { () throws(SQLiteError) in
+            defer { findHead.reset() }
+            return try findHead.step() ? findHead.integer(0) : 0
+        }
+    }
+
+    /// The stream's last position; nil when it has no event.
+    public func lastPosition(of stream: StreamName) throws(Failure) -> Int64? {
+        try query { () throws(SQLiteError) in
+            defer { findLast.reset() }
+            try findLast.bind(1, stream.rawValue)
+            guard try findLast.step(), !findLast.isNull(0) else { return nil }
+            return findLast.integer(0)
+        }
+    }
+
+    /// The category's last event at or before `position`.
+    public func lastGlobalPosition(
+        inCategory category: String, through position: Int64
+    ) throws(Failure) -> Int64 {
+        try query { () throws(SQLiteError) in
+            defer { findInCategory.reset() }
+            try findInCategory.bind(1, position)
+            try findInCategory.bind(2, category)
+            return try findInCategory.step() ? findInCategory.integer(0) : 0
+        }
+    }
+
+    /// The global position of the last event in each category.
+    public func categoryHeads() throws(Failure) -> [String: Int64] {
+        try query { () throws(SQLiteError) in
+            defer { findHeads.reset() }
+            var heads: [String: Int64] = [:]
+            while try findHeads.step() { heads[findHeads.text(0)] = findHeads.integer(1) }
+            return heads
+        }
+    }
+
+    /// Events in the order of the log.
+    public func read(_ range: ReadRange) throws(Failure) -> EventSlice {
+        let rows = try rows(range)
+        var events: [RecordedEvent] = []
+        events.reserveCapacity(rows.records.count)
+        var fault = rows.fault
+        for stored in rows.records {
+            do throws(LogFault) {
+                events.append(try stored.record())
+            } catch {
+                fault = error
+                break
+            }
+        }
+        if events.isEmpty, let fault {
+            throw Failure(.corrupt, "sequence \(fault.position): \(fault.message)")
+        }
+        return EventSlice(events: events, isLast: rows.isLast && fault == nil)
+    }
+
+    /// The records of a range up to the first that is damaged, and that damage.
+    func rows(_ range: ReadRange) throws(Failure) -> Rows {
+        // One row more than wanted tells whether there is more.
+        let limit = Int64(max(0, range.limit)) + 1
+        switch range.filter {
+        case .all:
+            return try collect(&readAll, range) { statement throws(SQLiteError) in
+                try statement.bind(1, range.after)
+                try statement.bind(2, limit)
+            }
+        case .stream(let stream):
+            guard let first = try firstPosition(in: stream, after: range.after) else {
+                return Rows(isLast: true)
+            }
+            return try collect(&readStream, range) { statement throws(SQLiteError) in
+                try statement.bind(1, first)
+                try statement.bind(2, limit)
+                try statement.bind(3, stream.rawValue)
+            }
+        case .category(let category):
+            return try collect(&readCategory, range) { statement throws(SQLiteError) in
+                try statement.bind(1, range.after)
+                try statement.bind(2, limit)
+                try statement.bind(3, category)
+            }
+        }
+    }
+
+    func record(id: UUID) throws(Failure) -> RecordedEvent? {
+        let rows = try collect(&readID, ReadRange(after: 0, limit: 1)) {
+            statement throws(SQLiteError) in
+            try statement.bind(1, id.bytes)
+        }
+        do throws(LogFault) {
+            if let fault = rows.fault { throw fault }
+            return try rows.records.first?.record()
+        } catch {
+            throw Failure(.corrupt, "sequence \(error.position): \(error.message)")
+        }
+    }
+
+    /// The stream position of the first event after a global position, by bisection: both grow
+    /// together, so no index over the pair is needed.
+    ///
+    /// Nil when there is none.
+    private func firstPosition(
+        in stream: StreamName, after position: Int64
+    ) throws(Failure) -> Int64? {
+        guard let last = try lastPosition(of: stream) else { return nil }
+        var (low, high) = (Int64(0), last + 1)
+        while low < high {
+            let middle = low + (high - low) / 2
+            let place = try globalPosition(stream: stream.rawValue, at: middle)
+            if (place ?? .min) > position { high = middle } else { low = middle + 1 }
+        }
+        return low <= last ? low : nil
+    }
+
+    func globalPosition(stream: String, at position: Int64) throws(Failure) -> Int64? {
+        try query { () throws(SQLiteError) in
+            defer { findPlace.reset() }
+            try findPlace.bind(1, position)
+            try findPlace.bind(2, stream)
+            return try findPlace.step() ? findPlace.integer(0) : nil
+        }
+    }
+
+    /// Reads rows until a bound is met, and checks each against its checksum.
+    private func collect(
+        _ statement: inout Statement, _ range: ReadRange,
+        bind: (inout Statement) throws(SQLiteError) -> Void
+    ) throws(Failure) -> Rows {
+        defer { statement.reset() }
+        var rows = Rows()
+        var byteCount = 0
+        do throws(SQLiteError) { try bind(&statement) } catch { throw Failure(log: error) }
+        while try step(&statement) {
+            guard rows.records.count < range.limit else { return rows }
+            do throws(LogFault) {
+                let record = try StoredRecord(row: statement)
+                byteCount += record.canonical.count
+                guard rows.records.isEmpty || byteCount <= range.byteLimit else { return rows }
+                rows.records.append(record)
+            } catch {
+                rows.fault = error
+                return rows
+            }
+        }
+        rows.isLast = true
+        return rows
+    }
+
+    private func step(_ statement: inout Statement) throws(Failure) -> Bool {
+        do { return try statement.step() } catch { throw Failure(log: error) }
+    }
+
+    private func query<Value>(
+        _ body: () throws(SQLiteError) -> Value
+    ) throws(Failure) -> Value {
+        do { return try body() } catch { throw Failure(log: error) }
+    }
+}
+
+extension SQLiteEventReader: CommittedLog {}
+
+/// Records of the file, and what stopped their reading.
+struct Rows {
+    var records: [StoredRecord] = []
+    var fault: LogFault?
+    /// Whether nothing more matched.
+    var isLast = false
+}
+
+extension StoredRecord {
+    /// Takes a row of `SQLiteEventReader.columns`; throws when it is not what was stored.
+    fileprivate init(row: borrowing Statement) throws(LogFault) {
+        self.init(
+            position: row.integer(0), stream: row.text(1), streamPosition: row.integer(2),
+            recordedAt: row.integer(3), id: row.bytes(4), type: row.text(5), schema: row.integer(6),
+            metadata: row.bytes(7), data: row.bytes(8))
+        guard Int64(checksum) == row.integer(9) else {
+            throw LogFault(position: position, message: "the record fails its checksum")
+        }
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import SQLite
+
+/// The tables of the log's file.
+///
+/// `Docs/event-log-format.md` describes every column.
+enum SQLiteSchema {
+    /// `CRNL`, in the file's header.
+    static let applicationID: Int64 = 0x4352_4e4c
+    /// The newest form of the tables that this build knows.
+    static let version: Int64 = 1
+
+    static let tables = """
+        CREATE TABLE stream (
+            number INTEGER PRIMARY KEY,
+            name TEXT NOT NULL UNIQUE,
+            category INTEGER NOT NULL REFERENCES category (number)
+        ) STRICT;
+        CREATE TABLE category (
+            number INTEGER PRIMARY KEY,
+            name TEXT NOT NULL UNIQUE
+        ) STRICT;
+        CREATE TABLE event (
+            position INTEGER PRIMARY KEY,
+            stream INTEGER NOT NULL REFERENCES stream (number),
+            stream_position INTEGER NOT NULL,
+            category INTEGER NOT NULL REFERENCES category (number),
+            recorded_at INTEGER NOT NULL,
+            id BLOB NOT NULL UNIQUE,
+            type TEXT NOT NULL,
+            schema INTEGER NOT NULL,
+            metadata BLOB NOT NULL,
+            data BLOB NOT NULL,
+            crc INTEGER NOT NULL,
+            UNIQUE (stream, stream_position)
+        ) STRICT;
+        CREATE INDEX event_by_category ON event (category);
+        CREATE TABLE batch (
+            last INTEGER PRIMARY KEY,
+            first INTEGER NOT NULL,
+            hash BLOB NOT NULL
+        ) STRICT;
+        """
+
+    /// Settings that belong to a connection, not to the file.
+    static let writerSettings = """
+        PRAGMA synchronous = FULL;
+        PRAGMA wal_autocheckpoint = 0;
+        PRAGMA journal_size_limit = 16777216;
+        PRAGMA cache_size = -16384;
+        PRAGMA foreign_keys = OFF;
+        PRAGMA temp_store = MEMORY;
+        """
+
+    /// Makes the tables in an empty file, or checks that the file is a log this build knows.
+    ///
+    /// The connection is ready for writing afterwards.
+    static func prepare(_ connection: Connection) throws(Failure) {
+        let path = connection.path
+        do throws(SQLiteError) {
+            let isEmpty = try connection.integer("SELECT count(*) FROM sqlite_schema") == 0
+            if !isEmpty { try check(connection) }
+            try connection.execute(isEmpty ? "PRAGMA page_size = 8192" : "")
+            let mode = try connection.text("PRAGMA journal_mode = WAL")
+            guard mode == "wal" else {
+                throw SQLiteError(
+                    extendedCode: 14, operation: "journal_mode",
+                    reason: "the file system does not support a write-ahead log")
+            }
+            try connection.execute(writerSettings)
+            if isEmpty {
+                try connection.transaction { () throws(SQLiteError) in
+                    try connection.execute(tables)
+                    try connection.execute("PRAGMA application_id = \(applicationID)")
+                    try connection.execute("PRAGMA user_version = \(version)")
+                }
+            }
+        } catch {
+            throw opening(path, error)
+        }
+    }
+
+    /// Refuses a file that is another program's or a newer build's.
+    static func check(_ connection: Connection) throws(SQLiteError) {
+        guard try connection.integer("PRAGMA application_id") == applicationID else {
+            throw SQLiteError(
+                extendedCode: notALog, operation: "open", reason: "it is another program's database"
+            )
+        }
+        let found = try connection.integer("PRAGMA user_version") ?? 0
+        guard found <= version else {
+            throw SQLiteError(
+                extendedCode: newerSchema, operation: "open",
+                reason: "it has schema \(found); this build knows schema \(version)")
+        }
+    }
+
+    private static let notALog: Int32 = 26
+    private static let newerSchema: Int32 = -1
+
+    /// Why the file could not be opened, in one sentence.
+    static func opening(_ path: String, _ error: SQLiteError) -> Failure {
+        let code: Failure.Code =
+            if error.extendedCode == newerSchema {
+                .newerVersion
+            } else if error.isNoSpace {
+                .noSpace
+            } else {
+                error.isCorrupt && error.code != notALog ? .corrupt : .unreadable
+            }
+        return Failure(code, "'\(path)' cannot be opened as an event log: \(error.reason)")
+    }
+}
+
+extension Failure {
+    /// What a failed statement on an open log means.
+    init(log error: SQLiteError) {
+        let code: Code = error.isNoSpace ? .noSpace : error.isCorrupt ? .corrupt : .internal
+        self.init(code, "the event log: \(error.description)")
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+/// Dates and times as WHERE clauses write them, proleptic Gregorian, UTC.
+enum Moment {
+    /// Milliseconds since 1970 of `yyyy-mm-dd`, or of that with a space or `T` and `hh:mm`,
+    /// `hh:mm:ss` or `hh:mm:ss.fff` and an optional `Z`; nil for anything else.
+    static func milliseconds(_ text: String, dateOnly: Bool = false) -> Int64? {
+        var rest = Array(text.utf8)[...]
+        guard let year = number(&rest, 4), mark(&rest, "-"), let month = number(&rest, 2),
+            mark(&rest, "-"), let day = number(&rest, 2), (1...12).contains(month),
+            (1...length(ofMonth: month, year)).contains(day)
+        else { return nil }
+        let midnight = days(year, month, day) * 86_400_000
+        if rest.isEmpty { return midnight }
+        guard !dateOnly, mark(&rest, " ") || mark(&rest, "T"), let hour = number(&rest, 2),
+            mark(&rest, ":"), let minute = number(&rest, 2), hour < 24, minute < 60
+        else { return nil }
+        var result = midnight + hour * 3_600_000 + minute * 60_000
+        if mark(&rest, ":") {
+            guard let second = number(&rest, 2), second < 60 else { return nil }
+            result += second * 1000
+            if mark(&rest, ".") {
+                guard let fraction = fraction(&rest) else { return nil }
+                result += fraction
+            }
+        }
+        _ = mark(&rest, "Z")
+        return rest.isEmpty ? result : nil
+    }
+
+    private static func mark(_ rest: inout ArraySlice<UInt8>, _ mark: Unicode.Scalar) -> Bool {
+        guard rest.first == UInt8(ascii: mark) else { return false }
+        rest.removeFirst()
+        return true
+    }
+
+    private static func number(_ rest: inout ArraySlice<UInt8>, _ digits: Int) -> Int64? {
+        guard rest.count >= digits else { return nil }
+        var value: Int64 = 0
+        for byte in rest.prefix(digits) {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+            value = value * 10 + Int64(byte - UInt8(ascii: "0"))
+        }
+        rest = rest.dropFirst(digits)
+        return value
+    }
+
+    /// One to nine digits after the point, cut to milliseconds.
+    private static func fraction(_ rest: inout ArraySlice<UInt8>) -> Int64? {
+        var value: Int64 = 0
+        var count = 0
+        while count < 9, let digit = number(&rest, 1) {
+            if count < 3 { value = value * 10 + digit }
+            count += 1
+        }
+        guard count > 0 else { return nil }
+        for _ in min(count, 3)..<3 { value *= 10 }
+        return value
+    }
+
+    private static func length(ofMonth month: Int64, _ year: Int64) -> Int64 {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    /// Days since 1970-01-01 (Howard Hinnant's `days_from_civil`).
+    private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+        let shifted = month <= 2 ? year - 1 : year
+        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return era * 146_097 + dayOfEra - 719_468
+    }
+}

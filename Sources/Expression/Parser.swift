@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+
+/// Recursive descent over the grammar in `Docs/identify.md`, lowest precedence first.
+struct Parser {
+    /// What a piece of text turned out to be.
+    private enum Term {
+        case condition(Condition)
+        case operand(Operand)
+    }
+
+    private var tokenizer: Tokenizer
+    private var token: Token
+    private var depth = 0
+    /// The fields met so far, as written; equal names (case apart) share a place.
+    private(set) var fieldNames: [String] = []
+    private var fieldPlaces: [String: Int] = [:]
+
+    init(_ text: String) throws(Failure) {
+        tokenizer = Tokenizer(text)
+        token = try tokenizer.next()
+    }
+
+    mutating func parse() throws(Failure) -> Condition {
+        let start = token
+        let result = try condition(try disjunction(), from: start)
+        guard token.kind == .end else { throw expected("AND, OR or the end of the clause") }
+        return result
+    }
+
+    // MARK: conditions
+
+    private mutating func disjunction() throws(Failure) -> Term {
+        try chain("OR", { parser throws(Failure) in try parser.conjunction() }, Condition.any)
+    }
+
+    private mutating func conjunction() throws(Failure) -> Term {
+        try chain("AND", { parser throws(Failure) in try parser.negation() }, Condition.all)
+    }
+
+    private mutating func chain(
+        _ keyword: String, _ part: (inout Parser) throws(Failure) -> Term,
+        _ join: ([Condition]) -> Condition
+    ) throws(Failure) -> Term {
+        var start = token
+        let first = try part(&self)
+        guard token.keyword == keyword else { return first }
+        var parts = [try condition(first, from: start)]
+        while try skip(keyword) {
+            start = token
+            parts.append(try condition(try part(&self), from: start))
+        }
+        return .condition(join(parts))
+    }
+
+    private mutating func negation() throws(Failure) -> Term {
+        guard token.keyword == "NOT" else { return try predicate() }
+        try descend()
+        defer { depth -= 1 }
+        try advance()
+        let start = token
+        return .condition(.not(try condition(try negation(), from: start)))
+    }
+
+    private mutating func predicate() throws(Failure) -> Term {
+        let start = token
+        let left = try sum()
+        if case .symbol(let symbol) = token.kind, let comparison = Comparison(rawValue: symbol) {
+            let operand = try operand(left, from: start)
+            try advance()
+            return .condition(.comparison(comparison, operand, try nextOperand()))
+        }
+        switch token.keyword {
+        case "IS":
+            let operand = try operand(left, from: start)
+            try advance()
+            let negated = try skip("NOT")
+            try require("NULL")
+            return .condition(.isNull(operand, negated: negated))
+        case "NOT", "IN", "BETWEEN", "LIKE":
+            let operand = try operand(left, from: start)
+            return .condition(try test(of: operand, negated: try skip("NOT")))
+        default: return left
+        }
+    }
+
+    private mutating func test(
+        of operand: Operand, negated: Bool
+    ) throws(Failure) -> Condition {
+        if try skip("IN") {
+            return .isOneOf(operand, try list(), negated: negated)
+        } else if try skip("BETWEEN") {
+            let low = try nextOperand()
+            try require("AND")
+            return .isBetween(operand, low, try nextOperand(), negated: negated)
+        } else if try skip("LIKE") {
+            return .isLike(operand, try pattern(), negated: negated)
+        }
+        throw expected("IN, BETWEEN or LIKE after NOT")
+    }
+
+    private mutating func list() throws(Failure) -> [Operand] {
+        try require(symbol: "(")
+        var items = [try nextOperand()]
+        while token.kind == .symbol(",") {
+            try advance()
+            items.append(try nextOperand())
+        }
+        try require(symbol: ")")
+        return items
+    }
+
+    private mutating func pattern() throws(Failure) -> LikeOperand {
+        let start = token
+        let operand = try nextOperand()
+        var escape: Unicode.Scalar?
+        if try skip("ESCAPE") {
+            guard case .string(let text) = token.kind, text.unicodeScalars.count == 1 else {
+                throw expected("one character in quotes after ESCAPE")
+            }
+            escape = text.unicodeScalars.first
+            try advance()
+        }
+        guard case .literal(.string(let text)) = operand else {
+            return .computed(operand, escape: escape)
+        }
+        guard let pattern = LikePattern(text, escape: escape) else {
+            throw Tokenizer.failure(
+                start.position, "the escape character must stand before '%', '_' or itself")
+        }
+        return .fixed(pattern)
+    }
+
+    // MARK: values
+
+    private mutating func nextOperand() throws(Failure) -> Operand {
+        let start = token
+        return try operand(try sum(), from: start)
+    }
+
+    private mutating func sum() throws(Failure) -> Term {
+        try series(["+", "-"]) { parser throws(Failure) in
+            try parser.series(["*", "/"]) { parser throws(Failure) in try parser.unary() }
+        }
+    }
+
+    /// Left-associative; every operator counts as one level of depth, because the tree grows by one.
+    private mutating func series(
+        _ symbols: [String], _ part: (inout Parser) throws(Failure) -> Term
+    ) throws(Failure) -> Term {
+        let start = token
+        var left = try part(&self)
+        var levels = 0
+        defer { depth -= levels }
+        while case .symbol(let symbol) = token.kind, symbols.contains(symbol),
+            let operation = Arithmetic(rawValue: symbol)
+        {
+            try descend()
+            levels += 1
+            let operand = try operand(left, from: start)
+            try advance()
+            let next = token
+            let right = try self.operand(try part(&self), from: next)
+            left = .operand(.arithmetic(operation, operand, right))
+        }
+        return left
+    }
+
+    private mutating func unary() throws(Failure) -> Term {
+        guard token.kind == .symbol("-") || token.kind == .symbol("+") else {
+            return try primary()
+        }
+        let isMinus = token.kind == .symbol("-")
+        try descend()
+        defer { depth -= 1 }
+        try advance()
+        let start = token
+        switch try operand(try unary(), from: start) {
+        case .literal(.integer(let value)) where isMinus && value != .min:
+            return .operand(.literal(.integer(-value)))
+        case .literal(.real(let value)) where isMinus:
+            return .operand(.literal(value == 0x1p63 ? .integer(.min) : .real(-value)))
+        case let operand: return .operand(isMinus ? .negated(operand) : operand)
+        }
+    }
+
+    private mutating func primary() throws(Failure) -> Term {
+        let current = token
+        switch current.kind {
+        case .string(let text):
+            try advance()
+            return .operand(.literal(.string(text)))
+        case .integer(let value):
+            try advance()
+            return .operand(.literal(.integer(value)))
+        case .real(let value):
+            try advance()
+            return .operand(.literal(.real(value)))
+        case .quotedName(let name):
+            try advance()
+            return .operand(field(name, current.position))
+        case .symbol("("):
+            try descend()
+            defer { depth -= 1 }
+            try advance()
+            let inner = try disjunction()
+            try require(symbol: ")")
+            return inner
+        case .word(let word): return .operand(try named(word, current))
+        case .symbol, .end: throw expected("a field or a value")
+        }
+    }
+
+    private mutating func named(_ word: String, _ start: Token) throws(Failure) -> Operand {
+        let keyword = word.uppercased()
+        guard !Self.reserved.contains(keyword) else { throw expected("a field or a value") }
+        try advance()
+        switch (keyword, token.kind) {
+        case ("NULL", _): return .literal(.null)
+        case ("DATE", .string(let text)), ("TIMESTAMP", .string(let text)):
+            guard let moment = Moment.milliseconds(text, dateOnly: keyword == "DATE") else {
+                throw expected(
+                    keyword == "DATE"
+                        ? "a date such as '2024-02-29' after DATE"
+                        : "a time such as '2024-02-29 13:00:00' (UTC) after TIMESTAMP")
+            }
+            try advance()
+            return .literal(.date(moment))
+        case ("UPPER", .symbol("(")): return .upper(try argument())
+        case ("LOWER", .symbol("(")): return .lower(try argument())
+        case (_, .symbol("(")):
+            throw Tokenizer.failure(
+                start.position, "unknown function \(start.text): expected UPPER or LOWER")
+        default: return field(word, start.position)
+        }
+    }
+
+    private mutating func argument() throws(Failure) -> Operand {
+        try descend()
+        defer { depth -= 1 }
+        try require(symbol: "(")
+        let operand = try nextOperand()
+        try require(symbol: ")")
+        return operand
+    }
+
+    private mutating func field(_ name: String, _ position: Int) -> Operand {
+        let key = WhereClause.key(name)
+        let place = fieldPlaces[key] ?? fieldNames.count
+        if place == fieldNames.count {
+            fieldNames.append(name)
+            fieldPlaces[key] = place
+        }
+        return .field(FieldReference(index: place, position: position))
+    }
+
+    // MARK: tokens
+
+    private static let reserved: Set<String> = [
+        "AND", "OR", "NOT", "IN", "BETWEEN", "LIKE", "ESCAPE", "IS",
+    ]
+
+    private mutating func advance() throws(Failure) { token = try tokenizer.next() }
+
+    private mutating func skip(_ keyword: String) throws(Failure) -> Bool {
+        guard token.keyword == keyword else { return false }
+        try advance()
+        return true
+    }
+
+    private mutating func require(_ keyword: String) throws(Failure) {
+        guard try skip(keyword) else { throw expected(keyword) }
+    }
+
+    private mutating func require(symbol: String) throws(Failure) {
+        guard token.kind == .symbol(symbol) else { throw expected("'\(symbol)'") }
+        try advance()
+    }
+
+    private mutating func descend() throws(Failure) {
+        depth += 1
+        guard depth <= WhereClause.depthLimit else {
+            throw Tokenizer.failure(
+                token.position, "nested deeper than \(WhereClause.depthLimit) levels")
+        }
+    }
+
+    private func expected(_ what: String) -> Failure {
+        Tokenizer.failure(token.position, "expected \(what), found \(token.text)")
+    }
+
+    private func condition(_ term: Term, from start: Token) throws(Failure) -> Condition {
+        guard case .condition(let condition) = term else {
+            throw Tokenizer.failure(
+                start.position,
+                "\(start.text) begins a value where a condition such as NAME = 'x' was expected")
+        }
+        return condition
+    }
+
+    private func operand(_ term: Term, from start: Token) throws(Failure) -> Operand {
+        guard case .operand(let operand) = term else {
+            throw Tokenizer.failure(
+                start.position,
+                "\(start.text) begins a condition where a field or a value was expected")
+        }
+        return operand
+    }
+}

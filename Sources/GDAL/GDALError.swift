@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+/// What GDAL refused to do, in its own words.
+public struct GDALError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What was tried, as a verb with its object: `open 'x.shp'`.
+    public let operation: String
+    /// What GDAL said meanwhile, oldest first, at most 16; may be empty.
+    public let messages: [String]
+    /// Whether reading or writing a file failed, as opposed to its content making no sense.
+    public let isInputOutput: Bool
+
+    /// Whether a file was being written and the disk did not take it, as far as GDAL can tell.
+    public var isWriteFailure: Bool {
+        operation.hasPrefix("write")
+            && (isInputOutput || messages.contains { $0.contains("I/O failure") })
+    }
+
+    /// One sentence.
+    public var description: String {
+        "cannot \(operation)" + (messages.first.map { ": \($0)" } ?? "")
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CGDAL
+
+/// One feature of a source, lent for the length of a call.
+@safe
+public struct SourceFeature: ~Copyable {
+    private let handle: OGRFeatureH
+    private let kinds: [SourceField.Kind]
+    private let swapsAxes: Bool
+    /// What GDAL had to criticise while it read the feature; empty as a rule.
+    public let complaints: [String]
+
+    /// Takes ownership of `handle`.
+    init(
+        _ handle: OGRFeatureH, kinds: [SourceField.Kind], swapsAxes: Bool, complaints: [String]
+    ) {
+        unsafe self.handle = handle
+        self.kinds = kinds
+        self.swapsAxes = swapsAxes
+        self.complaints = complaints
+    }
+
+    /// The source's own number for the feature.
+    public var id: Int64 { unsafe OGR_F_GetFID(handle) }
+
+    /// Whether the geometry, before ``wkb()`` is asked for, has heights or measures.
+    public var hasFurtherOrdinates: Bool {
+        guard let geometry = unsafe OGR_F_GetGeometryRef(handle) else { return false }
+        return unsafe OGR_G_Is3D(geometry) != 0 || OGR_G_IsMeasured(geometry) != 0
+    }
+
+    /// The geometry as little-endian ISO WKB, two ordinates per vertex, x first, curves replaced by
+    /// chains of segments; nil when the feature has none or it cannot be expressed.
+    public func wkb() -> [UInt8]? {
+        let log = MessageLog()
+        return log.listen { () -> [UInt8]? in
+            guard let own = unsafe OGR_F_GetGeometryRef(handle) else { return nil }
+            if unsafe OGR_G_HasCurveGeometry(own, 0) != 0 {
+                guard let linear = unsafe OGR_G_GetLinearGeometry(own, 0, nil) else { return nil }
+                defer { unsafe OGR_G_DestroyGeometry(linear) }
+                return unsafe flatWKB(linear)
+            }
+            return unsafe flatWKB(own)
+        }
+    }
+
+    private func flatWKB(_ geometry: OGRGeometryH) -> [UInt8]? {
+        unsafe OGR_G_FlattenTo2D(geometry)
+        if swapsAxes { unsafe OGR_G_SwapXY(geometry) }
+        let count = Int(unsafe OGR_G_WkbSize(geometry))
+        guard count > 0 else { return nil }
+        var bytes = [UInt8](repeating: 0, count: count)
+        let result = unsafe OGR_G_ExportToIsoWkb(geometry, wkbNDR, &bytes)
+        return result == OGRERR_NONE ? bytes : nil
+    }
+
+    /// The value of the column of that place in the layer's fields.
+    public func value(at index: Int) -> SourceValue {
+        guard kinds.indices.contains(index),
+            unsafe OGR_F_IsFieldSetAndNotNull(handle, Int32(index)) != 0
+        else { return .null }
+        let field = Int32(index)
+        switch kinds[index] {
+        case .boolean, .integer16, .integer32:
+            return .integer(Int64(unsafe OGR_F_GetFieldAsInteger(handle, field)))
+        case .integer64:
+            return .integer(Int64(unsafe OGR_F_GetFieldAsInteger64(handle, field)))
+        case .real32, .real64: return .real(unsafe OGR_F_GetFieldAsDouble(handle, field))
+        case .date: return date(field)
+        case .binary: return .null
+        case .text:
+            guard let text = unsafe OGR_F_GetFieldAsString(handle, field) else { return .null }
+            var bytes: [UInt8] = []
+            var place = unsafe text
+            while unsafe place.pointee != 0 {
+                unsafe bytes.append(UInt8(bitPattern: place.pointee))
+                unsafe place += 1
+            }
+            return .text(bytes)
+        }
+    }
+
+    private func date(_ field: Int32) -> SourceValue {
+        var parts: (Int32, Int32, Int32, Int32, Int32, Int32) = (0, 0, 0, 0, 0, 0)
+        var seconds: Float = 0
+        let isDate = unsafe OGR_F_GetFieldAsDateTimeEx(
+            handle, field, &parts.0, &parts.1, &parts.2, &parts.3, &parts.4, &seconds, &parts.5)
+        guard isDate != 0, 1...12 ~= parts.1, 1...31 ~= parts.2 else { return .null }
+        return .moment(
+            CivilMoment(
+                year: Int(parts.0), month: Int(parts.1), day: Int(parts.2), hour: Int(parts.3),
+                minute: Int(parts.4), milliseconds: Int((Double(seconds) * 1000).rounded()),
+                // 100 is UTC, each step 15 minutes; 0 is unknown and 1 local.
+                zoneMinutes: parts.5 > 1 ? (Int(parts.5) - 100) * 15 : 0))
+    }
+
+    deinit { unsafe OGR_F_Destroy(handle) }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CGDAL
+
+/// An owned `OGRSpatialReference`, x before y.
+@safe
+struct SpatialReferenceHandle: ~Copyable {
+    let handle: OGRSpatialReferenceH?
+
+    /// From a number (EPSG, else ESRI), otherwise from WKT; nil when neither is understood.
+    init?(wkid: Int?, wkt: String?) {
+        unsafe handle = OSRNewSpatialReference(nil)
+        // A log of its own: that EPSG does not know an ESRI number is no failure to report.
+        let log = MessageLog()
+        let own = unsafe handle
+        let result = log.listen { () -> OGRErr in
+            guard let wkid else {
+                return wkt.map { unsafe OSRSetFromUserInput(own, $0) } ?? OGRERR_FAILURE
+            }
+            let result = unsafe OSRImportFromEPSG(own, Int32(clamping: wkid))
+            return result == OGRERR_NONE
+                ? result : unsafe OSRSetFromUserInput(own, "ESRI:\(wkid)")
+        }
+        guard result == OGRERR_NONE else { return nil }
+        unsafe OSRSetAxisMappingStrategy(handle, OAMS_TRADITIONAL_GIS_ORDER)
+    }
+
+    deinit { unsafe OSRDestroySpatialReference(handle) }
+
+    /// Whether data in this system hold latitude (or northing) before longitude.
+    static func isLatitudeFirst(_ handle: OGRSpatialReferenceH?) -> Bool {
+        guard let handle = unsafe handle else { return false }
+        let log = MessageLog()
+        return log.listen {
+            guard
+                unsafe OSREPSGTreatsAsLatLong(handle) != 0
+                    || OSREPSGTreatsAsNorthingEasting(handle) != 0
+            else { return false }
+            var count: Int32 = 0
+            guard let axes = unsafe OSRGetDataAxisToSRSAxisMapping(handle, &count), count >= 2
+            else { return false }
+            return unsafe axes[0] == 1
+        }
+    }
+
+    /// What a source's coordinate system is; nil for none.
+    static func describe(_ handle: OGRSpatialReferenceH?) -> SourceSpatialReference? {
+        guard let source = unsafe handle else { return nil }
+        let log = MessageLog()
+        return log.listen { () -> SourceSpatialReference? in
+            guard let handle = unsafe OSRClone(source) else { return nil }
+            defer { unsafe OSRDestroySpatialReference(handle) }
+            // Heights are dropped, and with them the third axis of the system.
+            unsafe OSRStripVertical(handle)
+            unsafe OSRDemoteTo2D(handle, nil)
+            let wkt = unsafe text(handle)
+            let number = unsafe stated(handle) ?? recognised(handle)
+            return wkt.isEmpty && number == nil
+                ? nil : SourceSpatialReference(wkid: number, wkt: wkt)
+        }
+    }
+
+    private static func text(_ handle: OGRSpatialReferenceH) -> String {
+        var pointer: UnsafeMutablePointer<CChar>?
+        let options = StringList(["FORMAT=WKT2_2019"])
+        unsafe OSRExportToWktEx(handle, &pointer, options.constant)
+        defer { unsafe VSIFree(pointer) }
+        return unsafe pointer.map { unsafe String(cString: $0) } ?? ""
+    }
+
+    private static func stated(_ handle: OGRSpatialReferenceH) -> Int? {
+        guard let authority = unsafe OSRGetAuthorityName(handle, nil),
+            let code = unsafe OSRGetAuthorityCode(handle, nil)
+        else { return nil }
+        let text = unsafe String(cString: code)
+        switch (unsafe String(cString: authority), text) {
+        case ("OGC", "CRS84"): return 4326
+        case ("OGC", "CRS83"): return 4269
+        case ("OGC", "CRS27"): return 4267
+        case ("EPSG", _), ("ESRI", _): return Int(text).flatMap { $0 > 0 ? $0 : nil }
+        default: return nil
+        }
+    }
+
+    /// The number of the one system in PROJ's database that is the same but for its name.
+    private static func recognised(_ handle: OGRSpatialReferenceH) -> Int? {
+        var count: Int32 = 0
+        var confidences: UnsafeMutablePointer<Int32>?
+        let matches = unsafe OSRFindMatches(handle, nil, &count, &confidences)
+        defer {
+            unsafe OSRFreeSRSArray(matches)
+            unsafe VSIFree(confidences)
+        }
+        for index in 0..<Int(count) {
+            guard let match = unsafe matches?[index], let number = unsafe stated(match) else {
+                continue
+            }
+            if unsafe confidences?[index] ?? 0 >= 90 || isSame(handle, match) { return number }
+        }
+        guard let degrees = SpatialReferenceHandle(wkid: 4326, wkt: nil) else { return nil }
+        return unsafe isSame(handle, degrees.handle) ? 4326 : nil
+    }
+
+    /// Whether both are the same but for names and the order of degrees.
+    private static func isSame(
+        _ left: OGRSpatialReferenceH?, _ right: OGRSpatialReferenceH?
+    ) -> Bool {
+        let options = StringList([
+            "CRITERION=EQUIVALENT_EXCEPT_AXIS_ORDER_GEOGCRS",
+            "IGNORE_DATA_AXIS_TO_SRS_AXIS_MAPPING=YES",
+        ])
+        return unsafe OSRIsSameEx(left, right, options.constant) != 0
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CGEOS
+
+/// Why GEOS could not do what it was asked, in its own words.
+public struct GEOSError: Error, Hashable, Sendable {
+    /// What was asked: the C function's name.
+    public var operation: String
+    /// What GEOS said; empty when it said nothing.
+    public var message: String
+}
+
+/// A geometry held by GEOS, with the questions the tests put to it as an independent oracle.
+///
+/// Each geometry has a GEOS context of its own, so different geometries may be used by different
+/// threads, one thread each.
+@safe public struct GEOSGeometry: ~Copyable {
+    private let context: Context
+    private let handle: OpaquePointer
+
+    /// Reads well-known text; throws where GEOS refuses it.
+    public init(wkt: String) throws(GEOSError) {
+        let context = try Context()
+        guard let reader = unsafe GEOSWKTReader_create_r(context.handle) else {
+            throw context.error("GEOSWKTReader_create_r")
+        }
+        defer { unsafe GEOSWKTReader_destroy_r(context.handle, reader) }
+        guard let handle = unsafe GEOSWKTReader_read_r(context.handle, reader, wkt) else {
+            throw context.error("GEOSWKTReader_read_r")
+        }
+        self.context = context
+        unsafe self.handle = handle
+    }
+
+    private init(_ context: Context, _ handle: OpaquePointer) {
+        self.context = context
+        unsafe self.handle = handle
+    }
+
+    deinit { unsafe GEOSGeom_destroy_r(context.handle, handle) }
+
+    /// Whether the geometry keeps the rules of the Simple Features standard (`GEOSisValid`).
+    public borrowing func isValid() throws(GEOSError) -> Bool {
+        try truth(unsafe GEOSisValid_r(context.handle, handle), "GEOSisValid_r")
+    }
+
+    /// A valid geometry with the same lines: areas follow from even-odd (`GEOSMakeValid`).
+    public borrowing func madeValid() throws(GEOSError) -> GEOSGeometry {
+        guard let result = unsafe GEOSMakeValid_r(context.handle, handle) else {
+            throw context.error("GEOSMakeValid_r")
+        }
+        return unsafe GEOSGeometry(context, result)
+    }
+
+    /// Whether the two share a position (`GEOSIntersects`).
+    public borrowing func intersects(_ other: borrowing GEOSGeometry) throws(GEOSError) -> Bool {
+        try truth(
+            unsafe GEOSIntersects_r(context.handle, handle, other.handle), "GEOSIntersects_r")
+    }
+
+    /// The distance to the other geometry in coordinate units (`GEOSDistance`).
+    public borrowing func distance(
+        to other: borrowing GEOSGeometry
+    ) throws(GEOSError) -> Double {
+        var distance = 0.0
+        guard unsafe GEOSDistance_r(context.handle, handle, other.handle, &distance) == 1 else {
+            throw context.error("GEOSDistance_r")
+        }
+        return distance
+    }
+
+    private borrowing func truth(_ answer: CChar, _ operation: String) throws(GEOSError) -> Bool {
+        guard answer == 0 || answer == 1 else { throw context.error(operation) }
+        return answer == 1
+    }
+}
+
+/// One GEOS context and the last thing it complained about.
+@safe private final class Context {
+    let handle: GEOSContextHandle_t
+    private var message = ""
+
+    init() throws(GEOSError) {
+        guard let handle = unsafe GEOS_init_r() else {
+            throw GEOSError(operation: "GEOS_init_r", message: "")
+        }
+        unsafe self.handle = handle
+        let this = unsafe Unmanaged.passUnretained(self).toOpaque()
+        _ = unsafe GEOSContext_setErrorMessageHandler_r(
+            handle,
+            { text, this in
+                guard let text = unsafe text, let this = unsafe this else { return }
+                let context = unsafe Unmanaged<Context>.fromOpaque(this).takeUnretainedValue()
+                context.message = unsafe String(cString: text)
+            }, this)
+    }
+
+    deinit { unsafe GEOS_finish_r(handle) }
+
+    func error(_ operation: String) -> GEOSError {
+        GEOSError(operation: operation, message: message)
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+
+/// What lies above the services: the server's own page and the list of services.
+enum Catalog {
+    /// The version of the REST API whose forms are spoken.
+    static let version = 10.91
+
+    /// `rest/info`.
+    static func info() -> [UInt8] {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("currentVersion", version)
+            json.member("fullVersion", "10.9.1")
+            json.member("authInfo") { $0.member("isTokenBasedSecurity", false) }
+        }
+        return json.bytes
+    }
+
+    /// `rest/services`: every map, and every locator that was published.
+    static func services(maps: [MapName], locators: [String]) -> [UInt8] {
+        let services =
+            maps.map { ($0.rawValue, "MapServer") } + locators.map { ($0, "GeocodeServer") }
+        var json = JSONWriter()
+        json.object { json in
+            json.member("currentVersion", version)
+            json.member("folders", array: [String]()) { $0.string($1) }
+            json.member("services", array: services) { json, service in
+                json.object { json in
+                    json.member("name", service.0)
+                    json.member("type", service.1)
+                }
+            }
+        }
+        return json.bytes
+    }
+
+    /// The page a browser gets: the JSON, and a word on how to ask for it.
+    static func html(path: String, json: [UInt8]) -> [UInt8] {
+        let escaped = String(decoding: JSONWriter.pretty(json), as: UTF8.self)
+        let page = """
+            <!DOCTYPE html>
+            <html lang="en"><head><meta charset="utf-8"><title>Cairn \(escape(path))</title></head>
+            <body><h1>\(escape(path))</h1>
+            <p>Programs ask for <a href="?f=json">f=json</a>. Up: <a href="/arcgis/rest/services?f=html">services</a></p>
+            <pre>\(escape(escaped))</pre></body></html>
+
+            """
+        return Array(page.utf8)
+    }
+
+    private static func escape(_ text: String) -> String {
+        var result = ""
+        for character in text {
+            switch character {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            default: result.append(character)
+            }
+        }
+        return result
+    }
+}

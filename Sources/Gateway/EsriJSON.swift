@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import FoundationEssentials
+internal import Geometry
+
+// Esri's forms of the values that every resource shares.
+extension JSONWriter {
+    /// Writes `"spatialReference":{"wkid":102100,"latestWkid":3857}`, or its WKT.
+    mutating func spatialReference(
+        _ reference: SpatialReference, as name: String = "spatialReference"
+    ) {
+        member(name) { json in
+            if let wkid = reference.latestWkid {
+                json.member("wkid", wkid == 3857 ? 102_100 : wkid)
+                json.member("latestWkid", wkid)
+            } else {
+                json.member("wkt", reference.wkt ?? "")
+            }
+        }
+    }
+
+    /// Writes `"name":{"xmin":…,"spatialReference":…}`.
+    mutating func extent(
+        _ name: String, _ envelope: Envelope, in reference: SpatialReference?
+    ) {
+        member(name) { json in
+            json.sides(of: envelope)
+            if let reference { json.spatialReference(reference) }
+        }
+    }
+
+    /// Writes the members `xmin`, `ymin`, `xmax` and `ymax`.
+    mutating func sides(of envelope: Envelope) {
+        member("xmin", envelope.minX)
+        member("ymin", envelope.minY)
+        member("xmax", envelope.maxX)
+        member("ymax", envelope.maxY)
+    }
+
+    /// Writes `"geometry":{…,"spatialReference":…}`.
+    mutating func geometry(_ shape: Shape, in reference: SpatialReference) {
+        member("geometry") { json in
+            switch shape {
+            case .point(let coordinate):
+                json.member("x", coordinate.x)
+                json.member("y", coordinate.y)
+            case .multipoint(let coordinates): json.coordinates("points", coordinates)
+            case .polyline(let paths):
+                json.member("paths", array: paths) { $0.coordinates($1) }
+            case .polygon(let rings):
+                json.member("rings", array: RingOrder.esri(rings)) { $0.coordinates($1) }
+            case .envelope(let envelope): json.sides(of: envelope)
+            }
+            json.spatialReference(reference)
+        }
+    }
+
+    private mutating func coordinates(_ name: String, _ coordinates: [Coordinate]) {
+        key(name)
+        self.coordinates(coordinates)
+    }
+
+    private mutating func coordinates(_ coordinates: [Coordinate]) {
+        array { json in
+            for coordinate in coordinates {
+                json.array { json in
+                    json.number(coordinate.x)
+                    json.number(coordinate.y)
+                }
+            }
+        }
+    }
+
+    /// Writes an attribute as text, the way ArcGIS formats it for identify.
+    ///
+    /// With `isTyped`, numbers are numbers and moments epoch milliseconds. Null is JSON null in both.
+    mutating func attribute(_ value: AttributeValue, isTyped: Bool) {
+        switch value {
+        case .null: null()
+        case .integer(let integer) where isTyped: self.integer(integer)
+        case .integer(let integer): string(String(integer))
+        case .real(let real) where isTyped: number(real)
+        case .real(let real): string(Self.text(real))
+        case .string(let text): string(text)
+        case .date(let milliseconds) where isTyped: integer(milliseconds)
+        case .date(let milliseconds): string(Self.text(milliseconds: milliseconds))
+        }
+    }
+
+    /// Whole numbers without a fraction, others with the digits that read back equal.
+    private static func text(_ real: Double) -> String {
+        if let whole = Int64(exactly: real), abs(whole) < 1 << 53 { return String(whole) }
+        return real.description
+    }
+
+    /// ISO 8601 in UTC, `2026-11-21T09:30:00Z`, with milliseconds where there are any.
+    private static func text(milliseconds: Int64) -> String {
+        let date = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
+        let hasFraction = milliseconds % 1000 != 0
+        return date.formatted(
+            Date.ISO8601FormatStyle(includingFractionalSeconds: hasFraction))
+    }
+
+    /// Writes `"fields":[…]`, alias equal to name.
+    mutating func fields(_ fields: [FieldDescription]) {
+        member("fields", array: fields) { json, field in
+            json.object { json in
+                json.member("name", field.name)
+                json.member("type", "esriFieldType" + field.type.rawValue)
+                json.member("alias", field.name)
+                if field.type == .string { json.member("length", field.length ?? 255) }
+                json.nullMember("domain")
+            }
+        }
+    }
+}
+
+/// The error body that every Esri client understands.
+enum ErrorBody {
+    /// Esri's number for a failure.
+    static func code(_ code: Failure.Code) -> Int {
+        switch code {
+        case .invalidParameter, .unreadable: 400
+        case .notFound: 404
+        case .conflict: 409
+        case .tooLarge: 413
+        case .unavailable, .logUnavailable, .busy, .draining: 503
+        case .timedOut: 504
+        default: 500
+        }
+    }
+
+    /// `{"error":{"code":…,"message":…,"details":[…]}}`.
+    static func json(_ failure: Failure) -> [UInt8] {
+        json(code: code(failure.code), message: failure.message, details: failure.details)
+    }
+
+    static func json(code: Int, message: String, details: [String]) -> [UInt8] {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("error") { json in
+                json.member("code", code)
+                json.member("message", message)
+                json.member("details", array: details) { $0.string($1) }
+            }
+        }
+        return json.bytes
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+
+/// What the gateway translates to: a running site, or a simulated one in tests.
+///
+/// Every call may come from any thread, many at once, and throws a `Failure` whose sentence is shown
+/// to the client.
+public protocol GatewayBackend: Sendable {
+    /// The names of all maps and of all published locators, each in byte order.
+    func catalog() async throws(Failure) -> (maps: [MapName], locators: [String])
+
+    /// The map now, or as it was at a sequence number, knowing at least `minSequence`; nil when there
+    /// is none of that name.
+    func map(
+        named name: MapName, at position: Int64?, minSequence: Int64?
+    ) async throws(Failure) -> MapDescription?
+
+    /// Answers "what is here?".
+    func identify(_ request: IdentifyRequest) async throws(Failure) -> IdentifyAnswer
+    /// Answers "where is that?".
+    func geocode(_ request: GeocodeRequest) async throws(Failure) -> GeocodeAnswer
+    /// Answers "how may this text go on?".
+    func suggest(_ request: SuggestRequest) async throws(Failure) -> SuggestAnswer
+    /// Answers "what is the name of this place?".
+    func reverse(_ request: ReverseGeocodeRequest) async throws(Failure) -> ReverseGeocodeAnswer
+
+    /// The sequence number up to which the site is known, and whether its log is out of reach now.
+    func health() async -> (sequence: Int64, isStale: Bool)
+}

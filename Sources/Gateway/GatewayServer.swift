@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+internal import HTTPTypes
+internal import Hummingbird
+internal import HummingbirdCore
+public import Logging
+internal import NIOCore
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// The HTTP server of a site: ArcGIS REST in front of a ``GatewayBackend``.
+///
+/// Stateless: any number may run beside each other. It outlives restarts of every other process;
+/// while they are away it answers with errors that say so.
+public final class GatewayServer: Sendable {
+    /// What it listens on and what bounds it.
+    public struct Configuration: Hashable, Sendable {
+        /// The address to listen on; only this machine can reach the default.
+        public var host = "127.0.0.1"
+        /// The port; 0 takes any that is free.
+        public var port = 6080
+        /// The most bytes of a body, and about the most of a URL with all headers.
+        public var requestByteLimit = 1 << 20
+        /// The most connections at once; further ones wait to be accepted.
+        public var connectionLimit = 512
+
+        /// The defaults.
+        public init() {}
+    }
+
+    private let service: GatewayService
+    private let configuration: Configuration
+    private let logger: Logger
+    private let group = Mutex<ServiceGroup?>(nil)
+
+    /// Makes a server that has not bound its port yet.
+    public init(backend: any GatewayBackend, configuration: Configuration, logger: Logger) {
+        service = GatewayService(backend: backend)
+        self.configuration = configuration
+        self.logger = logger
+    }
+
+    /// Serves until ``stop()``, then finishes the requests under way (within 10 s).
+    ///
+    /// `onListening` is told the port once connections are accepted. Throws `Failure`:
+    /// `unavailable` when the port is taken or the address is not this machine's.
+    public func run(
+        onListening: @escaping @Sendable (Int) -> Void = { _ in }
+    ) async throws(Failure) {
+        let limit = configuration.requestByteLimit
+        let http = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [MalformedRequests(headByteLimit: limit)],
+            idleTimeout: .seconds(75),
+            httpDecoderConfiguration: .init(
+                maxHeaderFieldSize: limit, maxHeaderListSize: limit, maxHeaderFieldCount: 100))
+        var quiet = logger
+        quiet.logLevel = .error
+        let application = Application(
+            responder: GatewayResponder(service: service, bodyByteLimit: limit),
+            server: .http1(configuration: http),
+            configuration: ApplicationConfiguration(
+                address: .hostname(configuration.host, port: configuration.port),
+                serverName: "Cairn",
+                availableConnectionsDelegate: MaximumAvailableConnections(
+                    configuration.connectionLimit)),
+            onServerRunning: { [logger, configuration] channel in
+                let port = channel.localAddress?.port ?? configuration.port
+                logger.info(
+                    "listening", metadata: ["host": "\(configuration.host)", "port": "\(port)"])
+                onListening(port)
+            },
+            logger: quiet)
+        var lifecycle = ServiceGroupConfiguration(services: [application], logger: quiet)
+        lifecycle.maximumGracefulShutdownDuration = .seconds(10)
+        let group = ServiceGroup(configuration: lifecycle)
+        self.group.withLock { $0 = group }
+        do {
+            try await group.run()
+        } catch let error as IOError {
+            throw Failure(.unavailable, Self.explain(error.errnoCode, configuration))
+        } catch {
+            throw Failure(.internal, "the HTTP server ended: \(error)")
+        }
+    }
+
+    /// Asks ``run(onListening:)`` to end; does nothing before it was called.
+    public func stop() async { await group.withLock { $0 }?.triggerGracefulShutdown() }
+
+    private static func explain(_ code: CInt, _ configuration: Configuration) -> String {
+        let place = "\(configuration.host):\(configuration.port)"
+        return switch code {
+        case 98: "\(place) is in use by another program: choose another port with --port"
+        case 99: "\(configuration.host) is not an address of this machine"
+        case 13: "\(place) may not be listened on by this user: choose a port from 1024 up"
+        default: "\(place) cannot be listened on (error \(code))"
+        }
+    }
+}
+
+/// Joins the service to HTTP: methods, headers, bounded bodies.
+private struct GatewayResponder: HTTPResponder {
+    typealias Context = BasicRequestContext
+
+    let service: GatewayService
+    let bodyByteLimit: Int
+
+    func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
+        switch request.method {
+        case .get, .head: return response(to: request, await service.answer(translate(request)))
+        case .post: return response(to: request, await answerForm(request))
+        case .options: return Response(status: .noContent, headers: Self.commonHeaders)
+        default:
+            let failure = Failure(
+                .invalidParameter,
+                "method \(request.method.rawValue) is not supported: use GET or POST")
+            return response(
+                to: request, GatewayResponse(status: 405, body: ErrorBody.json(failure)))
+        }
+    }
+
+    private func translate(_ request: Request) -> GatewayRequest {
+        let target = Array((request.head.path ?? "/").utf8)
+        let parts = target.split(
+            separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
+        let accept = request.headers[.accept] ?? ""
+        return GatewayRequest(
+            path: Array(parts[0]), query: parts.count == 2 ? Array(parts[1]) : [],
+            wantsPage: accept.contains("text/html"))
+    }
+
+    private func answerForm(_ request: Request) async -> GatewayResponse {
+        let type = request.headers[.contentType]?.lowercased() ?? ""
+        guard type.isEmpty || type.hasPrefix("application/x-www-form-urlencoded") else {
+            let failure = Failure(
+                .invalidParameter,
+                "content type '\(type.prefix(80))': expected application/x-www-form-urlencoded")
+            return GatewayResponse(body: ErrorBody.json(failure))
+        }
+        var translated = translate(request)
+        guard let form = await form(of: request.body) else {
+            let failure = Failure(
+                .tooLarge, "the body of the request could not be read within \(bodyByteLimit) bytes"
+            )
+            return GatewayResponse(body: ErrorBody.json(failure))
+        }
+        translated.form = form
+        return await service.answer(translated)
+    }
+
+    /// The whole body; nil when it breaks off or is too large.
+    ///
+    /// What is too large is read on and dropped, up to 64 MiB: most clients hear no answer before
+    /// they have sent everything.
+    private func form(of body: RequestBody) async -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var byteCount = 0
+        do {
+            for try await part in body {
+                byteCount += part.readableBytes
+                if byteCount > Self.droppedByteLimit { return nil }
+                if byteCount <= bodyByteLimit { bytes += part.readableBytesView }
+            }
+        } catch {
+            return nil
+        }
+        return byteCount <= bodyByteLimit ? bytes : nil
+    }
+
+    private static let droppedByteLimit = 64 << 20
+
+    private func response(to request: Request, _ answer: GatewayResponse) -> Response {
+        var headers = Self.commonHeaders
+        headers[.contentType] = answer.contentType
+        headers[.cacheControl] = "no-store"
+        if let sequence = answer.sequence { headers[Self.sequenceHeader] = String(sequence) }
+        let whole = Response(
+            status: .init(code: answer.status), headers: headers,
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
+        return request.method == .head ? whole.createHeadResponse() : whole
+    }
+
+    /// What lets pages from anywhere read the answers.
+    private static let commonHeaders: HTTPFields = [
+        .accessControlAllowOrigin: "*",
+        .accessControlAllowMethods: "GET, POST, OPTIONS",
+        .accessControlAllowHeaders: "Content-Type, X-Esri-Authorization, X-Requested-With",
+    ]
+
+    private static let sequenceHeader = HTTPField.Name("X-Cairn-Sequence") ?? .eTag
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import FoundationEssentials
+
+/// A request as HTTP brought it, its body already collected.
+struct GatewayRequest: Sendable {
+    /// The path, percent-encoded, without the query.
+    var path: [UInt8]
+    /// What follows `?`.
+    var query: [UInt8] = []
+    /// The body of a form.
+    var form: [UInt8] = []
+    /// Whether a browser asks, which would rather have a page.
+    var wantsPage = false
+}
+
+/// What goes back.
+struct GatewayResponse: Sendable {
+    /// The HTTP status; 200 for every Esri resource, errors included.
+    var status = 200
+    /// The media type.
+    var contentType = "application/json;charset=UTF-8"
+    /// The body.
+    var body: [UInt8]
+    /// The sequence number that the answer knows, for the header `X-Cairn-Sequence`.
+    var sequence: Int64?
+}
+
+/// Answers requests without knowing HTTP: path and parameters in, bytes out.
+struct GatewayService: Sendable {
+    private let backend: any GatewayBackend
+
+    /// Answers from that backend.
+    init(backend: any GatewayBackend) { self.backend = backend }
+
+    /// Answers any request; never throws, because every failure has a body.
+    func answer(_ request: GatewayRequest) async -> GatewayResponse {
+        let resource = Resource(path: request.path)
+        switch resource {
+        case .health: return await health()
+        case .nowhere:
+            let failure = Failure(
+                .notFound, "there is nothing here; services are at /arcgis/rest/services")
+            return GatewayResponse(status: 404, body: ErrorBody.json(failure))
+        default: break
+        }
+        do throws(Failure) {
+            let parameters = try Parameters(query: request.query, form: request.form)
+            let format = try Format(parameters["f"], wantsPage: request.wantsPage)
+            var response = await answer(resource, parameters)
+            format.apply(to: &response, path: request.path)
+            return response
+        } catch {
+            return GatewayResponse(body: ErrorBody.json(error))
+        }
+    }
+
+    private func answer(_ resource: Resource, _ parameters: Parameters) async -> GatewayResponse {
+        do throws(Failure) {
+            switch resource {
+            case .health, .nowhere, .info: return GatewayResponse(body: Catalog.info())
+            case .services:
+                let (maps, locators) = try await backend.catalog()
+                return GatewayResponse(body: Catalog.services(maps: maps, locators: locators))
+            case .map(let name, .identify): return try await identify(name, parameters)
+            case .map(let name, let part): return try await describe(name, part, parameters)
+            case .locator(let name, let part): return try await locate(name, part, parameters)
+            case .unknownService(let sentence): throw Failure(.notFound, sentence)
+            }
+        } catch {
+            return GatewayResponse(body: ErrorBody.json(error))
+        }
+    }
+
+    private func mapName(_ text: String) throws(Failure) -> MapName {
+        guard let name = MapName(rawValue: text) else { throw noMap(text) }
+        return name
+    }
+
+    private func noMap(_ text: String) -> Failure {
+        Failure(.notFound, "Service \(text.prefix(80))/MapServer not found")
+    }
+
+    private func describe(
+        _ text: String, _ part: Resource.MapPart, _ parameters: Parameters
+    ) async throws(Failure) -> GatewayResponse {
+        let map = try await backend.map(
+            named: try mapName(text),
+            at: try parameters.integer("at", in: 0...Int.max).map(Int64.init),
+            minSequence: try parameters.integer("minSequence", in: 0...Int.max).map(Int64.init))
+        guard let map else { throw noMap(text) }
+        let resource = MapServiceResource(map)
+        let body: [UInt8]
+        switch part {
+        case .root, .identify: body = resource.root()
+        case .layers: body = resource.allLayers()
+        case .legend: body = resource.legend()
+        case .layer(let id): body = try resource.layer(id)
+        }
+        return GatewayResponse(body: body, sequence: map.sequence)
+    }
+
+    private func identify(
+        _ text: String, _ parameters: Parameters
+    ) async throws(Failure) -> GatewayResponse {
+        let request = try IdentifyResource.request(map: try mapName(text), parameters)
+        let isTyped = try parameters.flag("returnUnformattedValues", default: false)
+        let answer = try await backend.identify(request)
+        let body = IdentifyResource.body(
+            answer, returnGeometry: request.returnGeometry, isTyped: isTyped)
+        return GatewayResponse(body: body, sequence: answer.sequence)
+    }
+
+    private func locate(
+        _ name: String, _ part: Resource.LocatorPart, _ parameters: Parameters
+    ) async throws(Failure) -> GatewayResponse {
+        switch part {
+        case .root:
+            let wanted = name.lowercased()
+            let known = try await backend.catalog().locators.first { $0.lowercased() == wanted }
+            guard let known else {
+                throw Failure(.notFound, "Service \(name.prefix(80))/GeocodeServer not found")
+            }
+            return GatewayResponse(body: GeocodeResource.root(description: known))
+        case .findAddressCandidates:
+            let reference = try OutputReference(parameters)
+            let request = try GeocodeResource.request(locator: name, parameters)
+            let answer = try await backend.geocode(request)
+            return GatewayResponse(
+                body: GeocodeResource.body(
+                    answer, outFields: parameters["outFields"], in: reference))
+        case .suggest:
+            let request = try GeocodeResource.suggestRequest(locator: name, parameters)
+            return GatewayResponse(
+                body: GeocodeResource.body(try await backend.suggest(request)))
+        case .reverseGeocode:
+            let reference = try OutputReference(parameters)
+            let request = try GeocodeResource.reverseRequest(locator: name, parameters)
+            return GatewayResponse(
+                body: GeocodeResource.body(try await backend.reverse(request), in: reference))
+        }
+    }
+
+    /// 200 while the log is within reach, else 503; both with the sequence number known.
+    private func health() async -> GatewayResponse {
+        let (sequence, isStale) = await backend.health()
+        var json = JSONWriter()
+        json.object { json in
+            json.member("healthy", !isStale)
+            json.member("sequence", Int(sequence))
+        }
+        return GatewayResponse(status: isStale ? 503 : 200, body: json.bytes, sequence: sequence)
+    }
+}
+
+/// The form of the answer, Esri's `f`.
+private enum Format {
+    case json, pretty, page
+
+    init(_ text: String?, wantsPage: Bool) throws(Failure) {
+        switch text?.lowercased() {
+        case nil: self = wantsPage ? .page : .json
+        case "json": self = .json
+        case "pjson": self = .pretty
+        case "html": self = .page
+        default:
+            throw Parameters.unexpected("f", text ?? "", "json, pjson or html")
+        }
+    }
+
+    func apply(to response: inout GatewayResponse, path: [UInt8]) {
+        switch self {
+        case .json: break
+        case .pretty: response.body = JSONWriter.pretty(response.body)
+        case .page:
+            let path = String(decoding: path.prefix(200), as: UTF8.self)
+            response.body = Catalog.html(path: path, json: response.body)
+            response.contentType = "text/html;charset=UTF-8"
+        }
+    }
+}

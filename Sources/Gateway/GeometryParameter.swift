@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Geometry
+
+/// A geometry as a parameter gave it, with its own spatial reference where it has one.
+struct GeometryParameter: Hashable {
+    /// The most coordinates one geometry may have.
+    static let coordinateLimit = 50_000
+
+    /// Esri's geometry types, without the prefix `esriGeometry`.
+    enum Kind: String, CaseIterable {
+        case point = "Point"
+        case multipoint = "Multipoint"
+        case polyline = "Polyline"
+        case polygon = "Polygon"
+        case envelope = "Envelope"
+
+        /// Reads `esriGeometryPoint` and so on, in any letter case; nil when absent.
+        init?(_ text: String?) throws(Failure) {
+            guard let text else { return nil }
+            let wanted = text.lowercased()
+            for kind in Kind.allCases where "esrigeometry" + kind.rawValue.lowercased() == wanted {
+                self = kind
+                return
+            }
+            throw Parameters.unexpected(
+                "geometryType", text,
+                "esriGeometryPoint, esriGeometryMultipoint, esriGeometryPolyline, "
+                    + "esriGeometryPolygon or esriGeometryEnvelope")
+        }
+    }
+
+    var shape: Shape
+    var spatialReference: SpatialReference?
+
+    /// Reads the simple form (`x,y`, `xmin,ymin,xmax,ymax`, `x,y;x,y`) or JSON.
+    ///
+    /// Without a kind, the text decides.
+    init(_ text: String, kind: Kind?, name: String = "geometry") throws(Failure) {
+        if text.drop(while: \.isWhitespace).first == "{" {
+            let json: JSONValue
+            do {
+                json = try RelaxedJSON.parse(text)
+                spatialReference = try SpatialReference(json["spatialReference"] ?? .null)
+                shape = try Self.shape(json, kind: kind)
+            } catch {
+                throw Failure(error.code, "parameter '\(name)': \(error.message)")
+            }
+        } else {
+            shape = try Self.simple(text, kind: kind, name: name)
+        }
+        guard shape.coordinateCount <= Self.coordinateLimit else {
+            throw Failure(
+                .tooLarge,
+                "parameter '\(name)' has \(shape.coordinateCount) coordinates, the most is "
+                    + "\(Self.coordinateLimit)")
+        }
+    }
+
+    private static func simple(
+        _ text: String, kind: Kind?, name: String
+    ) throws(Failure) -> Shape {
+        switch kind {
+        case nil, .point?:
+            if let values = Parameters.numbers(text, counts: 2...2) {
+                return .point(Coordinate(x: values[0], y: values[1]))
+            }
+            if kind == nil, let values = Parameters.numbers(text, counts: 4...4) {
+                return .envelope(envelope(values))
+            }
+            throw Parameters.unexpected(name, text, "'x,y' or JSON")
+        case .envelope?:
+            guard let values = Parameters.numbers(text, counts: 4...4) else {
+                throw Parameters.unexpected(name, text, "'xmin,ymin,xmax,ymax' or JSON")
+            }
+            return .envelope(envelope(values))
+        case .multipoint?:
+            let points = text.split(separator: ";").map {
+                Parameters.numbers(String($0), counts: 2...2)
+            }
+            let coordinates = points.compactMap { $0 }.map { Coordinate(x: $0[0], y: $0[1]) }
+            guard !coordinates.isEmpty, coordinates.count == points.count else {
+                throw Parameters.unexpected(name, text, "'x,y;x,y' or JSON")
+            }
+            return .multipoint(coordinates)
+        case .polyline?, .polygon?: throw Parameters.unexpected(name, text, "JSON")
+        }
+    }
+
+    /// Four numbers as an envelope, its sides put in order.
+    static func envelope(_ values: [Double]) -> Envelope {
+        Envelope(
+            minX: min(values[0], values[2]), minY: min(values[1], values[3]),
+            maxX: max(values[0], values[2]), maxY: max(values[1], values[3]))
+    }
+
+    private static func shape(_ json: JSONValue, kind: Kind?) throws(Failure) -> Shape {
+        let shape: Shape
+        let found: Kind
+        if json["x"] != nil {
+            (shape, found) = (.point(try coordinate([json["x"], json["y"]])), .point)
+        } else if let points = json["points"] {
+            let coordinates = try coordinates(points, least: 1, what: "points")
+            (shape, found) = (.multipoint(coordinates), .multipoint)
+        } else if let paths = json["paths"] {
+            (shape, found) = (.polyline(paths: try parts(paths, least: 2, "paths")), .polyline)
+        } else if let rings = json["rings"] {
+            let rings = try parts(rings, least: 3, "rings").map(closed)
+            guard rings.allSatisfy({ $0.count >= 4 }) else {
+                throw Failure(.invalidParameter, "every ring needs three coordinates or more")
+            }
+            (shape, found) = (.polygon(rings: rings), .polygon)
+        } else if json["xmin"] != nil {
+            let least = try coordinate([json["xmin"], json["ymin"]])
+            let most = try coordinate([json["xmax"], json["ymax"]])
+            (shape, found) = (.envelope(envelope([least.x, least.y, most.x, most.y])), .envelope)
+        } else {
+            throw Failure(
+                .invalidParameter,
+                "expected x and y, points, paths, rings, or xmin, ymin, xmax and ymax")
+        }
+        guard kind == nil || kind == found else {
+            throw Failure(
+                .invalidParameter,
+                "the JSON is an esriGeometry\(found.rawValue), but geometryType is "
+                    + "esriGeometry\(kind?.rawValue ?? "")")
+        }
+        return shape
+    }
+
+    private static func closed(_ ring: [Coordinate]) -> [Coordinate] {
+        ring.first == ring.last ? ring : ring + ring.prefix(1)
+    }
+
+    private static func coordinate(_ values: [JSONValue?]) throws(Failure) -> Coordinate {
+        guard values.count >= 2, let x = values[0]?.number, let y = values[1]?.number else {
+            throw Failure(.invalidParameter, "a coordinate needs two numbers")
+        }
+        return Coordinate(x: x, y: y)
+    }
+
+    private static func coordinates(
+        _ json: JSONValue, least: Int, what: String
+    ) throws(Failure) -> [Coordinate] {
+        guard case .array(let elements) = json, elements.count >= least else {
+            throw Failure(
+                .invalidParameter, "'\(what)': expected \(least) coordinates or more")
+        }
+        var result: [Coordinate] = []
+        for element in elements {
+            guard case .array(let values) = element else {
+                throw Failure(.invalidParameter, "'\(what)': expected arrays [x, y]")
+            }
+            result.append(try coordinate(values))
+        }
+        return result
+    }
+
+    private static func parts(
+        _ json: JSONValue, least: Int, _ what: String
+    ) throws(Failure) -> [[Coordinate]] {
+        guard case .array(let elements) = json, !elements.isEmpty else {
+            throw Failure(.invalidParameter, "'\(what)': expected an array of arrays of [x, y]")
+        }
+        var result: [[Coordinate]] = []
+        for element in elements {
+            result.append(try coordinates(element, least: least, what: what))
+        }
+        return result
+    }
+}
+
+extension SpatialReference {
+    /// Reads Esri's JSON object, or a bare number; nil for null or an object without content.
+    init?(_ json: JSONValue) throws(Failure) {
+        switch json {
+        case .null: return nil
+        case .number(let number): try self.init(number: number)
+        case .object:
+            if let wkid = (json["latestWkid"] ?? json["wkid"])?.number {
+                try self.init(number: wkid)
+            } else if case .string(let wkt)? = json["wkt"] {
+                self.init(wkt: wkt)
+            } else {
+                return nil
+            }
+        default: throw Self.unreadable
+        }
+    }
+
+    /// Reads `sr`, `outSR` and the like: a number or JSON; nil when absent.
+    init?(_ parameters: Parameters, _ name: String) throws(Failure) {
+        guard let text = parameters[name] else { return nil }
+        do {
+            guard let value = try SpatialReference(try RelaxedJSON.parse(text)) else { return nil }
+            self = value
+        } catch {
+            throw Parameters.unexpected(name, text, "a well-known id or a JSON object with one")
+        }
+    }
+
+    private init(number: Double) throws(Failure) {
+        guard let wkid = Int(exactly: number), 1...999_999 ~= wkid else { throw Self.unreadable }
+        self.init(wkid: wkid)
+    }
+
+    private static var unreadable: Failure {
+        Failure(.invalidParameter, "spatialReference: expected a wkid or wkt")
+    }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import FoundationEssentials
+internal import Geometry
+
+/// `MapServer/identify`: Esri's parameters to a request, an answer to Esri's body.
+enum IdentifyResource {
+    /// Reads the parameters; throws `Failure` naming the one at fault.
+    static func request(map: MapName, _ parameters: Parameters) throws(Failure) -> IdentifyRequest {
+        if parameters["dynamicLayers"] != nil {
+            throw Failure(.invalidParameter, "parameter 'dynamicLayers' is not supported")
+        }
+        let geometry = try GeometryParameter(
+            try parameters.required("geometry"),
+            kind: try GeometryParameter.Kind(parameters["geometryType"]))
+        let tolerance = try parameters.number("tolerance")
+        guard let tolerance, tolerance >= 0 else {
+            throw Parameters.unexpected(
+                "tolerance", parameters["tolerance"] ?? "missing", "pixels, 0 or more")
+        }
+        let offset = try parameters.number("maxAllowableOffset")
+        if let offset, offset < 0 {
+            throw Parameters.unexpected("maxAllowableOffset", "\(offset)", "0 or more")
+        }
+        return IdentifyRequest(
+            map: map, geometry: geometry.shape,
+            geometrySpatialReference: geometry.spatialReference,
+            layers: try LayerSelection(parsing: parameters["layers"] ?? "top"),
+            tolerance: tolerance, mapExtent: try mapExtent(parameters),
+            imageDisplay: try imageDisplay(parameters),
+            spatialReference: try SpatialReference(parameters, "sr"),
+            returnGeometry: try parameters.flag("returnGeometry", default: true),
+            maxAllowableOffset: offset == 0 ? nil : offset,
+            geometryPrecision: try parameters.integer("geometryPrecision", in: 0...15),
+            layerDefinitions: try LayerDefinitions.parse(parameters["layerDefs"]),
+            at: try parameters.integer("at", in: 0...Int.max).map(Int64.init),
+            minSequence: try parameters.integer("minSequence", in: 0...Int.max).map(Int64.init))
+    }
+
+    private static func mapExtent(_ parameters: Parameters) throws(Failure) -> Envelope {
+        let parameter = try GeometryParameter(
+            try parameters.required("mapExtent"), kind: .envelope, name: "mapExtent")
+        return parameter.shape.envelope
+    }
+
+    private static func imageDisplay(_ parameters: Parameters) throws(Failure) -> ImageDisplay {
+        _ = try parameters.required("imageDisplay")
+        guard let values = try parameters.numbers("imageDisplay", counts: 2...3),
+            values.allSatisfy({ $0 >= 0 })
+        else {
+            throw Parameters.unexpected(
+                "imageDisplay", parameters["imageDisplay"] ?? "", "'width,height,dpi'")
+        }
+        let dpi = values.count == 3 && values[2] > 0 ? values[2] : 96
+        return ImageDisplay(width: values[0], height: values[1], dpi: dpi)
+    }
+
+    /// Writes `{"results":[…]}`, top layer first.
+    ///
+    /// `isTyped` writes numbers as numbers (`returnUnformattedValues`), else every value is text.
+    static func body(
+        _ answer: IdentifyAnswer, returnGeometry: Bool, isTyped: Bool
+    ) -> [UInt8] {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("results", array: answer.results) { json, result in
+                write(result, in: answer.spatialReference, returnGeometry, isTyped, to: &json)
+            }
+            if answer.layers.contains(where: isTruncated) {
+                json.member("exceededTransferLimit", true)
+            }
+        }
+        return json.bytes
+    }
+
+    private static func isTruncated(_ layer: IdentifyLayerResult) -> Bool {
+        layer.transferLimitExceeded || layer.sublayerResults.contains(where: isTruncated)
+    }
+
+    private static func write(
+        _ result: IdentifyResult, in reference: SpatialReference, _ returnGeometry: Bool,
+        _ isTyped: Bool, to json: inout JSONWriter
+    ) {
+        json.object { json in
+            json.member("layerId", result.layerID)
+            json.member("layerName", result.layerName)
+            json.member("displayFieldName", result.displayFieldName)
+            json.key("value")
+            json.attribute(result.value, isTyped: isTyped)
+            json.member("attributes") { json in
+                for entry in result.attributes.entries {
+                    json.key(entry.name)
+                    json.attribute(entry.value, isTyped: isTyped)
+                }
+            }
+            guard returnGeometry else { return }
+            json.member("geometryType", "esriGeometry" + result.geometryType.rawValue)
+            if let shape = result.geometry { json.geometry(shape, in: reference) }
+        }
+    }
+}
+
+extension LayerSelection {
+    /// Reads Esri's `layers`: `top`, `visible` or `all`, alone or before `:id,id`; bare ids, and any
+    /// other word, mean `top`.
+    init(parsing text: String) throws(Failure) {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let word = parts[0].filter { $0 != " " }.lowercased()
+        let isBare = parts.count == 1 && word.utf8.first.map { $0 < 0x3A } == true
+        let list = isBare ? String(parts[0]) : parts.count == 2 ? String(parts[1]) : ""
+        var ids: [LayerID] = []
+        for item in list.split(separator: ",") {
+            let item = item.filter { $0 != " " }
+            guard !item.isEmpty else { continue }
+            guard let id = Int(item), 0...Int(Int32.max) ~= id, ids.count < 10_000 else {
+                throw Parameters.unexpected(
+                    "layers", text, "top, visible or all, and after ':' layer ids with commas")
+            }
+            ids.append(id)
+        }
+        self.init(Option(rawValue: word) ?? .top, ids: ids.isEmpty ? nil : ids)
+    }
+}
+
+/// Esri's `layerDefs` in both of its syntaxes.
+enum LayerDefinitions {
+    /// Reads `{"1":"POP>0"}` or `1:POP>0;2:X=1` (split at `;` outside quotes).
+    static func parse(_ text: String?) throws(Failure) -> [LayerID: String] {
+        guard let text, text.lowercased() != "false" else { return [:] }
+        var definitions: [LayerID: String] = [:]
+        if text.drop(while: \.isWhitespace).first == "{" {
+            guard case .object(let members) = try RelaxedJSON.parse(text) else { throw fault(text) }
+            for (key, value) in members {
+                guard let layer = Int(key), case .string(let clause) = value else {
+                    throw fault(text)
+                }
+                if !clause.isEmpty { definitions[layer] = clause }
+            }
+            return definitions
+        }
+        for part in split(text) {
+            guard let colon = part.firstIndex(of: ":"),
+                let layer = Int(part[..<colon].filter { $0 != " " })
+            else { throw fault(text) }
+            let clause = part[part.index(after: colon)...]
+            if !clause.isEmpty { definitions[layer] = String(clause) }
+        }
+        return definitions
+    }
+
+    private static func split(_ text: String) -> [Substring] {
+        var isQuoted = false
+        return text.split { character in
+            if character == "'" { isQuoted.toggle() }
+            return character == ";" && !isQuoted
+        }
+    }
+
+    private static func fault(_ text: String) -> Failure {
+        Parameters.unexpected("layerDefs", text, "'1:CLAUSE;2:CLAUSE' or {\"1\":\"CLAUSE\"}")
+    }
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+/// Writes compact JSON text, value after value, without building a tree.
+///
+/// The caller opens and closes objects and arrays with closures, so the text is always well-formed.
+struct JSONWriter {
+    /// The text so far, UTF-8.
+    private(set) var bytes: [UInt8] = []
+    private var needsComma = false
+
+    /// Writes `{…}`.
+    mutating func object(_ members: (inout JSONWriter) -> Void) {
+        enclose(UInt8(ascii: "{"), UInt8(ascii: "}"), members)
+    }
+
+    /// Writes `[…]`.
+    mutating func array(_ elements: (inout JSONWriter) -> Void) {
+        enclose(UInt8(ascii: "["), UInt8(ascii: "]"), elements)
+    }
+
+    /// Writes `[…]` with one value for each element.
+    mutating func array<Element>(
+        of elements: some Sequence<Element>, _ each: (inout JSONWriter, Element) -> Void
+    ) {
+        array { writer in for element in elements { each(&writer, element) } }
+    }
+
+    /// Writes the name of the member that follows.
+    mutating func key(_ name: String) {
+        string(name)
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
+    /// Writes a member that is text.
+    mutating func member(_ name: String, _ text: String) {
+        key(name)
+        string(text)
+    }
+
+    /// Writes a member that is a whole number.
+    mutating func member(_ name: String, _ number: Int) {
+        key(name)
+        integer(Int64(number))
+    }
+
+    /// Writes a member that is a number.
+    mutating func member(_ name: String, _ value: Double) {
+        key(name)
+        number(value)
+    }
+
+    /// Writes a member that is true or false.
+    mutating func member(_ name: String, _ flag: Bool) {
+        key(name)
+        bool(flag)
+    }
+
+    /// Writes a member that is null.
+    mutating func nullMember(_ name: String) {
+        key(name)
+        null()
+    }
+
+    /// Writes a member that is an object.
+    mutating func member(_ name: String, _ members: (inout JSONWriter) -> Void) {
+        key(name)
+        object(members)
+    }
+
+    /// Writes a member that is an array.
+    mutating func member<Element>(
+        _ name: String, array elements: some Sequence<Element>,
+        _ each: (inout JSONWriter, Element) -> Void
+    ) {
+        key(name)
+        array(of: elements, each)
+    }
+
+    /// Writes text with the escapes JSON demands.
+    mutating func string(_ text: String) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                bytes.append(UInt8(ascii: "\\"))
+                bytes.append(byte)
+            case 0x0A: bytes.append(contentsOf: "\\n".utf8)
+            case 0x0D: bytes.append(contentsOf: "\\r".utf8)
+            case 0x09: bytes.append(contentsOf: "\\t".utf8)
+            case 0..<0x20:
+                bytes.append(contentsOf: "\\u00".utf8)
+                bytes.append(Self.digits[Int(byte >> 4)])
+                bytes.append(Self.digits[Int(byte & 15)])
+            default: bytes.append(byte)
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Writes a number: shortest text that reads back equal, whole numbers without a fraction; null
+    /// for NaN and infinity, which JSON lacks.
+    mutating func number(_ value: Double) {
+        if let whole = Int64(exactly: value), abs(whole) < 1 << 53 {
+            integer(whole)
+            return
+        }
+        guard value.isFinite else {
+            null()
+            return
+        }
+        separate()
+        bytes.append(contentsOf: value.description.utf8)
+    }
+
+    /// Writes a whole number.
+    mutating func integer(_ value: Int64) {
+        separate()
+        bytes.append(contentsOf: String(value).utf8)
+    }
+
+    /// Writes true or false.
+    mutating func bool(_ value: Bool) {
+        separate()
+        bytes.append(contentsOf: (value ? "true" : "false").utf8)
+    }
+
+    /// Writes null.
+    mutating func null() {
+        separate()
+        bytes.append(contentsOf: "null".utf8)
+    }
+
+    private static let digits = Array("0123456789abcdef".utf8)
+
+    private mutating func separate() {
+        if needsComma { bytes.append(UInt8(ascii: ",")) }
+        needsComma = true
+    }
+
+    private mutating func enclose(
+        _ open: UInt8, _ close: UInt8, _ body: (inout JSONWriter) -> Void
+    ) {
+        separate()
+        bytes.append(open)
+        needsComma = false
+        body(&self)
+        bytes.append(close)
+        needsComma = true
+    }
+
+    /// The same JSON with line breaks and two spaces for each level (`f=pjson`).
+    static func pretty(_ compact: [UInt8]) -> [UInt8] {
+        var result: [UInt8] = []
+        var level = 0
+        var isInString = false
+        var isEscaped = false
+        func breakLine() -> [UInt8] { [0x0A] + [UInt8](repeating: 0x20, count: level * 2) }
+        for (offset, byte) in compact.enumerated() {
+            if isInString {
+                result.append(byte)
+                isInString = isEscaped || byte != UInt8(ascii: "\"")
+                isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                result.append(byte)
+                level += 1
+                let next = offset + 1 < compact.count ? compact[offset + 1] : 0
+                if next != byte + 2 { result += breakLine() }
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                level -= 1
+                if result.last != byte - 2 { result += breakLine() }
+                result.append(byte)
+            case UInt8(ascii: ","): result += [byte] + breakLine()
+            case UInt8(ascii: ":"): result += [byte, 0x20]
+            default:
+                result.append(byte)
+                isInString = byte == UInt8(ascii: "\"")
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Geometry
+
+/// The extents of a map and its layers in the map's spatial reference, as far as they can be given.
+///
+/// Clients refuse to ask outside an advertised extent, and take a layer's reference from it; so an
+/// extent is in the map's reference or, where that is impossible, in the layer's own.
+struct MapExtents {
+    private let map: MapDescription
+    private let layers: [LayerID: LayerDescription]
+
+    init(_ map: MapDescription) {
+        self.map = map
+        layers = Dictionary(uniqueKeysWithValues: map.layers.map { ($0.id, $0) })
+    }
+
+    /// The rectangle around all loaded layers in the map's reference; nil while the map is blank.
+    var full: Envelope? {
+        guard let reference = map.spatialReference else { return nil }
+        let known = map.layers.compactMap { inMapReference($0, reference) }
+        guard let first = known.first else { return nil }
+        return known.dropFirst().reduce(first) { $0.union($1) }
+    }
+
+    /// The extent of a layer, or of all a group holds, with the reference it is in.
+    func extent(of layer: LayerDescription) -> (Envelope, SpatialReference)? {
+        guard layer.kind == .group else {
+            if let reference = map.spatialReference, let extent = inMapReference(layer, reference) {
+                return (extent, reference)
+            }
+            guard let properties = layer.properties, let extent = properties.extent else {
+                return nil
+            }
+            return (extent, properties.spatialReference)
+        }
+        guard let reference = map.spatialReference else { return nil }
+        var total: Envelope?
+        var pending = layer.children
+        while let id = pending.popLast() {
+            guard let child = layers[id] else { continue }
+            pending.append(contentsOf: child.children)
+            guard let extent = inMapReference(child, reference) else { continue }
+            total = total?.union(extent) ?? extent
+        }
+        return total.map { ($0, reference) }
+    }
+
+    private func inMapReference(
+        _ layer: LayerDescription, _ reference: SpatialReference
+    ) -> Envelope? {
+        guard let properties = layer.properties, let extent = properties.extent else { return nil }
+        if properties.spatialReference.isEquivalent(to: reference) { return extent }
+        guard let target = try? OutputReference(reference, name: "map") else { return nil }
+        if let source = try? OutputReference(properties.spatialReference, name: "layer") {
+            return target.project(source.unproject(extent))
+        }
+        return properties.geographicExtent.map { target.project($0) }
+    }
+}

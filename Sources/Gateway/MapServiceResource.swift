@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Geometry
+
+/// `MapServer`, its layers and its legend, from one map's description.
+struct MapServiceResource {
+    /// The most features of one layer in an identify answer.
+    static let recordLimit = 2000
+    /// What the services can do; clients compare the words exactly.
+    private static let capabilities = "Query"
+
+    private let map: MapDescription
+    private let extents: MapExtents
+    private let layers: [LayerID: LayerDescription]
+
+    /// Prepares the resources of one map.
+    init(_ map: MapDescription) {
+        self.map = map
+        extents = MapExtents(map)
+        layers = Dictionary(uniqueKeysWithValues: map.layers.map { ($0.id, $0) })
+    }
+
+    /// Every layer as Esri lists them: top first, a group before what it holds.
+    var topFirst: [LayerDescription] {
+        var result: [LayerDescription] = []
+        var pending = map.rootLayers
+        while let id = pending.popLast() {
+            guard let layer = layers[id] else { continue }
+            result.append(layer)
+            pending.append(contentsOf: layer.children)
+        }
+        return result
+    }
+
+    /// `MapServer?f=json`.
+    func root() -> [UInt8] {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("currentVersion", Catalog.version)
+            for name in ["serviceDescription", "description", "copyrightText"] {
+                json.member(name, "")
+            }
+            json.member("mapName", map.name.rawValue)
+            json.member("supportsDynamicLayers", false)
+            json.member("layers", array: topFirst) { summary($1, to: &$0) }
+            json.member("tables", array: [Int]()) { $0.integer(Int64($1)) }
+            writeSpace(to: &json)
+            json.member("singleFusedMapCache", false)
+            json.member("minScale", 0)
+            json.member("maxScale", 0)
+            json.member("supportedImageFormatTypes", "PNG32,PNG24,PNG")
+            json.member("documentInfo") { json in
+                json.member("Title", map.name.rawValue)
+                for name in ["Author", "Comments", "Subject", "Category", "Keywords"] {
+                    json.member(name, "")
+                }
+            }
+            json.member("capabilities", Self.capabilities)
+            json.member("supportedQueryFormats", "JSON")
+            json.member("exportTilesAllowed", false)
+            json.member("maxRecordCount", Self.recordLimit)
+            json.member("maxImageHeight", 15_999)
+            json.member("maxImageWidth", 15_999)
+            json.member("supportedExtensions", "")
+        }
+        return json.bytes
+    }
+
+    /// A map whose basemap is not loaded has neither reference nor extent: it is blank.
+    private func writeSpace(to json: inout JSONWriter) {
+        guard let reference = map.spatialReference else { return }
+        json.spatialReference(reference)
+        if let extent = map.initialExtent {
+            json.extent("initialExtent", extent, in: reference)
+        }
+        if let extent = extents.full { json.extent("fullExtent", extent, in: reference) }
+        json.member("units", reference.latestWkid == 4326 ? "esriDecimalDegrees" : "esriMeters")
+    }
+
+    private func summary(_ layer: LayerDescription, to json: inout JSONWriter) {
+        json.object { json in
+            json.member("id", layer.id)
+            json.member("name", layer.name)
+            json.member("parentLayerId", layer.parent ?? -1)
+            json.member("defaultVisibility", layer.isVisible)
+            if layer.kind == .group {
+                json.member("subLayerIds", array: layer.children.reversed()) {
+                    $0.integer(Int64($1))
+                }
+            } else {
+                json.nullMember("subLayerIds")
+            }
+            writeScalesAndType(of: layer, to: &json)
+        }
+    }
+
+    private func writeScalesAndType(of layer: LayerDescription, to json: inout JSONWriter) {
+        json.member("minScale", layer.scaleRange.minScale)
+        json.member("maxScale", layer.scaleRange.maxScale)
+        json.member("type", layer.kind == .group ? "Group Layer" : "Feature Layer")
+        if let type = layer.properties?.geometryType {
+            json.member("geometryType", "esriGeometry" + type.rawValue)
+        }
+    }
+
+    /// `MapServer/layers?f=json`.
+    func allLayers() -> [UInt8] {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("layers", array: topFirst) { write($1, to: &$0) }
+            json.member("tables", array: [Int]()) { $0.integer(Int64($1)) }
+        }
+        return json.bytes
+    }
+
+    /// `MapServer/{id}?f=json`; throws `Failure` (`notFound`).
+    func layer(_ id: LayerID) throws(Failure) -> [UInt8] {
+        guard let layer = layers[id] else {
+            throw Failure(.notFound, "The requested layer (layerId: \(id)) was not found.")
+        }
+        var json = JSONWriter()
+        write(layer, to: &json)
+        return json.bytes
+    }
+
+    private func write(_ layer: LayerDescription, to json: inout JSONWriter) {
+        json.object { json in
+            json.member("currentVersion", Catalog.version)
+            json.member("id", layer.id)
+            json.member("name", layer.name)
+            json.member("description", "")
+            json.member("copyrightText", "")
+            if let parent = layer.parent.flatMap({ layers[$0] }) {
+                json.member("parentLayer") { reference(to: parent, &$0) }
+            } else {
+                json.nullMember("parentLayer")
+            }
+            json.member("subLayers", array: layer.children.reversed()) { json, id in
+                if let child = layers[id] { json.object { reference(to: child, &$0) } }
+            }
+            json.member("defaultVisibility", layer.isVisible)
+            writeScalesAndType(of: layer, to: &json)
+            if let (extent, reference) = extents.extent(of: layer) {
+                json.extent("extent", extent, in: reference)
+            }
+            if layer.kind == .group {
+                json.nullMember("fields")
+            } else {
+                writeFeatureLayer(layer, to: &json)
+            }
+            json.member("capabilities", Self.capabilities)
+            json.member("maxRecordCount", Self.recordLimit)
+        }
+    }
+
+    private func reference(to layer: LayerDescription, _ json: inout JSONWriter) {
+        json.member("id", layer.id)
+        json.member("name", layer.name)
+    }
+
+    private func writeFeatureLayer(_ layer: LayerDescription, to json: inout JSONWriter) {
+        let fields = layer.properties?.fields ?? []
+        json.member("loadStatus", layer.loadStatus.rawValue)
+        if let error = layer.loadError { json.member("loadError", error.description) }
+        if let expression = layer.definitionExpression {
+            json.member("definitionExpression", expression)
+        }
+        json.member("hasAttachments", false)
+        json.member("htmlPopupType", "esriServerHTMLPopupTypeNone")
+        json.member("displayField", layer.shownField ?? "")
+        json.nullMember("typeIdField")
+        json.member("objectIdField", fields.first?.name ?? "OBJECTID")
+        json.member("globalIdField", "")
+        json.fields(fields)
+        json.member("relationships", array: [Int]()) { $0.integer(Int64($1)) }
+        for name in ["canModifyLayer", "canScaleSymbols", "hasLabels", "hasM", "hasZ"] {
+            json.member(name, false)
+        }
+        json.member("supportsStatistics", false)
+        json.member("supportsAdvancedQueries", false)
+        if let type = layer.properties?.geometryType {
+            json.member("drawingInfo") { json in
+                json.member("renderer") { json in
+                    json.member("type", "simple")
+                    json.member("symbol") { MapSymbol(layer.id, type).write(to: &$0) }
+                }
+                json.nullMember("labelingInfo")
+            }
+        }
+    }
+
+    /// `MapServer/legend?f=json`: one picture for each layer that is loaded.
+    func legend() -> [UInt8] {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("layers", array: topFirst.filter { $0.kind != .group }) { json, layer in
+                json.object { json in
+                    json.member("layerId", layer.id)
+                    json.member("layerName", layer.name)
+                    json.member("layerType", "Feature Layer")
+                    json.member("minScale", layer.scaleRange.minScale)
+                    json.member("maxScale", layer.scaleRange.maxScale)
+                    let symbols = layer.properties.map { [MapSymbol(layer.id, $0.geometryType)] }
+                    json.member("legend", array: symbols ?? []) { $1.writeLegend(to: &$0) }
+                }
+            }
+        }
+        return json.bytes
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+
+/// What a path names.
+enum Resource: Hashable {
+    /// `/healthz`.
+    case health
+    /// `/arcgis/rest/info`.
+    case info
+    /// `/arcgis/rest/services`.
+    case services
+    /// `…/<map>/MapServer` and what lies below it.
+    case map(String, MapPart)
+    /// `…/<locator>/GeocodeServer` and what lies below it.
+    case locator(String, LocatorPart)
+    /// Below the services, but nothing that is served; with a sentence.
+    case unknownService(String)
+    /// Not a path of this server.
+    case nowhere
+
+    /// What lies below `MapServer`.
+    enum MapPart: Hashable { case root, layers, legend, layer(LayerID), identify }
+
+    /// What lies below `GeocodeServer`.
+    enum LocatorPart: Hashable { case root, findAddressCandidates, suggest, reverseGeocode }
+
+    /// Reads the path of a URL, still percent-encoded and without the query.
+    ///
+    /// Empty segments do not
+    /// count, so a slash at the end changes nothing; resource words are matched in any letter case.
+    init(path: some Sequence<UInt8>) {
+        let segments = Array(path).split(separator: UInt8(ascii: "/")).map {
+            (try? Parameters.decode($0)) ?? ""
+        }
+        if segments == ["healthz"] {
+            self = .health
+            return
+        }
+        let words = segments.map { $0.lowercased() }
+        guard words.starts(with: ["arcgis", "rest"]) else {
+            self = .nowhere
+            return
+        }
+        switch words.dropFirst(2).first {
+        case "info" where words.count == 3: self = .info
+        case nil: self = .services
+        case "services": self = Resource(service: Array(segments.dropFirst(3)))
+        default: self = .nowhere
+        }
+    }
+
+    private init(service segments: [String]) {
+        guard segments.count >= 2 else {
+            self = segments.isEmpty ? .services : Self.unknown(segments)
+            return
+        }
+        let rest = segments.dropFirst(2).map { $0.lowercased() }
+        switch segments[1].lowercased() {
+        case "mapserver":
+            self = MapPart(rest).map { .map(segments[0], $0) } ?? Self.unknown(segments)
+        case "geocodeserver":
+            self = LocatorPart(rest).map { .locator(segments[0], $0) } ?? Self.unknown(segments)
+        default: self = Self.unknown(segments)
+        }
+    }
+
+    private static func unknown(_ segments: [String]) -> Resource {
+        let path = segments.joined(separator: "/")
+        return .unknownService("Service \(path.prefix(200)) not found")
+    }
+}
+
+extension Resource.MapPart {
+    fileprivate init?(_ words: [String]) {
+        switch words {
+        case []: self = .root
+        case ["layers"]: self = .layers
+        case ["legend"]: self = .legend
+        case ["identify"]: self = .identify
+        default:
+            guard words.count == 1, let id = Int(words[0]), 0...Int(Int32.max) ~= id else {
+                return nil
+            }
+            self = .layer(id)
+        }
+    }
+}
+
+extension Resource.LocatorPart {
+    fileprivate init?(_ words: [String]) {
+        switch words {
+        case []: self = .root
+        case ["findaddresscandidates"]: self = .findAddressCandidates
+        case ["suggest"]: self = .suggest
+        case ["reversegeocode"]: self = .reverseGeocode
+        default: return nil
+        }
+    }
+}

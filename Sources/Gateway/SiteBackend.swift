@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnClient
+public import CairnModel
+
+/// A running site behind the gateway: maps are read from the followed log, everything else is asked
+/// of the supervisor's workers.
+public struct SiteBackend: GatewayBackend {
+    private let client: CairnClient
+    /// How long a client of the gateway waits at most.
+    private static let timeout = Duration.seconds(15)
+
+    /// Answers through that client.
+    public init(client: CairnClient) { self.client = client }
+
+    /// The names of all maps and locators.
+    public func catalog() async throws(Failure) -> (maps: [MapName], locators: [String]) {
+        try await client.catalog()
+    }
+
+    /// One map.
+    public func map(
+        named name: MapName, at position: Int64?, minSequence: Int64?
+    ) async throws(Failure) -> MapDescription? {
+        try await client.map(named: name, at: position, minSequence: minSequence)
+    }
+
+    /// Asks an identify worker.
+    public func identify(_ request: IdentifyRequest) async throws(Failure) -> IdentifyAnswer {
+        try await client.identify(request, timeout: Self.timeout)
+    }
+
+    /// Asks a locator worker.
+    public func geocode(_ request: GeocodeRequest) async throws(Failure) -> GeocodeAnswer {
+        try await client.geocode(request, timeout: Self.timeout)
+    }
+
+    /// Asks a locator worker.
+    public func suggest(_ request: SuggestRequest) async throws(Failure) -> SuggestAnswer {
+        try await client.suggest(request, timeout: Self.timeout)
+    }
+
+    /// Asks a locator worker.
+    public func reverse(
+        _ request: ReverseGeocodeRequest
+    ) async throws(Failure) -> ReverseGeocodeAnswer {
+        try await client.reverse(request, timeout: Self.timeout)
+    }
+
+    /// Whether the log can be heard.
+    public func health() async -> (sequence: Int64, isStale: Bool) {
+        (try? client.knownSequence()) ?? (0, true)
+    }
+}

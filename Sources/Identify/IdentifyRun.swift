@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Dataset
+internal import Expression
+internal import Geometry
+internal import PROJ
+
+/// One request on its way through an engine.
+struct IdentifyRun {
+    let request: IdentifyRequest
+    let map: MapDescription
+    /// The map's spatial reference.
+    let reference: SpatialReference
+    /// The spatial reference of the geometries in the answer.
+    let output: SpatialReference
+    let datasets: IdentifyEngine.DatasetProvider
+    let isCancelled: () -> Bool
+
+    /// The layers that have a hit, as a tree.
+    func layers(_ kept: inout EngineState) throws(Failure) -> [IdentifyLayerResult] {
+        let question = try Question(request, in: reference, kept.transforms)
+        let resolution = LayerResolution(map)
+        var form = OutputForm(request, output)
+        var found: [LayerID: IdentifyLayerResult] = [:]
+        for layer in resolution.searched(request.layers, scale: question.scale) {
+            let search = try search(layer, &kept)
+            let hits = try search.hits(question, isCancelled)
+            if hits.isEmpty { continue }
+            found[layer.id] = try search.results(hits, &form, kept.transforms)
+            if request.layers.option == .top { break }
+        }
+        return resolution.tree(map.rootLayers, found)
+    }
+
+    private func search(
+        _ layer: LayerDescription, _ kept: inout EngineState
+    ) throws(Failure) -> LayerSearch {
+        guard case .feature(let place) = layer.kind, let properties = layer.properties else {
+            throw Failure(.internal, "layer \(layer.id) has no features")
+        }
+        let clauses = try clauses(layer, properties.fields)
+        let dataset = try datasets(place.dataset)
+        return LayerSearch(
+            layer: layer, source: try source(dataset, place.dataset, &kept), clauses: clauses)
+    }
+
+    /// The layer's own definition expression and the request's, checked against the fields.
+    private func clauses(
+        _ layer: LayerDescription, _ fields: [FieldDescription]
+    ) throws(Failure) -> [BoundClause] {
+        var result: [BoundClause] = []
+        let texts = [
+            ("definition expression", layer.definitionExpression),
+            ("layerDefs", request.layerDefinitions[layer.id]),
+        ]
+        for (origin, text) in texts {
+            guard let text, text.contains(where: { !$0.isWhitespace }) else { continue }
+            do throws(Failure) {
+                result.append(try WhereClause(parsing: text).bound(to: fields))
+            } catch {
+                throw Failure(
+                    error.code, "\(origin) of layer \(layer.id) '\(layer.name)': \(error.message)")
+            }
+        }
+        return result
+    }
+
+    private func source(
+        _ dataset: Dataset, _ id: ContentID, _ kept: inout EngineState
+    ) throws(Failure) -> FeatureSource {
+        let own = dataset.properties.spatialReference
+        let toMap = try kept.transforms.transform(from: own, to: reference)
+        let key = EngineState.Key(dataset: id, reference: reference)
+        let cache = kept.cache(key)
+        let plain = FeatureSource(dataset: dataset, toMap: toMap, index: nil, cache: cache)
+        if toMap == nil || own.isMercatorPair(with: reference) { return plain }
+        let index = try kept.index(key, plain, isCancelled)
+        return FeatureSource(dataset: dataset, toMap: toMap, index: index, cache: cache)
+    }
+}
+
+extension Failure {
+    /// Throws where the answer is no longer wanted.
+    static func stop(if isCancelled: () -> Bool) throws(Failure) {
+        if isCancelled() {
+            throw Failure(.cancelled, "the request was cancelled, or its time was over")
+        }
+    }
+}

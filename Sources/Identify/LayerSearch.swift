@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Dataset
+internal import Expression
+internal import Geometry
+
+/// The search of one layer.
+struct LayerSearch {
+    let layer: LayerDescription
+    let source: FeatureSource
+    /// All must hold.
+    let clauses: [BoundClause]
+
+    /// A feature that is near enough and selected.
+    struct Hit {
+        var distance: Double
+        var feature: Dataset.FeatureReference
+    }
+
+    /// The hits nearest first, equal distances by object id.
+    func hits(
+        _ question: Question, _ isCancelled: () -> Bool
+    ) throws(Failure) -> [Hit] {
+        var hits: [Hit] = []
+        let candidates = source.candidates(question.searchEnvelope, in: question.reference)
+        for (number, feature) in candidates.enumerated() {
+            if number.isMultiple(of: 256) { try Failure.stop(if: isCancelled) }
+            let shape = try source.shape(feature)
+            guard
+                let distance = shape?.distance(
+                    to: question.shape, within: question.distance, isAbandoned: isCancelled),
+                try isSelected(feature)
+            else { continue }
+            hits.append(Hit(distance: distance, feature: feature))
+        }
+        try Failure.stop(if: isCancelled)
+        return hits.sorted { first, second in
+            (first.distance, first.feature.objectID) < (second.distance, second.feature.objectID)
+        }
+    }
+
+    private func isSelected(_ feature: Dataset.FeatureReference) throws(Failure) -> Bool {
+        if clauses.isEmpty { return true }
+        let attributes = try source.dataset.attributes(of: feature)
+        return clauses.allSatisfy { clause in
+            clause.evaluate { attributes.entries[$0].value } == true
+        }
+    }
+}
+
+/// What the geometries of an answer are to look like, and how many coordinates they may still have.
+struct OutputForm {
+    let returnGeometry: Bool
+    let reference: SpatialReference
+    let maxAllowableOffset: Double?
+    let geometryPrecision: Int?
+    var coordinatesLeft = IdentifyLimits.answerCoordinates
+
+    init(_ request: IdentifyRequest, _ reference: SpatialReference) {
+        returnGeometry = request.returnGeometry
+        self.reference = reference
+        maxAllowableOffset = request.maxAllowableOffset
+        geometryPrecision = request.geometryPrecision
+    }
+}
+
+extension LayerSearch {
+    /// The first hits as results; stops at the limits of ``IdentifyLimits``.
+    func results(
+        _ hits: [Hit], _ form: inout OutputForm, _ transforms: Transforms
+    ) throws(Failure) -> IdentifyLayerResult {
+        var results: [IdentifyResult] = []
+        for hit in hits.prefix(IdentifyLimits.resultsPerLayer) {
+            let geometry = try output(hit.feature, form, transforms)
+            form.coordinatesLeft -= geometry?.coordinateCount ?? 0
+            guard form.coordinatesLeft >= 0 else { break }
+            results.append(try result(hit, geometry))
+        }
+        return IdentifyLayerResult(
+            layerID: layer.id, layerName: layer.name, results: results, sublayerResults: [],
+            transferLimitExceeded: results.count < hits.count)
+    }
+
+    private func result(_ hit: Hit, _ geometry: Shape?) throws(Failure) -> IdentifyResult {
+        let attributes = try source.dataset.attributes(of: hit.feature)
+        let field = layer.shownField ?? Dataset.objectIDField
+        return IdentifyResult(
+            layerID: layer.id, layerName: layer.name, objectID: hit.feature.objectID,
+            displayFieldName: field, value: attributes[field] ?? .null, attributes: attributes,
+            geometryType: source.dataset.properties.geometryType, geometry: geometry,
+            distance: hit.distance)
+    }
+
+    /// Nil when no geometry was asked for, or it has no place in the output's spatial reference.
+    private func output(
+        _ feature: Dataset.FeatureReference, _ form: OutputForm, _ transforms: Transforms
+    ) throws(Failure) -> Shape? {
+        guard form.returnGeometry, var shape = try source.dataset.shape(of: feature) else {
+            return nil
+        }
+        let from = source.dataset.properties.spatialReference
+        if let transform = try transforms.transform(from: from, to: form.reference) {
+            guard let projected = try? transform.forward(shape) else { return nil }
+            shape = projected
+        }
+        if let offset = form.maxAllowableOffset {
+            shape = shape.generalized(maxAllowableOffset: offset)
+        }
+        if let decimals = form.geometryPrecision { shape = shape.rounded(decimals: decimals) }
+        return shape
+    }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Dataset
+internal import Geometry
+internal import PROJ
+
+/// A request put in the terms of its map: what is searched around what, how far, at which scale.
+struct Question {
+    /// The map's spatial reference; the shape and the distance are in it.
+    let reference: SpatialReference
+    /// The query geometry.
+    let shape: PreparedShape
+    /// How far from it a feature still counts, in map units.
+    let distance: Double
+    /// The denominator of the map's scale; nil when the screen's size or extent is zero.
+    let scale: Double?
+    /// Everything that can be near enough lies in this rectangle.
+    let searchEnvelope: Envelope
+
+    /// Throws `invalidParameter` when the geometry has no place in the map's spatial reference.
+    init(
+        _ request: IdentifyRequest, in reference: SpatialReference, _ transforms: Transforms
+    ) throws(Failure) {
+        self.reference = reference
+        let screenReference = request.spatialReference ?? reference
+        let source = request.geometrySpatialReference ?? screenReference
+        let toMap = try transforms.transform(from: source, to: reference)
+        let geometry = request.geometry.withoutEnvelope
+        let projected: Shape
+        do throws(Failure) {
+            projected = try toMap?.forward(geometry) ?? geometry
+        } catch {
+            throw Failure(error.code, "geometry: " + error.message)
+        }
+        shape = PreparedShape(projected)
+        let screen = try Screen(request, screenReference, reference, projected, transforms)
+        let resolution = screen.resolution ?? 0
+        distance = request.tolerance * resolution
+        guard distance.isFinite else {
+            throw Failure(
+                .invalidParameter,
+                "tolerance \(request.tolerance): expected a distance on the map, not one beyond it")
+        }
+        scale =
+            try screen.resolution.map { resolution throws(Failure) in
+                resolution * (try transforms.metersPerUnit(reference)) * request.imageDisplay.dpi
+                    * 39.37
+            }
+        searchEnvelope = shape.envelope.expanded(by: distance).widened
+    }
+}
+
+/// How large a pixel is.
+private struct Screen {
+    /// Map units per pixel, from the widths of extent and image (Esri's rule); nil when either has no
+    /// size.
+    let resolution: Double?
+
+    init(
+        _ request: IdentifyRequest, _ source: SpatialReference, _ target: SpatialReference,
+        _ geometry: Shape, _ transforms: Transforms
+    ) throws(Failure) {
+        let extent = request.mapExtent.ordered
+        let (width, height) = (request.imageDisplay.width, request.imageDisplay.height)
+        guard extent.width > 0, extent.height > 0, width > 0, height > 0 else {
+            resolution = nil
+            return
+        }
+        guard let transform = try transforms.transform(from: source, to: target) else {
+            resolution = extent.width / width
+            return
+        }
+        if case .envelope(let projected)? = try? transform.forward(.envelope(extent)),
+            projected.width > 0
+        {
+            resolution = projected.width / width
+        } else {
+            resolution = Self.local(
+                transform, geometry.envelope.center, pixel: extent.width / width)
+        }
+    }
+
+    /// Where the whole screen has no place in the map's spatial reference: the size of the pixel at
+    /// the geometry (`center`, in map units).
+    private static func local(
+        _ transform: CoordinateTransform, _ center: Coordinate, pixel: Double
+    ) -> Double? {
+        guard let here = try? transform.inverse(center),
+            let there = try? transform.forward(Coordinate(x: here.x + pixel, y: here.y))
+        else { return nil }
+        let (dx, dy) = (there.x - center.x, there.y - center.y)
+        let size = (dx * dx + dy * dy).squareRoot()
+        return size > 0 && size.isFinite ? size : nil
+    }
+}
+
+extension Envelope {
+    /// The rectangle grown by far more than rounding can have cost, and far less than matters.
+    var widened: Envelope {
+        let magnitude = max(abs(minX), abs(minY), abs(maxX), abs(maxY))
+        return expanded(by: magnitude * 0x1p-40)
+    }
+}
+
+extension Shape {
+    /// An envelope as the polygon of its corners, so that it can be projected corner by corner.
+    fileprivate var withoutEnvelope: Shape {
+        guard case .envelope(let given) = self else { return self }
+        let box = given.ordered
+        let first = Coordinate(x: box.minX, y: box.minY)
+        return .polygon(rings: [
+            [
+                first, Coordinate(x: box.maxX, y: box.minY), Coordinate(x: box.maxX, y: box.maxY),
+                Coordinate(x: box.minX, y: box.maxY), first,
+            ]
+        ])
+    }
+}

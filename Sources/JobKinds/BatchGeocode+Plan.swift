@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import FoundationEssentials
+internal import Platform
+
+extension BatchGeocode {
+    /// Reads the whole file once: checks it, says what is odd about it, and cuts it.
+    static func plan(_ context: ChunkContext) throws -> ChunkOutcome {
+        let file = try openInput(context)
+        var reader = PlanReader(parameters: context.assignment.parameters)
+        let byteOrderMark = file.copy(0..<3) == [0xef, 0xbb, 0xbf] ? 3 : 0
+        let scanner = try scan(file, byteOrderMark..<file.byteCount, context) { record in
+            try reader.take(record)
+            if record.number % 1_024 == 0 {
+                context.report(Double(record.start) / Double(file.byteCount))
+            }
+        }
+        guard let columns = reader.columns else {
+            throw Failure(
+                .invalidParameter, "the CSV file is empty: expected a header row and rows")
+        }
+        let header = CSVWriter.record(
+            columns.output.map { Array($0.utf8) }, newline: scanner.newline)
+        let assemble = AssembleInput(
+            header: String(decoding: header, as: UTF8.self), rowCount: reader.rowCount)
+        return ChunkOutcome(
+            nextStage: try chunks(of: reader, columns, scanner, end: file.byteCount),
+            laterStages: [
+                [
+                    ChunkDescription(
+                        pool: .work, operation: "assemble", input: try encode(assemble),
+                        weight: max(1, reader.rowCount / 20), gathers: true)
+                ]
+            ],
+            messages: reader.messages(emptyLineCount: scanner.emptyLineCount))
+    }
+
+    /// A file without rows still gets one chunk, of none.
+    private static func chunks(
+        of reader: PlanReader, _ columns: PlanColumns, _ scanner: CSVScanner, end: Int
+    ) throws -> [ChunkDescription] {
+        let marks = reader.marks.isEmpty ? [end] : reader.marks
+        let marksPerChunk = (marks.count + maximumChunkCount - 1) / maximumChunkCount
+        return try stride(from: 0, to: marks.count, by: marksPerChunk).map { mark in
+            let next = mark + marksPerChunk
+            let firstRow = mark * rowsPerChunk
+            let rowCount =
+                min(next * rowsPerChunk, reader.rowCount) - min(firstRow, reader.rowCount)
+            let input = RowsInput(
+                start: marks[mark], end: next < marks.count ? marks[next] : end,
+                rowCount: rowCount, firstRow: firstRow + 1, columnCount: columns.names.count,
+                queryColumn: columns.query, countryColumn: columns.country,
+                locator: reader.parameters["locator"] ?? "World",
+                newline: String(decoding: scanner.newline, as: UTF8.self))
+            return ChunkDescription(
+                pool: .locator, operation: "geocodeRows", input: try encode(input),
+                weight: rowCount)
+        }
+    }
+}
+
+/// The header of the input and what follows from it.
+struct PlanColumns {
+    var names: [String]
+    var query: Int
+    var country: Int?
+
+    /// The input's columns, then five of ours under names that are still free.
+    var output: [String] {
+        var names = self.names
+        for name in ["Match_addr", "X", "Y", "Score", "Status"] {
+            var free = name
+            var number = 1
+            while names.contains(where: { $0.lowercased() == free.lowercased() }) {
+                free = "\(name)_\(number)"
+                number += 1
+            }
+            names.append(free)
+        }
+        return names
+    }
+
+    init(header: CSVScanner.Record, parameters: [String: String]) throws(Failure) {
+        names = header.fields.map { String(decoding: $0, as: UTF8.self) }
+        let size = header.fields.reduce(0) { $0 + $1.count + 3 }
+        guard size <= 8 << 10 else {
+            throw Failure(.tooLarge, "the header row has \(size) bytes; at most 8192 are taken")
+        }
+        query = try Self.find(parameters["query"] ?? "query", "query", in: names)
+        country = try parameters["country"].map { (name) throws(Failure) in
+            try Self.find(name, "country", in: names)
+        }
+    }
+
+    /// Exactly, else without regard to case and surrounding spaces.
+    private static func find(
+        _ wanted: String, _ parameter: String, in names: [String]
+    ) throws(Failure) -> Int {
+        if let exact = names.firstIndex(of: wanted) { return exact }
+        func fold(_ text: String) -> String { text.lowercased().filter { $0 != " " } }
+        if let folded = names.firstIndex(where: { fold($0) == fold(wanted) }) { return folded }
+        let known = names.prefix(20).map { "'\($0.prefix(40))'" }.joined(separator: ", ")
+        throw Failure(
+            .invalidParameter,
+            "parameter '\(parameter)': the CSV file has no column '\(wanted.prefix(80))'; it has "
+                + known)
+    }
+}
+
+/// What one pass over the file finds.
+struct PlanReader {
+    let parameters: [String: String]
+    var columns: PlanColumns?
+    var rowCount = 0
+    /// Where every 250th row begins.
+    var marks: [Int] = []
+    private var raggedRows: [JobMessage] = []
+    private var raggedCount = 0
+
+    init(parameters: [String: String]) { self.parameters = parameters }
+
+    mutating func take(_ record: CSVScanner.Record) throws(Failure) {
+        guard let columns else {
+            self.columns = try PlanColumns(header: record, parameters: parameters)
+            return
+        }
+        if rowCount.isMultiple(of: BatchGeocode.rowsPerChunk) { marks.append(record.start) }
+        rowCount += 1
+        guard record.fields.count != columns.names.count else { return }
+        raggedCount += 1
+        guard raggedRows.count < 15 else { return }
+        let rule =
+            record.fields.count < columns.names.count
+            ? "the missing ones count as empty" : "the surplus ones are left out"
+        raggedRows.append(
+            JobMessage(
+                .warning,
+                "row \(rowCount) has \(record.fields.count) fields, the header has "
+                    + "\(columns.names.count): \(rule)"))
+    }
+
+    func messages(emptyLineCount: Int) -> [JobMessage] {
+        var messages = raggedRows
+        if raggedCount > raggedRows.count {
+            messages.append(
+                JobMessage(
+                    .warning,
+                    "\(raggedCount - raggedRows.count) further rows have too few or too many fields"
+                ))
+        }
+        if emptyLineCount > 0 {
+            messages.append(
+                JobMessage(.informative, "\(emptyLineCount) empty lines are no rows"))
+        }
+        messages.append(JobMessage(.informative, "\(rowCount) rows to geocode"))
+        return messages
+    }
+}

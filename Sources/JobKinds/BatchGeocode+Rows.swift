@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import FoundationEssentials
+internal import Geometry
+internal import Platform
+internal import Site
+
+extension BatchGeocode {
+    /// Geocodes one run of rows into a blob of as many rows.
+    static func geocodeRows(
+        _ context: ChunkContext, geocoder open: (String) throws -> any RowGeocoder
+    ) throws -> ChunkOutcome {
+        let input = try CairnJSON.decode(RowsInput.self, from: context.assignment.chunk.input)
+        let file = try openInput(context)
+        guard 0 <= input.start, input.start <= input.end, input.end <= file.byteCount else {
+            throw Failure(.corrupt, "rows \(input.start)..<\(input.end) lie outside the file")
+        }
+        let geocoder = try open(input.locator)
+        var output: [UInt8] = []
+        var rowCount = 0
+        try scan(file, input.start..<input.end, context) { record in
+            if rowCount.isMultiple(of: 8) {
+                try context.checkCancelled()
+                context.report(Double(rowCount) / Double(max(1, input.rowCount)))
+            }
+            output += try row(record, input, geocoder)
+            rowCount += 1
+        }
+        guard rowCount == input.rowCount else {
+            throw Failure(
+                .corrupt,
+                "rows from \(input.firstRow) on: planned \(input.rowCount), found \(rowCount)")
+        }
+        return ChunkOutcome(blob: try context.blobs.put(Data(output), mediaType: "text/csv"))
+    }
+
+    private static func row(
+        _ record: CSVScanner.Record, _ input: RowsInput, _ geocoder: any RowGeocoder
+    ) throws -> [UInt8] {
+        var fields = Array(record.fields.prefix(input.columnCount))
+        while fields.count < input.columnCount { fields.append([]) }
+        let text = String(decoding: fields[input.queryColumn], as: UTF8.self)
+        let country = input.countryColumn.map { String(decoding: fields[$0], as: UTF8.self) } ?? ""
+        let isBlank = text.allSatisfy(\.isWhitespace)
+        let candidate =
+            isBlank
+            ? nil
+            : try geocoder.bestCandidate(
+                singleLine: text,
+                countryCodes: country.allSatisfy(\.isWhitespace) ? [] : [trim(country)])
+        let found =
+            candidate.map {
+                [
+                    $0.address, decimal($0.location.x), decimal($0.location.y),
+                    decimal($0.score), "M",
+                ]
+            } ?? ["", "", "", "0", "U"]
+        fields += found.map { Array($0.utf8) }
+        return CSVWriter.record(fields, newline: Array(input.newline.utf8))
+    }
+
+    private static func trim(_ text: String) -> String {
+        String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+    }
+
+    /// The shortest decimal text that reads back as the same number; whole numbers without a point.
+    private static func decimal(_ number: Double) -> String {
+        guard let whole = Int(exactly: number) else { return number.description }
+        return String(whole)
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+internal import FoundationEssentials
+internal import Platform
+internal import Site
+
+/// Finds the best candidate for one row at a time; what the locator process brings along.
+public protocol RowGeocoder: Sendable {
+    /// The best candidate, or nil when nothing matches; the same for the same text.
+    func bestCandidate(singleLine: String, countryCodes: [String]) throws -> Candidate?
+}
+
+/// The job kind `BatchGeocode`: a CSV file in, the same rows with their places out.
+///
+/// Parameters: `query`, the name of the column with the whole address (default `query`); `country`,
+/// the name of a column with ISO country codes (default none); `locator` (default `World`). The
+/// output has every input row once, in order, with five more columns: `Match_addr`, `X`, `Y`
+/// (longitude and latitude, degrees), `Score` (0…100) and `Status` (`M` matched, `U` not).
+public enum BatchGeocode {
+    /// The smallest number of rows in a chunk.
+    public static let rowsPerChunk = 250
+    /// The most chunks a file is cut into; larger files get larger chunks.
+    public static let maximumChunkCount = 4_000
+    /// The largest input file in bytes.
+    public static let maximumInputByteCount: Int64 = 4 << 30
+
+    /// The work order of `geocodeRows`: a run of whole records of the input file.
+    struct RowsInput: Codable, Hashable, Sendable {
+        var start: Int
+        var end: Int
+        var rowCount: Int
+        /// The number of the first row, 1 for the one after the header.
+        var firstRow: Int
+        var columnCount: Int
+        var queryColumn: Int
+        var countryColumn: Int?
+        var locator: String
+        /// CRLF or LF.
+        var newline: String
+    }
+
+    /// The work order of `assemble`.
+    struct AssembleInput: Codable, Hashable, Sendable {
+        var header: String
+        var rowCount: Int
+    }
+
+    /// The operations that `cairn-worker` runs, by the name under which they are leased.
+    public static let workOperations: [String: ChunkOperation] = [
+        "BatchGeocode.plan": { try plan($0) },
+        "BatchGeocode.assemble": { try assemble($0) },
+    ]
+
+    /// The operations that `cairn-locator` runs; `geocoder` opens the locator of a name and throws
+    /// `Failure` (`notFound`) when there is none.
+    public static func locatorOperations(
+        geocoder: @escaping @Sendable (_ locator: String) throws -> any RowGeocoder
+    ) -> [String: ChunkOperation] {
+        ["BatchGeocode.geocodeRows": { try geocodeRows($0, geocoder: geocoder) }]
+    }
+
+    static func openInput(_ context: ChunkContext) throws(Failure) -> MappedFile {
+        guard let blob = context.assignment.jobInput else {
+            throw Failure(.invalidParameter, "a BatchGeocode job needs a CSV file as its input")
+        }
+        guard blob.byteCount <= maximumInputByteCount else {
+            throw Failure(
+                .tooLarge,
+                "the CSV file has \(blob.byteCount) bytes; at most \(maximumInputByteCount) are "
+                    + "taken")
+        }
+        return try open(blob, context)
+    }
+
+    static func open(
+        _ blob: BlobReference, _ context: ChunkContext
+    ) throws(Failure) -> MappedFile {
+        do {
+            let file = try MappedFile(path: context.blobs.path(blob.id))
+            guard file.byteCount == blob.byteCount else {
+                throw Failure(
+                    .corrupt,
+                    "blob \(blob.id) has \(file.byteCount) bytes; it was put with "
+                        + "\(blob.byteCount)")
+            }
+            return file
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            throw Failure(.notFound, "blob \(blob.id) cannot be read: \(error)")
+        }
+    }
+
+    /// Runs a scanner over a range of the file in pieces of 256 KiB; returns it for what it learnt.
+    @discardableResult
+    static func scan(
+        _ file: MappedFile, _ range: Range<Int>, _ context: ChunkContext,
+        _ body: (CSVScanner.Record) throws -> Void
+    ) throws -> CSVScanner {
+        var scanner = CSVScanner(at: range.lowerBound)
+        for start in stride(from: range.lowerBound, to: range.upperBound, by: 256 << 10) {
+            try context.checkCancelled()
+            let piece = file.copy(start..<min(start + (256 << 10), range.upperBound))
+            try scanner.feed(piece, body)
+        }
+        try scanner.finish(body)
+        return scanner
+    }
+
+    static func encode(_ input: some Encodable) throws(Failure) -> Data {
+        try CairnJSON.encode(input)
+    }
+}

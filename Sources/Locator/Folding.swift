@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+/// A text as the locator compares it: lower-case words without diacritics and punctuation.
+///
+/// Two texts that fold to the same bytes are the same name. The words lie in `bytes`, each UTF-8,
+/// parted by one space.
+struct FoldedText: Hashable {
+    /// The words, parted by single spaces.
+    var bytes: [UInt8] = []
+    /// Where each word lies in `bytes`.
+    var words: [Range<Int>] = []
+    /// How many letters (scalars) each word has.
+    var letters: [Int] = []
+    /// The comma-parted segment that each word belongs to, from 0, growing.
+    var segments: [Int] = []
+    /// Whether the text ends inside its last word, so that the word may go on.
+    var endsInsideWord = false
+
+    /// The bytes of a run of words, spaces between them included.
+    func span(_ range: Range<Int>) -> Range<Int> {
+        guard let first = range.first, let last = range.last else { return 0..<0 }
+        return words[first].lowerBound..<words[last].upperBound
+    }
+}
+
+/// Reads a text as words; the same for the names in the file and the texts that are searched.
+struct Folder {
+    private var result = FoldedText()
+    private var segment = 0
+    private var wordStart = 0
+    private var letterCount = 0
+    /// Letters since the word began or its last period: 1 marks an abbreviation such as `U.S.`.
+    private var run = 0
+    private var pendingPeriod = false
+    /// Whether ä, ö, ü, å are read as two letters, as Germans and Danes write them without marks.
+    private let expandsUmlauts: Bool
+
+    private init(expandsUmlauts: Bool) { self.expandsUmlauts = expandsUmlauts }
+
+    /// Folds a text; its cost grows with its length only.
+    static func fold(_ text: String, expandingUmlauts: Bool = false) -> FoldedText {
+        var folder = Folder(expandsUmlauts: expandingUmlauts)
+        folder.result.bytes.reserveCapacity(text.utf8.count)
+        for scalar in text.unicodeScalars { folder.take(scalar) }
+        folder.result.endsInsideWord = folder.letterCount > 0
+        folder.endWord()
+        return folder.result
+    }
+
+    private mutating func take(_ scalar: Unicode.Scalar) {
+        switch scalar.value {
+        case 0x61...0x7A, 0x30...0x39: append(UInt8(scalar.value))
+        case 0x41...0x5A: append(UInt8(scalar.value) | 0x20)
+        case 0x2E: takePeriod()
+        case 0x27, 0x60: break
+        case 0x26:
+            endWord()
+            for byte in "and".utf8 { append(byte) }
+            endWord()
+        case 0x2C, 0x3B, 0x0A, 0x0D, 0x7C: endSegment()
+        case 0..<0x80: endWord()
+        default: takeWide(scalar)
+        }
+    }
+
+    private mutating func takePeriod() {
+        if run == 1 { pendingPeriod = true } else { endWord() }
+    }
+
+    private mutating func takeWide(_ scalar: Unicode.Scalar) {
+        if expandsUmlauts, let pair = Self.umlaut(scalar) {
+            append(pair)
+            append(UInt8(ascii: "e"))
+            return
+        }
+        if let replacement = FoldingTable.replacements[scalar] {
+            for letter in String(decoding: replacement, as: UTF8.self).unicodeScalars {
+                append(letter)
+            }
+            return
+        }
+        switch scalar.value {
+        case 0xFF01...0xFF5E: take(Unicode.Scalar(scalar.value - 0xFEE0) ?? " ")
+        case 0x3001, 0xFF64, 0x060C, 0x061B: endSegment()
+        case 0x3099, 0x309A: voice(by: scalar.value - 0x3098)
+        case 0x1161...0x1175, 0x11A8...0x11C2: if !joinHangul(scalar.value) { append(scalar) }
+        case let value where Self.isIgnored(value): break
+        default: takeLetter(scalar)
+        }
+    }
+
+    private mutating func takeLetter(_ scalar: Unicode.Scalar) {
+        switch scalar.properties.generalCategory {
+        case .uppercaseLetter, .titlecaseLetter:
+            for lower in scalar.properties.lowercaseMapping.unicodeScalars
+            where !Self.isIgnored(lower.value) { append(lower) }
+        case .lowercaseLetter, .modifierLetter, .otherLetter, .nonspacingMark, .spacingMark,
+            .enclosingMark, .decimalNumber, .letterNumber:
+            append(scalar)
+        default: endWord()
+        }
+    }
+
+    private mutating func append(_ byte: UInt8) {
+        openWord()
+        result.bytes.append(byte)
+    }
+
+    private mutating func append(_ scalar: Unicode.Scalar) {
+        openWord()
+        result.bytes.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
+    }
+
+    private mutating func openWord() {
+        if letterCount == 0 {
+            if !result.bytes.isEmpty { result.bytes.append(UInt8(ascii: " ")) }
+            wordStart = result.bytes.count
+        }
+        if pendingPeriod {
+            pendingPeriod = false
+            run = 0
+        }
+        letterCount += 1
+        run += 1
+    }
+
+    private mutating func endWord() {
+        pendingPeriod = false
+        run = 0
+        guard letterCount > 0 else { return }
+        result.words.append(wordStart..<result.bytes.count)
+        result.letters.append(letterCount)
+        result.segments.append(segment)
+        letterCount = 0
+    }
+
+    private mutating func endSegment() {
+        endWord()
+        segment = (result.segments.last ?? -1) + 1
+    }
+
+    /// Adds a Japanese voicing mark to the last letter: か and the mark are が.
+    private mutating func voice(by step: UInt32) {
+        guard letterCount > 0, let last = popLast() else { return }
+        let isKana = 0x3041...0x30FE ~= last.value
+        let voiced = isKana ? Unicode.Scalar(last.value + step) : last
+        result.bytes.append(
+            contentsOf: UTF8.encode(voiced ?? last) ?? UTF8.encodedReplacementCharacter)
+    }
+
+    /// Joins a Hangul vowel or final consonant to the letter before it (Unicode, section 3.12).
+    private mutating func joinHangul(_ value: UInt32) -> Bool {
+        guard letterCount > 0, let last = popLast() else { return false }
+        var joined: UInt32?
+        if value < 0x11A8, 0x1100...0x1112 ~= last.value {
+            joined = 0xAC00 + ((last.value - 0x1100) * 21 + (value - 0x1161)) * 28
+        } else if value >= 0x11A8, 0xAC00...0xD7A3 ~= last.value,
+            (last.value - 0xAC00).isMultiple(of: 28)
+        {
+            joined = last.value + (value - 0x11A7)
+        }
+        let scalar = joined.flatMap { Unicode.Scalar($0) } ?? last
+        result.bytes.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
+        return joined != nil
+    }
+
+    private mutating func popLast() -> Unicode.Scalar? {
+        var start = result.bytes.count - 1
+        while start > wordStart, result.bytes[start] & 0xC0 == 0x80 { start -= 1 }
+        guard start >= wordStart else { return nil }
+        let scalar = String(decoding: result.bytes[start...], as: UTF8.self).unicodeScalars.first
+        result.bytes.removeSubrange(start...)
+        return scalar
+    }
+
+    private static func umlaut(_ scalar: Unicode.Scalar) -> UInt8? {
+        switch scalar {
+        case "ä", "Ä": UInt8(ascii: "a")
+        case "ö", "Ö", "ø", "Ø": UInt8(ascii: "o")
+        case "ü", "Ü": UInt8(ascii: "u")
+        default: nil
+        }
+    }
+
+    /// Marks of Latin, Greek, Cyrillic, Hebrew and Arabic, apostrophes, joiners and direction signs.
+    ///
+    /// Marks of other scripts are letters in all but name and stay.
+    private static func isIgnored(_ value: UInt32) -> Bool {
+        switch value {
+        case 0x0300...0x036F, 0x0483...0x0487, 0x0591...0x05BD, 0x05BF...0x05C7, 0x0610...0x061A,
+            0x0640, 0x064B...0x065F, 0x0670, 0x06D6...0x06DC, 0x06DF...0x06ED, 0x1AB0...0x1AFF,
+            0x1DC0...0x1DFF, 0x20D0...0x20FF, 0xFE20...0xFE2F:
+            true
+        case 0xAD, 0xB7, 0xB4, 0x02B9...0x02BF, 0x02C8, 0x2018, 0x2019, 0x201B, 0x2027, 0x2032,
+            0x200B...0x200F, 0x202A...0x202E, 0x2060...0x206F, 0xFE00...0xFE0F, 0xFEFF:
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Geometry
+
+/// What the sources say, before it becomes a locator.
+struct Gazetteer {
+    /// A settlement.
+    struct Settlement {
+        var id: UInt32
+        var name: String
+        /// Other writings of the name that count as the name itself.
+        var asciiName: String
+        var alternateNames: [String]
+        var location: Coordinate
+        /// ISO 3166-1 alpha-2 in capitals; empty when unknown.
+        var country: String
+        /// The first-level code inside the country; empty when unknown.
+        var region: String
+        /// The second-level code inside the region; empty when unknown.
+        var subregion: String
+        var feature: SettlementKind
+        var population: UInt64
+    }
+
+    /// A first-level or second-level division: `US.TX`, `US.TX.113`.
+    struct Division {
+        var code: String
+        var name: String
+        var asciiName: String
+        var id: UInt32
+    }
+
+    /// A country.
+    struct Country {
+        /// Alpha-2.
+        var code: String
+        /// Alpha-3; empty when unknown.
+        var code3: String
+        var name: String
+        var capital: String
+        var population: UInt64
+        var id: UInt32
+    }
+
+    /// A position for a division or country, from a source that has one.
+    struct Seat {
+        var location: Coordinate
+        var extent: Envelope?
+        var population: UInt64
+        var alternateNames: [String]
+    }
+
+    var settlements: [Settlement] = []
+    var regions: [String: Division] = [:]
+    var subregions: [String: Division] = [:]
+    var countries: [String: Country] = [:]
+    /// By code (`FR`, `US.TX`, `US.TX.113`).
+    var seats: [String: Seat] = [:]
+    /// Records of kinds that a locator does not hold (mountains, lakes …).
+    var ignoredCount = 0
+}
+
+/// What sort of settlement a place is, by GeoNames' feature codes.
+enum SettlementKind: UInt8 {
+    /// The capital of a country (PPLC).
+    case capital = 1
+    /// The seat of a first-level division (PPLA).
+    case regionSeat
+    /// The seat of a lower division (PPLA2 … PPLA5).
+    case lowerSeat
+    /// Any other (PPL, PPLG, PPLL, PPLS, PPLF, STLMT).
+    case other
+    /// A part of a town (PPLX).
+    case partOfTown
+    /// Abandoned, destroyed or historical (PPLQ, PPLW, PPLH, PPLCH).
+    case former
+
+    init(code: some StringProtocol) {
+        switch code {
+        case "PPLC": self = .capital
+        case "PPLA": self = .regionSeat
+        case "PPLA2", "PPLA3", "PPLA4", "PPLA5": self = .lowerSeat
+        case "PPLX": self = .partOfTown
+        case "PPLQ", "PPLW", "PPLH", "PPLCH": self = .former
+        default: self = .other
+        }
+    }
+}

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Geometry
+internal import Platform
+
+/// One geocode: reads the words of a text as a name and what contains it, in every way the names in
+/// the file allow, and keeps the best reading of each place.
+///
+/// `Docs/locator.md` states the ranking. The order of the passes: names letter by letter; then, only
+/// if no place explains every word, beginnings of names, names with typing errors, and names that
+/// have the words among others.
+struct GeocodeSearch {
+    let file: LocatorFile
+    let text: FoldedText
+    let filter: PlaceFilter
+    private let wordCount: Int
+    private let scoring: Scoring
+    /// Runs of words that name countries, regions or second-level divisions.
+    private var qualifiers: [Qualifier] = []
+    /// The key of every run of words that is a name.
+    private var names: [(span: Range<Int>, key: Int)] = []
+    private var best: [Int: Reading] = [:]
+    private var likeness: [LikenessKey: Double] = [:]
+
+    /// One way to read the text as a place.
+    struct Reading {
+        var place: Int
+        /// 0…100.
+        var score: Double
+        var type: MatchType
+        /// Among equal scores the greater comes first.
+        var weight: Double
+        /// Whether it is shown although a better reading explains every word: a better known place
+        /// that the text may be a slip for.
+        var isBetterKnown = false
+
+        func precedes(_ other: Reading) -> Bool {
+            if score != other.score { return score > other.score }
+            if weight != other.weight { return weight > other.weight }
+            return place < other.place
+        }
+    }
+
+    private struct Qualifier {
+        var span: Range<Int>
+        var places: Set<Int>
+    }
+
+    private struct LikenessKey: Hashable {
+        var area: Int
+        var span: Range<Int>
+    }
+
+    /// Words past these are not read.
+    static let mostWords = 32
+    /// The longest run of words that is looked up as one name.
+    static let longestSpan = 10
+
+    init(file: LocatorFile, text: FoldedText, filter: PlaceFilter) {
+        self.file = file
+        self.text = text
+        self.filter = filter
+        wordCount = min(text.words.count, Self.mostWords)
+        scoring = Scoring(text)
+    }
+
+    /// The readings of the text, best first.
+    mutating func run(_ bytes: RawSpan) -> [Reading] {
+        lookUpNames(bytes)
+        for (span, key) in names { consider(key, span: span, quality: 1, type: .exact, bytes) }
+        if let complete = bestComplete {
+            addBetterKnown(than: complete, bytes)
+        } else {
+            let spans = nameSpans()
+            findBeginnings(spans, bytes)
+            findTypos(spans, mostErrors: 1, bytes)
+            findWords(spans, bytes)
+            if (best.values.map(\.score).max() ?? 0) < 85 {
+                findTypos(spans, mostErrors: 2, bytes)
+            }
+        }
+        return ranked()
+    }
+
+    private var bestComplete: Reading? {
+        var result: Reading?
+        for reading in best.values where reading.score == 100 {
+            if result.map(reading.precedes) ?? true { result = reading }
+        }
+        return result
+    }
+
+    private func ranked() -> [Reading] {
+        let sorted = best.values.sorted { $0.precedes($1) }
+        guard let first = sorted.first else { return [] }
+        if first.score == 100 {
+            return sorted.filter {
+                $0.score == 100 || $0.isBetterKnown
+            }
+        }
+        let least = max(Scoring.leastScore, first.score - Scoring.widestGap)
+        return sorted.filter { $0.score >= least }
+    }
+
+    // MARK: Looking names up
+
+    private mutating func lookUpNames(_ bytes: RawSpan) {
+        for start in 0..<wordCount {
+            for end in start + 1...min(wordCount, start + Self.longestSpan) {
+                let span = text.bytes[text.span(start..<end)]
+                let key = file.firstKey(from: span, bytes)
+                guard key < file.keyCount, file.key(key, beginsWith: span, bytes) else { break }
+                guard file.keyText(key, bytes).count == span.count else { continue }
+                names.append((start..<end, key))
+                let areas = self.areas(of: key, bytes)
+                if !areas.isEmpty {
+                    qualifiers.append(Qualifier(span: start..<end, places: areas))
+                }
+            }
+        }
+    }
+
+    /// The divisions and countries among the places of a name.
+    private func areas(of key: Int, _ bytes: RawSpan) -> Set<Int> {
+        var result: Set<Int> = []
+        for number in file.postings(key, bytes).prefix(Self.mostPostings) {
+            let place = file.posting(number, bytes).place
+            if file.kind(place, bytes) != .settlement { result.insert(place) }
+        }
+        return result
+    }
+
+    /// The most places of one name that are looked at, most important first.
+    private static let mostPostings = 4_096
+
+    /// Where a name that is not letter by letter in the file may begin and end: at the borders of
+    /// segments, and wherever what is before is explained by what contains the place.
+    private func nameSpans() -> [Range<Int>] {
+        guard wordCount > 0 else { return [] }
+        var covered: UInt64 = 0
+        for qualifier in qualifiers { covered |= scoring.mask(qualifier.span) }
+        var result: [Range<Int>] = []
+        for start in 0..<wordCount {
+            let isFirst = start == 0 || text.segments[start] != text.segments[start - 1]
+            let before = scoring.mask(0..<start)
+            guard isFirst || before & ~covered == 0 else { continue }
+            var end = start
+            while end < min(wordCount, start + 6), text.segments[end] == text.segments[start] {
+                end += 1
+                result.append(start..<end)
+            }
+        }
+        return Array(result.prefix(12))
+    }
+
+    // MARK: Passes
+
+    /// Names of which the words are the beginning.
+    private mutating func findBeginnings(_ spans: [Range<Int>], _ bytes: RawSpan) {
+        for span in spans {
+            let isAtEnd = span.upperBound == wordCount
+            guard isAtEnd || text.segments[span.upperBound] != text.segments[span.lowerBound],
+                !names.contains(where: { $0.span == span })
+            else { continue }
+            let wanted = text.bytes[text.span(span)]
+            let letters = scoring.letters(span)
+            guard letters >= 2 || wanted.count > 2 else { continue }
+            var heaviest = HeaviestKeys(file.keys(beginningWith: wanted, bytes), of: file, bytes)
+            var accepted = 0
+            for _ in 0..<3_000 {
+                guard accepted < 30, let (key, _) = heaviest.next(bytes) else { break }
+                let text = file.keyText(key, bytes)
+                if text.count == wanted.count { continue }
+                let isWord = bytes.byte(at: text.lowerBound + wanted.count) == UInt8(ascii: " ")
+                let quality = isWord ? 0.95 : 0.9 - 0.3 / Double(letters)
+                if consider(key, span: span, quality: quality, type: .prefix, most: 32, bytes) {
+                    accepted += 1
+                }
+            }
+        }
+    }
+
+    /// Names with typing errors.
+    private mutating func findTypos(
+        _ spans: [Range<Int>], mostErrors: Int, leastWeight: Double = 0, _ bytes: RawSpan
+    ) {
+        for span in spans {
+            let letters = scoring.letters(span)
+            guard TypoSearch.allowedErrors(letters: letters) >= mostErrors else { continue }
+            var search = TypoSearch(text.bytes[text.span(span)], limit: mostErrors)
+            for (key, errors) in search.run(file, bytes) where errors > 0 {
+                let quality = 1 - Double(errors) / Double(letters)
+                consider(
+                    key, span: span, quality: quality, type: .fuzzy, leastWeight: leastWeight,
+                    most: 256, bytes)
+            }
+        }
+    }
+
+    /// Names that have all the words among others, in any order.
+    private mutating func findWords(_ spans: [Range<Int>], _ bytes: RawSpan) {
+        for span in spans
+        where scoring.letters(span) >= 4 && !names.contains(where: { $0.span == span }) {
+            let words = span.map { text.bytes[text.words[$0]] }
+            let found = words.compactMap { file.word($0, bytes) }
+            guard found.count == words.count,
+                let rarest = found.min(by: {
+                    file.wordPostings($0, bytes).count < file.wordPostings($1, bytes).count
+                })
+            else { continue }
+            var accepted = 0
+            for number in file.wordPostings(rarest, bytes).prefix(2_000) where accepted < 30 {
+                let key = file.key(atWordPosting: number, bytes)
+                guard words.allSatisfy({ file.key(key, hasWord: $0, bytes) }) else { continue }
+                if consider(key, span: span, quality: 0.8, type: .prefix, most: 32, bytes) {
+                    accepted += 1
+                }
+            }
+        }
+    }
+
+    /// A bare name that is spelled like a little known place may be a slip for a well known one.
+    private mutating func addBetterKnown(than complete: Reading, _ bytes: RawSpan) {
+        let all = 0..<wordCount
+        guard complete.weight < 0.62, wordCount <= 6,
+            names.contains(where: { $0.span == all }),
+            text.segments[wordCount - 1] == text.segments[0]
+        else { return }
+        findTypos([all], mostErrors: 1, leastWeight: complete.weight + 0.08, bytes)
+    }
+
+    // MARK: Judging
+
+    /// Weighs every place of a name as a reading of the text; whether one was kept.
+    @discardableResult
+    private mutating func consider(
+        _ key: Int, span: Range<Int>, quality: Double, type: MatchType, leastWeight: Double = 0,
+        most: Int = GeocodeSearch.mostPostings, _ bytes: RawSpan
+    ) -> Bool {
+        var isKept = false
+        for number in file.postings(key, bytes).prefix(most) {
+            let posting = file.posting(number, bytes)
+            let place = posting.place
+            guard filter.accepts(place, file, bytes) else { continue }
+            let chain = [
+                file.country(place, bytes), file.region(place, bytes), file.subregion(place, bytes),
+            ].compactMap(\.self)
+            var (score, isCertain) = score(
+                span: span, quality: quality, chain: chain, isExact: type == .exact, bytes)
+            if !isCertain { score = min(score, Scoring.mostUncertain) }
+            guard score >= Scoring.leastScore else { continue }
+            var reading = Reading(
+                place: place, score: score, type: type,
+                weight: filter.weight(of: place, role: posting.role, file, bytes),
+                isBetterKnown: leastWeight > 0)
+            if type == .exact {
+                let isOwnName = posting.role == .name || posting.role == .variant
+                reading.type = !isCertain ? .fuzzy : isOwnName ? .exact : .alternateName
+            }
+            guard reading.weight >= leastWeight else { continue }
+            if best[place].map({ reading.precedes($0) }) ?? true { best[place] = reading }
+            isKept = true
+        }
+        return isKept
+    }
+
+    /// The score of a name with what contains it, and whether every word was certain.
+    private mutating func score(
+        span: Range<Int>, quality: Double, chain: [Int], isExact: Bool, _ bytes: RawSpan
+    ) -> (score: Double, isCertain: Bool) {
+        let named = scoring.mask(span)
+        var explained: UInt64 = named
+        var divisions: UInt64 = 0
+        for qualifier in qualifiers {
+            let mask = scoring.mask(qualifier.span)
+            if mask & named != 0 { continue }
+            if chain.contains(where: qualifier.places.contains) {
+                explained |= mask
+            } else {
+                divisions |= mask
+            }
+        }
+        var lost = scoring.weight(span) * (1 - quality)
+        let rest = scoring.all & ~explained
+        var isCertain = rest == 0 && quality == 1
+        for run in scoring.runs(of: rest) {
+            lost += lostByRun(run, chain: chain, divisions: divisions, bytes)
+            isCertain = false
+        }
+        return (scoring.score(lost: lost), isCertain)
+    }
+
+    /// What words cost that no name of a containing division explains letter by letter.
+    private mutating func lostByRun(
+        _ run: Range<Int>, chain: [Int], divisions: UInt64, _ bytes: RawSpan
+    ) -> Double {
+        let whole = chain.map { likeness(of: run, to: $0, bytes) }.max() ?? 0
+        if whole > 0 { return scoring.weight(run) * (1 - whole) }
+        if run.count == 1 {
+            // A division that the place is not in contradicts; any other word is just unknown.
+            let contradicts = scoring.mask(run) & divisions != 0
+            return scoring.weight(run) * (contradicts ? 1 : 0.6)
+        }
+        return run.reduce(0) {
+            $0 + lostByRun($1..<$1 + 1, chain: chain, divisions: divisions, bytes)
+        }
+    }
+
+    /// How like a run of words is to a name of a division, 0…1: its beginning, or it with errors.
+    private mutating func likeness(of run: Range<Int>, to area: Int, _ bytes: RawSpan) -> Double {
+        let known = LikenessKey(area: area, span: run)
+        if let value = likeness[known] { return value }
+        let letters = scoring.letters(run)
+        let wanted = text.bytes[text.span(run)]
+        var value = 0.0
+        if letters >= 3 {
+            let limit = TypoSearch.allowedErrors(letters: letters)
+            for key in file.keys(ofPlace: area, bytes) {
+                if file.key(key, beginsWith: wanted, bytes) { value = max(value, 0.95) }
+                guard limit > 0 else { continue }
+                let name = file.keyBytes(key, bytes)
+                if let errors = TypoSearch.errors(wanted, name[...], limit: limit) {
+                    value = max(value, 1 - Double(errors) / Double(letters))
+                }
+            }
+        }
+        likeness[known] = value
+        return value
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+internal import FoundationEssentials
+internal import Platform
+
+/// Builds locator files from gazetteers.
+///
+/// The same sources give the same bytes, and so the same name. Sources are tab-separated UTF-8, plain
+/// or gzip: GeoNames' dump layout (`cities15000.txt`), `admin1CodesASCII.txt`, `admin2Codes.txt` and
+/// `countryInfo.txt`, or tables whose first line names their columns (`Docs/locator.md`). Which is
+/// which is seen from the first line.
+public enum LocatorBuilder {
+    /// How many rejected lines are kept with their reasons; all are counted.
+    public static let longestRejectionList = 100
+
+    /// Reads every source, builds the file beside its final place and puts it there whole, as
+    /// `<directory>/<sha256>/locator.bin`; an existing one of that name is left as it is.
+    ///
+    /// - Parameters:
+    ///   - sources: Files, or directories whose `.tsv`, `.txt` and `.gz` files are read in the order
+    ///     of their names. Where two records have one id the first counts.
+    ///   - directory: The directory of all locators; made when missing.
+    ///   - progress: Told what is being done, on the calling thread; throwing stops the build and
+    ///     leaves nothing behind.
+    /// - Throws: `unreadable` for a source that is missing or has no known layout, `invalidParameter`
+    ///   when no place is left, `tooLarge`, `noSpace`.
+    public static func build(
+        sources: [String], into directory: String,
+        progress: (LocatorBuildProgress) throws(Failure) -> Void = { _ throws(Failure) in }
+    ) throws(Failure) -> BuiltLocator {
+        let files = try expand(sources)
+        var reader = GazetteerReader()
+        for (number, file) in files.enumerated() {
+            let name = file.split(separator: "/").last.map(String.init) ?? file
+            let share = 0.6 * Double(number) / Double(files.count)
+            try progress(LocatorBuildProgress(step: "reading \(name)", share: share))
+            try reader.read(file) { line throws(Failure) in
+                try progress(
+                    LocatorBuildProgress(step: "reading \(name), line \(line)", share: share))
+            }
+        }
+        guard !reader.gazetteer.settlements.isEmpty else {
+            throw Failure(
+                .invalidParameter, "the sources hold no place with a position",
+                details: reader.rejected.prefix(5).map(\.description))
+        }
+        try progress(LocatorBuildProgress(step: "building the index", share: 0.6))
+        let places = PlaceDrafting(reader.gazetteer).places
+        let bytes = try LocatorWriter.bytes(for: places)
+        try progress(LocatorBuildProgress(step: "writing", share: 0.9))
+        let id = try write(bytes, into: directory)
+        try progress(LocatorBuildProgress(step: "done", share: 1))
+        return BuiltLocator(
+            id: id, placeCount: places.count, byteCount: bytes.count, rejected: reader.rejected,
+            rejectedCount: reader.rejectedCount, ignoredCount: reader.gazetteer.ignoredCount)
+    }
+
+    private static func expand(_ sources: [String]) throws(Failure) -> [String] {
+        var files: [String] = []
+        for source in sources {
+            var isDirectory = false
+            guard FileManager.default.fileExists(atPath: source, isDirectory: &isDirectory) else {
+                throw Failure(.unreadable, "'\(source)': no such file or directory")
+            }
+            guard isDirectory else {
+                files.append(source)
+                continue
+            }
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: source)) ?? []
+            let suffixes = [".tsv", ".txt", ".tsv.gz", ".txt.gz"]
+            let wanted = names.filter { name in suffixes.contains { name.hasSuffix($0) } }
+            guard !wanted.isEmpty else {
+                throw Failure(.unreadable, "'\(source)' holds no .tsv, .txt or .gz file")
+            }
+            files += wanted.sorted().map { source + "/" + $0 }
+        }
+        guard !files.isEmpty else { throw Failure(.invalidParameter, "no source was given") }
+        return files
+    }
+
+    private static func write(_ bytes: [UInt8], into directory: String) throws(Failure) -> ContentID
+    {
+        let digest = SHA256.digest(bytes).hexadecimal
+        guard let id = ContentID(rawValue: digest) else {
+            throw Failure(.internal, "'\(digest)' is not a SHA-256")
+        }
+        let folder = directory + "/" + digest
+        do {
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true)
+            var file = try StagedFile(inDirectory: folder)
+            try file.write(bytes)
+            try file.publish(as: folder + "/locator.bin", replacing: false)
+            try StagedFile.syncDirectory(directory)
+            return id
+        } catch let error as PlatformError {
+            throw Failure(error.isNoSpace ? .noSpace : .unreadable, error.description)
+        } catch {
+            throw Failure(.unreadable, "cannot make '\(folder)'")
+        }
+    }
+}
+
+/// What a build is doing.
+public struct LocatorBuildProgress: Hashable, Sendable {
+    /// For people: `reading cities15000.txt, line 10000`.
+    public var step: String
+    /// How much is done, 0…1, by estimate; never falls.
+    public var share: Double
+}
+
+/// What a build made.
+public struct BuiltLocator: Hashable, Sendable {
+    /// The SHA-256 of the file.
+    public var id: ContentID
+    /// Settlements, regions and countries together.
+    public var placeCount: Int
+    /// The size of the file.
+    public var byteCount: Int
+    /// The first ``LocatorBuilder/longestRejectionList`` lines that could not be used.
+    public var rejected: [RejectedLine]
+    /// How many lines could not be used.
+    public var rejectedCount: Int
+    /// How many records were left out because a locator does not hold their kind (mountains, lakes).
+    public var ignoredCount: Int
+}
+
+/// A line of a source that could not be used.
+public struct RejectedLine: Hashable, Sendable, CustomStringConvertible {
+    /// The file.
+    public var source: String
+    /// Counted from 1.
+    public var line: Int
+    /// What is wrong with it.
+    public var reason: String
+
+    /// `cities.txt:17: the name is empty`.
+    public var description: String { "\(source):\(line): \(reason)" }
+}

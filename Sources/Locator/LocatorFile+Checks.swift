@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Geometry
+internal import Platform
+
+extension LocatorFile {
+    /// Checks the whole file once: form, checksums, and every number that points somewhere.
+    ///
+    /// Throws `Failure`: `newerVersion`, or `corrupt` with the path and what is wrong.
+    init(checking bytes: RawSpan, path: String) throws(Failure) {
+        func corrupt(_ what: String) -> Failure {
+            Failure(.corrupt, "locator file '\(path)': \(what)")
+        }
+        let sections: [Range<Int>]
+        do {
+            sections = try Self.sections(of: bytes)
+        } catch {
+            if let version = error.version {
+                throw Failure(
+                    .newerVersion,
+                    "locator file '\(path)' has version \(version); this build reads version "
+                        + "\(LocatorLayout.version)")
+            }
+            throw corrupt(error.what)
+        }
+        let keyRecords = sections[LocatorLayout.Section.keys.rawValue].count / 8
+        let wordRecords = sections[LocatorLayout.Section.words.rawValue].count / 12
+        guard keyRecords > 0, wordRecords > 0 else { throw corrupt("it has no names") }
+        var levels = [0]
+        var (width, total) = (keyRecords - 1, keyRecords - 1)
+        while width > 1 {
+            levels.append(total)
+            width = (width + LocatorLayout.weightFanout - 1) / LocatorLayout.weightFanout
+            total += width
+        }
+        guard sections[LocatorLayout.Section.weights.rawValue].count == total * 2 else {
+            throw corrupt("the weights do not match the names")
+        }
+        self.init(sections: sections, weightLevels: levels)
+        do {
+            try checkPlaces(bytes, sections)
+            try checkDivisions(bytes, sections)
+            try checkNames(bytes, sections)
+            try checkWords(bytes, sections)
+            try checkTrees(bytes)
+        } catch {
+            throw corrupt(error.what)
+        }
+    }
+
+    /// What is wrong with the bytes.
+    private struct Damage: Error {
+        var what: String
+        var version: UInt32?
+        init(_ what: String, version: UInt32? = nil) {
+            self.what = what
+            self.version = version
+        }
+    }
+
+    private static func sections(of bytes: RawSpan) throws(Damage) -> [Range<Int>] {
+        let header = LocatorLayout.headerByteCount
+        guard bytes.byteCount >= header else { throw Damage("it is shorter than its header") }
+        guard bytes.copy(0..<8) == LocatorLayout.magic else {
+            throw Damage("it does not begin with 'CRNLOCTR'")
+        }
+        let version = bytes.uint32(at: 8)
+        guard version <= LocatorLayout.version else { throw Damage("", version: version) }
+        var crc = CRC32C()
+        crc.update(bytes.extracting(0..<60))
+        guard version == LocatorLayout.version, crc.value == bytes.uint32(at: 60) else {
+            throw Damage("the header's checksum is wrong")
+        }
+        guard bytes.uint64(at: 16) == UInt64(bytes.byteCount) else {
+            throw Damage(
+                "it has \(bytes.byteCount) bytes; its header says \(bytes.uint64(at: 16))")
+        }
+        crc = CRC32C()
+        crc.update(bytes.extracting(LocatorLayout.fixedHeaderByteCount..<bytes.byteCount))
+        guard crc.value == bytes.uint32(at: 24) else { throw Damage("the checksum is wrong") }
+        guard bytes.uint32(at: 12) == UInt32(LocatorLayout.Section.allCases.count) else {
+            throw Damage("it has \(bytes.uint32(at: 12)) sections")
+        }
+        var result: [Range<Int>] = []
+        var expected = header
+        for section in LocatorLayout.Section.allCases {
+            let entry =
+                LocatorLayout.fixedHeaderByteCount
+                + section.rawValue * LocatorLayout.sectionEntryByteCount
+            let (offset, count) = (bytes.uint64(at: entry), bytes.uint64(at: entry + 8))
+            guard offset == UInt64(expected), count <= UInt64(bytes.byteCount - expected),
+                count.isMultiple(of: UInt64(section.recordByteCount))
+            else { throw Damage("section \(section) lies outside the file or is cut") }
+            result.append(expected..<expected + Int(count))
+            expected = (expected + Int(count) + 7) & ~7
+            guard expected <= bytes.byteCount else {
+                throw Damage("section \(section) is not padded")
+            }
+        }
+        guard expected == bytes.byteCount else { throw Damage("bytes follow the last section") }
+        return result
+    }
+
+    private func checkPlaces(_ bytes: RawSpan, _ sections: [Range<Int>]) throws(Damage) {
+        let textCount = sections[LocatorLayout.Section.text.rawValue].count
+        let placeKeyCount = sections[LocatorLayout.Section.placeKeys.rawValue].count / 4
+        guard Int(bytes.uint32(at: 28)) == placeCount, Int(bytes.uint32(at: 32)) == keyCount else {
+            throw Damage("the counts of the header and the sections differ")
+        }
+        for place in 0..<placeCount {
+            let at = offset(.places, place)
+            let location = location(place, bytes)
+            var isSound =
+                abs(location.x) <= 180 && abs(location.y) <= 90
+                && PlaceKind(rawValue: bytes.byte(at: at + 50)) != nil
+                && SettlementKind(rawValue: bytes.byte(at: at + 51)) != nil
+                && Int(bytes.uint32(at: at + 44)) + Int(bytes.uint16(at: at + 48)) <= textCount
+                && Int(bytes.uint32(at: at + 68)) + Int(bytes.uint16(at: at + 66)) <= placeKeyCount
+            for field in [16, 20, 24, 28] {
+                let delta = Float(bitPattern: bytes.uint32(at: at + field))
+                isSound = isSound && delta >= 0 && delta <= 720
+            }
+            for field in [52, 56, 60] {
+                let container = bytes.uint32(at: at + field)
+                isSound = isSound && (container == LocatorLayout.none || container < placeCount)
+            }
+            guard isSound else { throw Damage("place \(place) is not sound") }
+        }
+        for number in 0..<placeKeyCount
+        where Int(bytes.uint32(at: offset(.placeKeys, number))) >= keyCount {
+            throw Damage("a place has a name that does not exist")
+        }
+    }
+
+    private func checkDivisions(_ bytes: RawSpan, _ sections: [Range<Int>]) throws(Damage) {
+        let textCount = sections[LocatorLayout.Section.text.rawValue].count
+        for number in 0..<regionCount {
+            let at = offset(.regions, number)
+            guard Int(bytes.uint32(at: at + 4)) + Int(bytes.uint16(at: at + 12)) <= textCount,
+                Int(bytes.uint32(at: at + 8)) + Int(bytes.uint16(at: at + 14)) <= textCount
+            else { throw Damage("region \(number) is not sound") }
+        }
+    }
+
+    private func checkNames(_ bytes: RawSpan, _ sections: [Range<Int>]) throws(Damage) {
+        let keyByteCount = sections[LocatorLayout.Section.keyText.rawValue].count
+        let textCount = sections[LocatorLayout.Section.text.rawValue].count
+        var last: (text: UInt32, postings: UInt32) = (0, 0)
+        for key in 0...keyCount {
+            let at = offset(.keys, key)
+            let next = (text: bytes.uint32(at: at), postings: bytes.uint32(at: at + 4))
+            guard next.text >= last.text, next.postings >= last.postings,
+                key == 0 || next.text > last.text
+            else { throw Damage("name \(key) is not sound") }
+            last = next
+        }
+        guard Int(last.text) <= keyByteCount, Int(last.postings) <= postingCount else {
+            throw Damage("the names end outside their section")
+        }
+        for number in 0..<postingCount {
+            let at = offset(.postings, number)
+            guard Int(bytes.uint32(at: at)) < placeCount,
+                Int(bytes.uint32(at: at + 4)) + Int(bytes.uint16(at: at + 8)) <= textCount,
+                NameRole(rawValue: bytes.byte(at: at + 10)) != nil
+            else { throw Damage("name record \(number) is not sound") }
+        }
+    }
+
+    private func checkWords(_ bytes: RawSpan, _ sections: [Range<Int>]) throws(Damage) {
+        let keyByteCount = sections[LocatorLayout.Section.keyText.rawValue].count
+        let postingCount = sections[LocatorLayout.Section.wordPostings.rawValue].count / 4
+        var last: UInt32 = 0
+        for word in 0...wordCount {
+            let at = offset(.words, word)
+            let next = bytes.uint32(at: at + 8)
+            guard Int(bytes.uint32(at: at)) + Int(bytes.uint32(at: at + 4)) <= keyByteCount,
+                next >= last, Int(next) <= postingCount
+            else { throw Damage("word \(word) is not sound") }
+            last = next
+        }
+        for number in 0..<postingCount where key(atWordPosting: number, bytes) >= keyCount {
+            throw Damage("a word belongs to a name that does not exist")
+        }
+    }
+
+    private func checkTrees(_ bytes: RawSpan) throws(Damage) {
+        for number in 0..<nodeCount {
+            let node = node(number, bytes)
+            guard node.firstKey < keyCount, node.skip > number, node.skip <= nodeCount,
+                node.depthEnd <= keyText(node.firstKey, bytes).count
+            else { throw Damage("node \(number) of the tree of names is not sound") }
+        }
+        guard endingCount == keyCount else { throw Damage("the endings do not match the names") }
+        for number in 0..<endingCount where key(fromEnd: number, bytes) >= keyCount {
+            throw Damage("an ending belongs to a name that does not exist")
+        }
+        for number in 0..<nearestCount where nearest(number, bytes).place >= placeCount {
+            throw Damage("the tree of positions names a place that does not exist")
+        }
+    }
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Geometry
+internal import Platform
+
+/// Lays the parts of a locator out as the bytes of its file.
+struct LocatorWriter {
+    private let places: [DraftPlace]
+    private let table: NameTable
+    private let numbers: [String: UInt32]
+    private var text: [UInt8] = []
+    private var textOffsets: [String: UInt32] = [:]
+    private var sections: [LocatorLayout.Section: [UInt8]] = [:]
+
+    /// The whole file; throws `Failure` (`tooLarge`) when offsets would not fit 32 bits.
+    static func bytes(for places: [DraftPlace]) throws(Failure) -> [UInt8] {
+        var writer = LocatorWriter(places)
+        writer.layOut()
+        let byteCount = writer.sections.values.reduce(0) { max($0, $1.count) }
+        guard byteCount <= Int(UInt32.max) else {
+            throw Failure(.tooLarge, "a section of the locator would be larger than 4 GiB")
+        }
+        return writer.assemble()
+    }
+
+    private init(_ places: [DraftPlace]) {
+        self.places = places
+        table = NameTable(places)
+        var numbers: [String: UInt32] = [:]
+        for (index, place) in places.enumerated() where !place.code.isEmpty {
+            numbers[place.code] = UInt32(index)
+        }
+        self.numbers = numbers
+    }
+
+    private mutating func layOut() {
+        sections[.keyText] = table.keyText
+        layOutPlaces()
+        layOutDivisions()
+        layOutKeys()
+        sections[.weights] = Self.weights(table.keys.map(\.weight))
+        var writer = ByteWriter()
+        for node in NameTree(table).nodes {
+            writer.append(node.firstKey)
+            writer.append(node.skip)
+            writer.append(node.depthEnd)
+        }
+        sections[.trie] = writer.bytes
+        writer = ByteWriter()
+        for key in Self.endings(table) { writer.append(key) }
+        sections[.endings] = writer.bytes
+        layOutWords()
+        layOutNearest()
+        sections[.text] = text
+    }
+
+    private mutating func layOutPlaces() {
+        var records = ByteWriter(capacity: places.count * 72)
+        var keys = ByteWriter()
+        var keyCount: UInt32 = 0
+        for (index, place) in places.enumerated() {
+            records.append(place.location.x)
+            records.append(place.location.y)
+            for delta in Self.deltas(of: place) { records.append(Float(delta).bitPattern) }
+            records.append(place.population)
+            records.append(place.id)
+            records.append(intern(place.name))
+            records.append(UInt16(place.name.utf8.count))
+            records.append(place.kind.rawValue)
+            records.append(place.settlement.rawValue)
+            records.append(numbers[place.countryCode] ?? LocatorLayout.none)
+            records.append(numbers[place.regionCode] ?? LocatorLayout.none)
+            records.append(numbers[place.subregionCode] ?? LocatorLayout.none)
+            records.append(place.importance)
+            let placeKeys = table.placeKeys[index].prefix(Int(UInt16.max))
+            records.append(UInt16(placeKeys.count))
+            records.append(keyCount)
+            for key in placeKeys { keys.append(key) }
+            keyCount += UInt32(placeKeys.count)
+        }
+        sections[.places] = records.bytes
+        sections[.placeKeys] = keys.bytes
+    }
+
+    /// How far the extent reaches west, south, east and north of the place, in degrees.
+    private static func deltas(of place: DraftPlace) -> [Double] {
+        let (location, extent) = (place.location, place.extent)
+        let turn =
+            [0.0, 360, -360].first {
+                extent.minX <= location.x + $0 && location.x + $0 <= extent.maxX
+            } ?? 0
+        return [
+            location.x + turn - extent.minX, location.y - extent.minY,
+            extent.maxX - location.x - turn, extent.maxY - location.y,
+        ].map { max(0, $0) }
+    }
+
+    private mutating func layOutDivisions() {
+        var countries = ByteWriter()
+        var regions = ByteWriter()
+        for (index, place) in places.enumerated() {
+            switch place.kind {
+            case .country:
+                countries.append(UInt32(index))
+                countries.append(Self.padded(place.codes.first ?? "", to: 2))
+                countries.append(Self.padded(place.codes.dropFirst().first ?? "", to: 6))
+            case .region:
+                let abbreviation = place.codes.first ?? ""
+                regions.append(UInt32(index))
+                regions.append(intern(place.code))
+                regions.append(intern(abbreviation))
+                regions.append(UInt16(place.code.utf8.count))
+                regions.append(UInt16(abbreviation.utf8.count))
+            case .subregion, .settlement: break
+            }
+        }
+        sections[.countries] = countries.bytes
+        sections[.regions] = regions.bytes
+    }
+
+    private mutating func layOutKeys() {
+        var records = ByteWriter(capacity: (table.keys.count + 1) * 8)
+        for key in table.keys {
+            records.append(UInt32(truncatingIfNeeded: key.text.lowerBound))
+            records.append(UInt32(key.postings.lowerBound))
+        }
+        records.append(UInt32(truncatingIfNeeded: table.keyText.count))
+        records.append(UInt32(table.postings.count))
+        sections[.keys] = records.bytes
+        var postings = ByteWriter(capacity: table.postings.count * 12)
+        for posting in table.postings {
+            postings.append(posting.place)
+            postings.append(intern(posting.text))
+            postings.append(UInt16(posting.text.utf8.count))
+            postings.append(posting.role.rawValue)
+            postings.append(UInt8(0))
+        }
+        sections[.postings] = postings.bytes
+    }
+
+    /// The keys in the order of their bytes read from the end.
+    private static func endings(_ table: NameTable) -> [UInt32] {
+        let heads = table.keys.map { key in
+            table.keyText[key.text].suffix(8).reversed().enumerated().reduce(UInt64(0)) {
+                $0 | UInt64($1.element) << UInt64(56 - 8 * $1.offset)
+            }
+        }
+        return (0..<UInt32(table.keys.count)).sorted { left, right in
+            let (first, second) = (heads[Int(left)], heads[Int(right)])
+            if first != second { return first < second }
+            return table.keyText[table.keys[Int(left)].text].reversed()
+                .lexicographicallyPrecedes(table.keyText[table.keys[Int(right)].text].reversed())
+        }
+    }
+
+    private mutating func layOutWords() {
+        let words = WordTable(table).words
+        var records = ByteWriter(capacity: (words.count + 1) * 12)
+        var postings = ByteWriter()
+        var count: UInt32 = 0
+        for word in words {
+            records.append(UInt32(truncatingIfNeeded: word.text.lowerBound))
+            records.append(UInt32(word.text.count))
+            records.append(count)
+            for key in word.keys { postings.append(key) }
+            count += UInt32(word.keys.count)
+        }
+        records.append(UInt64(0))
+        records.append(count)
+        sections[.words] = records.bytes
+        sections[.wordPostings] = postings.bytes
+    }
+
+    private mutating func layOutNearest() {
+        var writer = ByteWriter()
+        for entry in NearestTree(places).entries {
+            writer.append(entry.vector.x)
+            writer.append(entry.vector.y)
+            writer.append(entry.vector.z)
+            writer.append(entry.place)
+            writer.append(UInt32(0))
+        }
+        sections[.nearest] = writer.bytes
+    }
+
+    /// The weights of the keys, then their maxima by 16, and so on up to a single one.
+    private static func weights(_ keys: [UInt16]) -> [UInt8] {
+        var writer = ByteWriter(capacity: keys.count * 3)
+        var level = keys
+        while true {
+            for weight in level { writer.append(weight) }
+            guard level.count > 1 else { break }
+            level = stride(from: 0, to: level.count, by: LocatorLayout.weightFanout).map { start in
+                level[start..<min(start + LocatorLayout.weightFanout, level.count)].max() ?? 0
+            }
+        }
+        return writer.bytes
+    }
+
+    private mutating func intern(_ string: String) -> UInt32 {
+        if let known = textOffsets[string] { return known }
+        let offset = UInt32(truncatingIfNeeded: text.count)
+        text += Array(string.utf8)
+        textOffsets[string] = offset
+        return offset
+    }
+
+    private static func padded(_ code: String, to count: Int) -> [UInt8] {
+        Array((Array(code.utf8) + [UInt8](repeating: 0, count: count)).prefix(count))
+    }
+
+    /// Header, table of sections, sections; each begins at a multiple of eight.
+    private func assemble() -> [UInt8] {
+        var body = ByteWriter()
+        var entries = ByteWriter()
+        for section in LocatorLayout.Section.allCases {
+            let bytes = sections[section] ?? []
+            entries.append(UInt64(LocatorLayout.headerByteCount + body.bytes.count))
+            entries.append(UInt64(bytes.count))
+            body.append(bytes)
+            let excess = bytes.count % 8
+            if excess > 0 { body.append([UInt8](repeating: 0, count: 8 - excess)) }
+        }
+        var crc = CRC32C()
+        crc.update(entries.bytes)
+        crc.update(body.bytes)
+        var file = ByteWriter(capacity: LocatorLayout.headerByteCount + body.bytes.count)
+        file.append(LocatorLayout.magic)
+        file.append(LocatorLayout.version)
+        file.append(UInt32(LocatorLayout.Section.allCases.count))
+        file.append(UInt64(LocatorLayout.headerByteCount + body.bytes.count))
+        file.append(crc.value)
+        file.append(UInt32(places.count))
+        file.append(UInt32(table.keys.count))
+        file.append([UInt8](repeating: 0, count: 24))
+        // The header's own checksum, over the 60 bytes before it.
+        var headerChecksum = CRC32C()
+        headerChecksum.update(file.bytes)
+        file.append(headerChecksum.value)
+        file.append(entries.bytes)
+        file.append(body.bytes)
+        return file.bytes
+    }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+/// The path-compressed tree over sorted folded names, in preorder, on its way into the file.
+struct NameTree {
+    /// One node: the bytes of `firstKey` up to `depthEnd` are what all keys below have in common.
+    struct Node {
+        var firstKey: UInt32
+        /// The number of the first node that is not below this one.
+        var skip: UInt32
+        /// In bytes, at a border of scalars.
+        var depthEnd: UInt32
+    }
+
+    private(set) var nodes: [Node] = []
+
+    init(_ table: NameTable) { addChildren(of: 0..<table.keys.count, depth: 0, table) }
+
+    /// Adds a node for every next scalar of keys that share their first `depth` bytes.
+    private mutating func addChildren(of keys: Range<Int>, depth: Int, _ table: NameTable) {
+        var start = keys.lowerBound
+        while start < keys.upperBound {
+            let text = table.keys[start].text
+            guard text.count > depth else {
+                start += 1
+                continue
+            }
+            let width = Self.scalarWidth(table.keyText[text.lowerBound + depth])
+            var end = start + 1
+            while end < keys.upperBound,
+                Self.commonPrefix(table, start, end, from: depth, limit: width) == width
+            { end += 1 }
+            var common =
+                depth
+                + Self.commonPrefix(table, start, end - 1, from: depth, limit: text.count - depth)
+            while common < text.count,
+                table.keyText[text.lowerBound + common] & 0xC0 == 0x80
+            { common -= 1 }
+            let number = nodes.count
+            nodes.append(
+                Node(firstKey: UInt32(start), skip: 0, depthEnd: UInt32(common)))
+            addChildren(of: start..<end, depth: common, table)
+            nodes[number].skip = UInt32(nodes.count)
+            start = end
+        }
+    }
+
+    private static func commonPrefix(
+        _ table: NameTable, _ left: Int, _ right: Int, from depth: Int, limit: Int
+    ) -> Int {
+        let (first, second) = (table.keys[left].text, table.keys[right].text)
+        let end = min(limit, first.count - depth, second.count - depth)
+        var count = 0
+        while count < end,
+            table.keyText[first.lowerBound + depth + count]
+                == table.keyText[second.lowerBound + depth + count]
+        { count += 1 }
+        return count
+    }
+
+    private static func scalarWidth(_ lead: UInt8) -> Int {
+        lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4
+    }
+}
+
+/// The words of names of several words, with the keys that have them, heaviest first.
+struct WordTable {
+    /// A word: where its bytes lie in the key text, and its keys.
+    struct Word {
+        var text: Range<Int>
+        var keys: [UInt32]
+    }
+
+    private(set) var words: [Word] = []
+
+    init(_ table: NameTable) {
+        var found: [[UInt8]: Int] = [:]
+        for (number, key) in table.keys.enumerated() {
+            let pieces = table.keyText[key.text].split(separator: UInt8(ascii: " "))
+            guard pieces.count > 1 else { continue }
+            for piece in pieces {
+                let bytes = Array(piece)
+                if let known = found[bytes] {
+                    if words[known].keys.last != UInt32(number) {
+                        words[known].keys.append(UInt32(number))
+                    }
+                } else {
+                    found[bytes] = words.count
+                    words.append(
+                        Word(text: piece.startIndex..<piece.endIndex, keys: [UInt32(number)]))
+                }
+            }
+        }
+        words.sort {
+            table.keyText[$0.text].lexicographicallyPrecedes(table.keyText[$1.text])
+        }
+        for index in words.indices {
+            words[index].keys.sort { left, right in
+                let weights = (table.keys[Int(left)].weight, table.keys[Int(right)].weight)
+                return weights.0 != weights.1 ? weights.0 > weights.1 : left < right
+            }
+        }
+    }
+}
+
+/// Settlements as an implicit balanced tree: the middle of a range is its root, the halves its
+/// subtrees; levels are split by x, y and z in turn.
+struct NearestTree {
+    private(set) var entries: [(place: UInt32, vector: UnitVector)] = []
+
+    init(_ places: [DraftPlace]) {
+        for (index, place) in places.enumerated() where place.kind == .settlement {
+            entries.append((UInt32(index), UnitVector(place.location)))
+        }
+        arrange(0..<entries.count, axis: 0)
+    }
+
+    private mutating func arrange(_ range: Range<Int>, axis: Int) {
+        guard range.count > 1 else { return }
+        entries[range].sort { left, right in
+            let (a, b) = (left.vector.ordinate(axis), right.vector.ordinate(axis))
+            return a != b ? a < b : left.place < right.place
+        }
+        let middle = range.lowerBound + range.count / 2
+        arrange(range.lowerBound..<middle, axis: (axis + 1) % 3)
+        arrange(middle + 1..<range.upperBound, axis: (axis + 1) % 3)
+    }
+}
+
+extension UnitVector {
+    /// x, y or z by number 0, 1, 2.
+    func ordinate(_ axis: Int) -> Double { axis == 0 ? x : axis == 1 ? y : z }
+}

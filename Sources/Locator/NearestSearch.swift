@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Geometry
+internal import Platform
+
+/// One reverse geocode: the nearest settlement in the tree over the unit sphere.
+///
+/// Straight lines through the Earth order places as great circles do, so poles and the antimeridian
+/// need no care.
+struct NearestSearch {
+    let file: LocatorFile
+    let target: UnitVector
+
+    init(file: LocatorFile, location: Coordinate) {
+        self.file = file
+        target = UnitVector(location)
+    }
+
+    /// The nearest place within the distance and how far it is; of equally near ones the most
+    /// important.
+    func run(within meters: Double, _ bytes: RawSpan) -> (place: Int, meters: Double)? {
+        var best: (place: Int, squaredChord: Double) = (.max, Sphere.squaredChord(meters: meters))
+        visit(0..<file.nearestCount, axis: 0, &best, bytes)
+        guard best.place != .max else { return nil }
+        return (best.place, Sphere.meters(squaredChord: best.squaredChord))
+    }
+
+    private func visit(
+        _ range: Range<Int>, axis: Int, _ best: inout (place: Int, squaredChord: Double),
+        _ bytes: RawSpan
+    ) {
+        guard !range.isEmpty else { return }
+        let middle = range.lowerBound + range.count / 2
+        let (place, vector) = file.nearest(middle, bytes)
+        let distance = vector.squaredChord(to: target)
+        if distance < best.squaredChord || distance == best.squaredChord && place < best.place {
+            best = (place, distance)
+        }
+        let offset = target.ordinate(axis) - vector.ordinate(axis)
+        let low = range.lowerBound..<middle
+        let high = middle + 1..<range.upperBound
+        let next = (axis + 1) % 3
+        visit(offset < 0 ? low : high, axis: next, &best, bytes)
+        if offset * offset <= best.squaredChord {
+            visit(offset < 0 ? high : low, axis: next, &best, bytes)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Geometry
+internal import Platform
+
+/// What a place is called, and where it lies, in words.
+struct PlaceLabel {
+    let place: Int
+    let kind: PlaceKind
+    /// The usual name.
+    let name: String
+    /// Of the divisions it is in; empty where unknown or where it is that division itself.
+    let subregion: String
+    let region: String
+    /// Of the country, itself for a country; empty where unknown.
+    let country: String
+    /// `Paris, Île-de-France, France`, beginning with another name where one was given.
+    let long: String
+
+    init(_ file: LocatorFile, _ place: Int, name other: String?, _ bytes: RawSpan) {
+        self.place = place
+        kind = file.kind(place, bytes)
+        name = file.name(place, bytes)
+        func nameOf(_ container: Int?) -> String {
+            container.map { file.name($0, bytes) } ?? ""
+        }
+        region = nameOf(file.region(place, bytes))
+        subregion = nameOf(file.subregion(place, bytes))
+        country = nameOf(file.country(place, bytes))
+        var parts = [other ?? name]
+        switch kind {
+        case .country: break
+        case .region: parts.append(country)
+        case .subregion: parts += [region, country]
+        case .settlement:
+            // A city that is its own region and country is named once less.
+            if region != name || region != country { parts.append(region) }
+            parts.append(country)
+        }
+        long = parts.filter { !$0.isEmpty }.joined(separator: ", ")
+    }
+
+    /// Esri's attributes of a candidate; text is empty where unknown.
+    func attributes(
+        _ file: LocatorFile, score: Double, extent: Envelope, locator: String, _ bytes: RawSpan
+    ) -> Attributes {
+        let codes = file.country(place, bytes).map { file.countryCodes($0, bytes) }
+        let abbreviation = file.region(place, bytes).map { file.abbreviation($0, bytes) }
+        let location = file.location(place, bytes)
+        let texts: [(String, String)] = [
+            ("Loc_name", locator), ("Status", "M"), ("Match_addr", long), ("LongLabel", long),
+            ("ShortLabel", name), ("Addr_type", "Locality"), ("Type", type(file, bytes)),
+            ("PlaceName", name), ("Place_addr", long), ("City", kind == .settlement ? name : ""),
+            ("Subregion", subregion), ("Region", region), ("RegionAbbr", abbreviation ?? ""),
+            ("Postal", ""), ("Country", codes?.alpha3 ?? ""), ("CntryName", country),
+            ("CountryCode", codes?.alpha2 ?? ""), ("LangCode", ""),
+        ]
+        let numbers: [(String, Double)] = [
+            ("X", location.x), ("Y", location.y), ("DisplayX", location.x),
+            ("DisplayY", location.y), ("Xmin", extent.minX), ("Xmax", extent.maxX),
+            ("Ymin", extent.minY), ("Ymax", extent.maxY),
+        ]
+        var entries = texts.map { Attributes.Entry(name: $0.0, value: .string($0.1)) }
+        entries.insert(Attributes.Entry(name: "Score", value: .real(score)), at: 2)
+        entries += numbers.map { Attributes.Entry(name: $0.0, value: .real($0.1)) }
+        let population = Int64(clamping: file.population(place, bytes))
+        entries.append(Attributes.Entry(name: "Population", value: .integer(population)))
+        let id = Int64(file.sourceID(place, bytes))
+        entries.append(Attributes.Entry(name: "GeoNamesID", value: .integer(id)))
+        return Attributes(entries)
+    }
+
+    private func type(_ file: LocatorFile, _ bytes: RawSpan) -> String {
+        switch kind {
+        case .country: return "Country"
+        case .region: return "State or Province"
+        case .subregion: return "County"
+        case .settlement:
+            return file.settlementKind(place, bytes) == .partOfTown ? "Neighborhood" : "City"
+        }
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Geometry
+internal import Glibc
+internal import Platform
+
+/// Turns what is explained of a text into a score; words weigh by their letters.
+struct Scoring {
+    private let weights: [Double]
+    private let lettersOfWords: [Int]
+    private let total: Double
+
+    /// Readings below are not answers.
+    static let leastScore = 50.0
+    /// Answers further below the best are left out.
+    static let widestGap = 20.0
+    /// The most a reading gets that is not letter by letter.
+    static let mostUncertain = 99.0
+
+    /// Words that say nothing about which place is meant.
+    private static let fillers: Set<[UInt8]> = Set(
+        [
+            "the", "of", "in", "at", "near", "and", "city", "town", "state", "province", "county",
+            "region", "country", "republic",
+        ].map { Array($0.utf8) })
+
+    init(_ text: FoldedText) {
+        lettersOfWords = Array(text.letters.prefix(GeocodeSearch.mostWords))
+        weights = lettersOfWords.enumerated().map { number, letters in
+            let isFiller = Self.fillers.contains(Array(text.bytes[text.words[number]]))
+            return Double(letters) * (isFiller ? 0.2 : 1)
+        }
+        // Words that are not read count as not explained.
+        let unread = text.letters.dropFirst(GeocodeSearch.mostWords).reduce(0, +)
+        total = weights.reduce(0, +) + Double(unread)
+    }
+
+    /// One bit per word.
+    var all: UInt64 { mask(0..<weights.count) }
+
+    /// The bits of a run of words.
+    func mask(_ span: Range<Int>) -> UInt64 {
+        (1 << UInt64(span.upperBound)) - (1 << UInt64(span.lowerBound))
+    }
+
+    func weight(_ span: Range<Int>) -> Double { weights[span].reduce(0, +) }
+
+    func letters(_ span: Range<Int>) -> Int { lettersOfWords[span].reduce(0, +) }
+
+    /// The runs of neighbouring words among the bits.
+    func runs(of mask: UInt64) -> [Range<Int>] {
+        var result: [Range<Int>] = []
+        var start: Int?
+        for word in 0...weights.count {
+            let isSet = word < weights.count && mask & (1 << UInt64(word)) != 0
+            if isSet, start == nil { start = word }
+            if !isSet, let first = start {
+                result.append(first..<word)
+                start = nil
+            }
+        }
+        return result
+    }
+
+    /// 0…100, in hundredths.
+    func score(lost: Double) -> Double {
+        guard total > 0 else { return 0 }
+        return (10_000 * max(0, 1 - lost / total)).rounded() / 100
+    }
+}
+
+/// Which places may be answers, and how they stand among equal scores.
+struct PlaceFilter {
+    /// Places that are countries; nil for all.
+    var countries: Set<Int>?
+    /// Longitude and latitude; nil for everywhere.
+    var extent: Envelope?
+    /// Longitude and latitude that near places are preferred to; nil for none.
+    var location: Coordinate?
+
+    func accepts(_ place: Int, _ file: LocatorFile, _ bytes: RawSpan) -> Bool {
+        if let countries {
+            guard let country = file.country(place, bytes), countries.contains(country) else {
+                return false
+            }
+        }
+        if let extent {
+            return Sphere.envelope(extent, contains: file.location(place, bytes))
+        }
+        return true
+    }
+
+    /// Importance as a share of one, less for names that are not the usual one, more near the given
+    /// location: 0.6 at the place itself, falling with the logarithm of the distance to none at
+    /// 10,000 km.
+    func weight(
+        of place: Int, role: NameRole, _ file: LocatorFile, _ bytes: RawSpan
+    ) -> Double {
+        var weight = Double(file.importance(place, bytes)) / 65_535 - role.answerPenalty
+        if let location {
+            let meters = Sphere.meters(from: location, to: file.location(place, bytes))
+            weight += 0.6 * (1 - min(1, log10(1 + meters / 1_000) / 4))
+        }
+        return weight
+    }
+}

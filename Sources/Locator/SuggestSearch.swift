@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Platform
+
+/// One suggest: the places a text may become when typing goes on.
+///
+/// Either the whole text is the beginning of a name, or its first words are a name and the others
+/// what contains it, the last perhaps unfinished: `paris, tex`.
+struct SuggestSearch {
+    let file: LocatorFile
+    let text: FoldedText
+    let filter: PlaceFilter
+
+    /// A place and the name it is suggested by.
+    struct Found {
+        var place: Int
+        var posting: Int
+        var role: NameRole
+        var weight: Double
+
+        func precedes(_ other: Found) -> Bool {
+            weight != other.weight ? weight > other.weight : place < other.place
+        }
+    }
+
+    /// How many names are taken before they are ranked by nearness as well.
+    private static let mostFound = 300
+    /// How many names are looked at for a filter that refuses most.
+    private static let mostKeys = 50_000
+
+    /// The places, best first, at most `count`.
+    func run(count: Int, _ bytes: RawSpan) -> [Found] {
+        guard !text.words.isEmpty else { return [] }
+        var best: [Int: Found] = [:]
+        let wanted = filter.location == nil ? count : max(count, Self.mostFound)
+        addBeginnings(to: &best, wanted: wanted, bytes)
+        addQualified(to: &best, bytes)
+        return Array(best.values.sorted { $0.precedes($1) }.prefix(count))
+    }
+
+    /// Names that begin with the whole text.
+    private func addBeginnings(to best: inout [Int: Found], wanted: Int, _ bytes: RawSpan) {
+        var prefix = text.bytes
+        let isFinished = !text.endsInsideWord
+        var ranges = [file.keys(beginningWith: prefix[...], bytes)]
+        if isFinished {
+            // After a space the last word is whole: the name itself, or it and further words.
+            let exact = file.key(prefix[...], bytes).map { $0..<$0 + 1 }
+            prefix.append(UInt8(ascii: " "))
+            ranges = [file.keys(beginningWith: prefix[...], bytes)] + (exact.map { [$0] } ?? [])
+        }
+        for range in ranges {
+            var heaviest = HeaviestKeys(range, of: file, bytes)
+            var accepted = 0
+            for _ in 0..<Self.mostKeys {
+                guard let (key, weight) = heaviest.next(bytes) else { break }
+                // What follows is lighter than everything found so far.
+                if accepted >= wanted, Double(weight) / 65_535 < leastOf(best, wanted) { break }
+                for number in file.postings(key, bytes).prefix(64)
+                where add(number, to: &best, bytes) { accepted += 1 }
+                if accepted >= Self.mostFound { break }
+            }
+        }
+    }
+
+    private func leastOf(_ best: [Int: Found], _ wanted: Int) -> Double {
+        let sorted = best.values.sorted { $0.precedes($1) }
+        return sorted.count < wanted ? 0 : sorted[wanted - 1].weight
+    }
+
+    private func add(
+        _ number: Int, to best: inout [Int: Found], _ bytes: RawSpan
+    ) -> Bool {
+        let posting = file.posting(number, bytes)
+        guard filter.accepts(posting.place, file, bytes) else { return false }
+        let penalty = Double(posting.role.suggestionPenalty) / 65_535
+        let weight = filter.weight(of: posting.place, role: .name, file, bytes) - penalty
+        let found = Found(
+            place: posting.place, posting: number, role: posting.role, weight: weight)
+        let isNew = best[posting.place] == nil
+        if best[posting.place].map({ found.precedes($0) }) ?? true { best[posting.place] = found }
+        return isNew
+    }
+
+    /// Whole names followed by what contains the place.
+    private func addQualified(to best: inout [Int: Found], _ bytes: RawSpan) {
+        let words = text.words.count
+        guard words > 1, words <= GeocodeSearch.mostWords else { return }
+        for end in 1..<words {
+            guard let key = file.key(text.bytes[text.span(0..<end)], bytes) else { continue }
+            for number in file.postings(key, bytes).prefix(4_096) {
+                let place = file.posting(number, bytes).place
+                let chain = [
+                    file.subregion(place, bytes), file.region(place, bytes),
+                    file.country(place, bytes),
+                ].compactMap(\.self)
+                if explains(end..<words, by: chain, bytes) {
+                    _ = add(number, to: &best, bytes)
+                }
+            }
+        }
+    }
+
+    /// Whether the words are names of containing divisions, from the smallest up, the last perhaps
+    /// unfinished.
+    private func explains(_ rest: Range<Int>, by chain: [Int], _ bytes: RawSpan) -> Bool {
+        if rest.isEmpty { return true }
+        for (number, area) in chain.enumerated() {
+            for key in file.keys(ofPlace: area, bytes) {
+                let whole = text.bytes[text.span(rest)]
+                if text.endsInsideWord, file.key(key, beginsWith: whole, bytes) { return true }
+                let length = file.keyText(key, bytes).count
+                for end in rest.lowerBound + 1...rest.upperBound {
+                    let span = text.bytes[text.span(rest.lowerBound..<end)]
+                    guard span.count == length, file.key(key, beginsWith: span, bytes) else {
+                        continue
+                    }
+                    let further = Array(chain[(number + 1)...])
+                    if explains(end..<rest.upperBound, by: further, bytes) { return true }
+                }
+            }
+        }
+        return false
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Bus
+internal import CairnModel
+internal import EventLog
+internal import Logging
+internal import Platform
+internal import Synchronization
+
+/// The threads that read and verify, each over a connection of its own, so that no reader keeps an
+/// append waiting.
+final class LogReaders: Sendable {
+    enum Operation: Sendable {
+        case read
+        case verify
+    }
+
+    /// Reads that may wait; beyond, the asker gets `busy`.
+    static let queueCapacity = 1_024
+    static let threadCount = 2
+    static let pageCapacity = 1_000
+    static let verifyCapacity = 10_000
+
+    private typealias Task = (operation: Operation, request: IncomingRequest)
+    private let queue = BlockingQueue<Task>(capacity: queueCapacity)
+    private let threads = Mutex<[PinnedThread]>([])
+    private let isStopping = Atomic<Bool>(false)
+
+    init(path: String, logger: Logger) throws(Failure) {
+        for number in 0..<Self.threadCount {
+            let reader = Mutex(try SQLiteEventReader(path: path))
+            do {
+                let thread = try PinnedThread(name: "log-reader-\(number)") { [queue] in
+                    while let task = queue.pop() {
+                        reader.withLock { Self.answer(task, from: $0, logger: logger) }
+                    }
+                }
+                threads.withLock { $0.append(thread) }
+            } catch {
+                throw Failure(error)
+            }
+        }
+    }
+
+    func enqueue(_ operation: Operation, _ request: IncomingRequest) throws(Failure) {
+        guard queue.tryPush((operation, request)) else {
+            if isStopping.load(ordering: .relaxed) {
+                throw Failure(.draining, "the log is shutting down")
+            }
+            throw Failure(.busy, "the log has too many reads waiting; try again")
+        }
+    }
+
+    /// Answers what is queued and ends the threads.
+    ///
+    /// Blocks.
+    func stop() {
+        isStopping.store(true, ordering: .relaxed)
+        queue.close()
+        threads.withLock { threads in
+            for thread in threads { thread.join() }
+            threads = []
+        }
+    }
+
+    private static func answer(_ task: Task, from reader: SQLiteEventReader, logger: Logger) {
+        let request = task.request
+        if let deadline = request.deadline, deadline < .now {
+            return request.reply(failure: Failure(.timedOut, "the read waited too long"))
+        }
+        do throws(Failure) {
+            switch task.operation {
+            case .read:
+                request.reply(
+                    encoding: try page(request.message.decode(ReadRequest.self), from: reader))
+            case .verify:
+                let asked = try request.message.decode(VerifyRequest.self)
+                try check("limit", asked.limit, upTo: verifyCapacity)
+                try check("after", asked.after)
+                request.reply(
+                    encoding: try reader.verify(after: asked.after, limit: asked.limit))
+            }
+        } catch {
+            if error.code != .invalidParameter {
+                logger.error("read failed", metadata: ["reason": "\(error)"])
+            }
+            request.reply(failure: error)
+        }
+    }
+
+    private static func page(
+        _ asked: ReadRequest, from reader: SQLiteEventReader
+    ) throws(Failure) -> ReadPage {
+        try check("limit", asked.limit, upTo: pageCapacity)
+        try check("after", asked.after)
+        let filter: ReadRange.Filter =
+            if let stream = asked.stream {
+                .stream(stream)
+            } else if let category = asked.category {
+                .category(category)
+            } else {
+                .all
+            }
+        // The head first: what is committed between the two belongs to the next page.
+        let head = try reader.head()
+        let slice = try reader.read(
+            ReadRange(after: asked.after, limit: asked.limit, filter: filter))
+        let last = slice.events.last?.globalPosition ?? asked.after
+        return ReadPage(
+            events: slice.events, through: slice.isLast ? max(head, last) : last,
+            head: max(head, slice.events.last?.globalPosition ?? 0))
+    }
+
+    private static func check(_ name: String, _ value: Int, upTo bound: Int) throws(Failure) {
+        guard (1...bound).contains(value) else {
+            throw Failure(.invalidParameter, "\(name) is \(value); expected 1 to \(bound)")
+        }
+    }
+
+    private static func check(_ name: String, _ value: Int64) throws(Failure) {
+        guard value >= 0 else {
+            throw Failure(.invalidParameter, "\(name) is \(value); expected 0 or more")
+        }
+    }
+}

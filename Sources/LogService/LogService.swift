@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import Bus
+public import CairnModel
+internal import Daemon
+internal import EventLog
+internal import FoundationEssentials
+public import Logging
+internal import Platform
+public import Site
+
+/// The log of a site as a service: `log.req` answers appends and reads, `log.tail` publishes what has
+/// been committed.
+///
+/// Appends go to one writer thread, which commits whatever has gathered, answers, and then publishes
+/// in the order of the log. Reads go to threads with connections of their own. The bus thread only
+/// hands over. It knows streams, positions and bytes, and decodes no payload.
+public final class LogService: Sendable {
+    private let writer: LogWriter
+    private let readers: LogReaders
+    private let tail: LogTail
+    private let logger: Logger
+
+    /// Opens the site's log and begins to serve.
+    ///
+    /// Throws `Failure` as `SQLiteEventStore` does, and `conflict` when another process serves the
+    /// endpoints.
+    public init(site: Site, bus: BusThread, logger: Logger) throws(Failure) {
+        let store = try SQLiteEventStore(path: site.logFile) {
+            Timestamp(microseconds: WallClock.microseconds())
+        }
+        let (head, categories) = (try store.head(), try store.categoryHeads())
+        logger.info(
+            "log opened",
+            metadata: [
+                "head": "\(head)", "library": "\(SQLiteEventStore.libraryVersion)",
+                "file": "\(site.logFile)",
+            ])
+        self.logger = logger
+        readers = try LogReaders(path: site.logFile, logger: logger)
+        tail = try LogTail(bus: bus, head: LogHead(head: head, categories: categories))
+        writer = try LogWriter(store, tail: tail, logger: logger)
+        let (writer, readers, tail) = (writer, readers, tail)
+        try bus.bindRouter(.logRequests) { request in
+            Self.dispatch(request, writer, readers, tail)
+        }
+    }
+
+    /// On the bus thread: hands a request to the thread that does it.
+    private static func dispatch(
+        _ request: IncomingRequest, _ writer: LogWriter, _ readers: LogReaders, _ tail: LogTail
+    ) {
+        do throws(Failure) {
+            switch try request.metadata().operation {
+            case "append": try writer.enqueue(request)
+            case "read": try readers.enqueue(.read, request)
+            case "verify": try readers.enqueue(.verify, request)
+            case "head": request.reply(encoding: tail.head)
+            case let other:
+                throw Failure(
+                    .notFound,
+                    "the log has no operation '\(other.prefix(40))'; it has append, read, head and "
+                        + "verify")
+            }
+        } catch {
+            request.reply(failure: error)
+        }
+    }
+
+    /// Takes no more requests, commits and answers what is queued, and moves the write-ahead log into
+    /// the file.
+    ///
+    /// Blocks until that is done; stop the bus afterwards, so that the answers still go out.
+    public func stop() {
+        readers.stop()
+        writer.stop()
+        tail.stop()
+        logger.info("log closed", metadata: ["head": "\(tail.head.head)"])
+    }
+}

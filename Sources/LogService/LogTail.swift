@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Bus
+internal import CairnModel
+internal import Synchronization
+
+/// Publishes committed events, and twice a second how long the log is.
+///
+/// Topics: `e/<category>/` for events, `h/` for heads. What is published is a hint: a subscriber that
+/// misses something sees it by `previousInCategory` or by the next head, and reads it.
+final class LogTail: Sendable {
+    static let headTopic = "h/"
+    static let headInterval = Duration.milliseconds(500)
+    /// Beyond so many categories a head message does not list them.
+    static let categoryBound = 100
+
+    private let publisher = Mutex<Publisher?>(nil)
+    private let timer = Mutex<BusThread.Timer?>(nil)
+    private let published: Mutex<LogHead>
+    private let committed: Mutex<LogHead>
+
+    init(bus: BusThread, head: LogHead) throws(Failure) {
+        published = Mutex(head)
+        committed = Mutex(head)
+        let bound = try bus.bindPublisher(.logTail) { [weak self] _ in self?.publishHead() }
+        publisher.withLock { $0 = bound }
+        let started = bus.schedule(every: Self.headInterval) { [weak self] in self?.publishHead() }
+        timer.withLock { $0 = started }
+    }
+
+    /// How long the log is: nothing acknowledged lies beyond.
+    var head: LogHead { Self.bounded(committed.withLock { $0 }) }
+
+    /// Counts what was committed; to be called before anything of it is acknowledged.
+    func commit(_ events: [RecordedEvent]) {
+        committed.withLock { head in
+            for event in events { head.advance(to: event) }
+        }
+    }
+
+    /// Publishes what was committed; called by one thread, in the order of the log.
+    ///
+    /// An event too large to publish is left to be read.
+    func publish(_ events: [RecordedEvent]) {
+        guard let publisher = publisher.withLock({ $0 }) else { return }
+        for event in events {
+            let category = event.stream.category
+            let header = MessageHeader(
+                kind: .event, messageID: event.event.id, sequence: event.globalPosition,
+                previousInCategory: published.withLock { $0.categories?[category] ?? 0 })
+            if let payload = try? CairnJSON.encode(event) {
+                try? publisher.publish(
+                    topic: "e/" + category + "/", Message(header: header, payload: payload))
+            }
+            // Only now, so that no head message overtakes the events it speaks of.
+            published.withLock { $0.advance(to: event) }
+        }
+    }
+
+    private func publishHead() {
+        let head = Self.bounded(published.withLock { $0 })
+        guard let publisher = publisher.withLock({ $0 }), let payload = try? CairnJSON.encode(head)
+        else { return }
+        try? publisher.publish(
+            topic: Self.headTopic,
+            Message(header: MessageHeader(kind: .head, sequence: head.head), payload: payload))
+    }
+
+    private static func bounded(_ head: LogHead) -> LogHead {
+        (head.categories?.count ?? 0) > categoryBound ? LogHead(head: head.head) : head
+    }
+
+    func stop() { timer.withLock { $0 }?.cancel() }
+}
+
+extension LogHead {
+    fileprivate mutating func advance(to event: RecordedEvent) {
+        head = event.globalPosition
+        categories?[event.stream.category] = event.globalPosition
+    }
+}

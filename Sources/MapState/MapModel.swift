@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Geometry
+
+/// One map as its events made it: a tree of layers by number.
+struct MapModel: Hashable, Sendable {
+    /// The name.
+    let name: MapName
+    /// The last stream position folded in, from 0.
+    private(set) var streamPosition: Int64
+    /// The global position of that event.
+    private(set) var lastChange: Int64
+    /// The lowest number no layer ever had.
+    private(set) var nextLayerID: LayerID = 0
+    /// Top-level layers, bottom first.
+    private(set) var rootLayers: [LayerID] = []
+    /// Every layer and group.
+    private(set) var layers: [LayerID: LayerDescription] = [:]
+    /// Folded names to numbers, to keep names unique.
+    private(set) var idsByName: [String: LayerID] = [:]
+
+    /// The map as `MapCreated` leaves it.
+    init(created event: MapCreated, at record: RecordedEvent) {
+        name = event.name
+        streamPosition = record.streamPosition
+        lastChange = record.globalPosition
+    }
+
+    /// The form in which two names are compared.
+    static func folded(_ name: String) -> String { name.lowercased() }
+
+    /// The children of a group, or the top level for nil; bottom first.
+    func siblings(in parent: LayerID?) -> [LayerID] {
+        guard let parent else { return rootLayers }
+        return layers[parent]?.children ?? []
+    }
+
+    /// The layer and all it holds, a group before its children, in drawing order.
+    func subtree(of layer: LayerID) -> [LayerID] {
+        var result: [LayerID] = []
+        var pending = [layer]
+        while let id = pending.popLast() {
+            result.append(id)
+            pending.append(contentsOf: (layers[id]?.children ?? []).reversed())
+        }
+        return result
+    }
+
+    /// How many groups lie around whatever is put into `parent`: 0 at the top level.
+    func depth(inside parent: LayerID?) -> Int {
+        var depth = 0
+        var current = parent
+        while let id = current {
+            depth += 1
+            current = layers[id]?.parent
+        }
+        return depth
+    }
+
+    /// How many groups the subtree nests: 0 for a feature layer, 1 for an empty group.
+    func groupHeight(of layer: LayerID) -> Int {
+        var height = 0
+        var pending = [(id: layer, depth: 0)]
+        while let (id, depth) = pending.popLast() {
+            guard let node = layers[id], node.kind == .group else { continue }
+            height = max(height, depth + 1)
+            for child in node.children { pending.append((child, depth + 1)) }
+        }
+        return height
+    }
+
+    /// The bottom-most feature layer.
+    var basemap: LayerID? {
+        var pending = Array(rootLayers.reversed())
+        while let id = pending.popLast() {
+            guard let node = layers[id] else { continue }
+            if node.kind != .group { return id }
+            pending.append(contentsOf: node.children.reversed())
+        }
+        return nil
+    }
+
+    /// The map as anybody may read it.
+    func description(sequence: Int64) -> MapDescription {
+        let basemap = basemap
+        let properties = basemap.flatMap { layers[$0]?.properties }
+        return MapDescription(
+            name: name, sequence: sequence, rootLayers: rootLayers,
+            layers: rootLayers.flatMap { subtree(of: $0) }.compactMap { layers[$0] },
+            basemap: basemap, spatialReference: properties?.spatialReference,
+            initialExtent: properties?.extent)
+    }
+}
+
+// Every fault below means that the stream was not written by this code: the fold refuses it
+// instead of guessing.
+extension MapModel {
+    /// Folds one event in; throws `Failure` (`corrupt`) when it cannot follow what came before.
+    mutating func apply(_ event: MapEvent, at record: RecordedEvent) throws(Failure) {
+        guard record.streamPosition == streamPosition + 1 else {
+            throw corrupt(
+                record, "stream position \(record.streamPosition) follows \(streamPosition)")
+        }
+        do {
+            try fold(event)
+        } catch {
+            throw corrupt(record, error.reason)
+        }
+        streamPosition = record.streamPosition
+        lastChange = record.globalPosition
+    }
+
+    private struct Misfit: Error { var reason: String }
+
+    private func corrupt(_ record: RecordedEvent, _ reason: String) -> Failure {
+        Failure(
+            .corrupt,
+            "event \(record.globalPosition) (\(record.event.type)) of stream \(record.stream) "
+                + "does not fit: \(reason)")
+    }
+
+    private mutating func fold(_ event: MapEvent) throws(Misfit) {
+        switch event {
+        case .created: throw Misfit(reason: "the map exists already")
+        case .layerAdded(let event): try add(event)
+        case .layerMoved(let event): try move(event)
+        case .layerRemoved(let event): try remove(event.layer)
+        case .layerRenamed(let event): try rename(event)
+        case .layerVisibilityChanged(let event):
+            try change(event.layer) { $0.isVisible = event.isVisible }
+        case .layerScaleRangeChanged(let event):
+            try change(event.layer) { $0.scaleRange = event.scaleRange }
+        case .layerDefinitionChanged(let event):
+            try changeFeatureLayer(event.layer) { $0.definitionExpression = event.expression }
+        case .layerDisplayFieldChanged(let event):
+            try changeFeatureLayer(event.layer) { $0.displayField = event.field }
+        case .layerSourceChanged(let event):
+            try changeFeatureLayer(event.layer) { layer in
+                layer.kind = .feature(source: event.source)
+                layer.setLoad(.notLoaded)
+            }
+        case .layerLoadStarted(let event):
+            try changeFeatureLayer(event.layer) { $0.setLoad(.loading) }
+        case .layerLoaded(let event):
+            try changeFeatureLayer(event.layer) { layer in
+                layer.setLoad(.loaded, properties: event.properties)
+            }
+        case .layerLoadFailed(let event):
+            try changeFeatureLayer(event.layer) { layer in
+                layer.setLoad(.failedToLoad, error: event.error)
+            }
+        }
+    }
+
+    private mutating func change(
+        _ layer: LayerID, _ body: (inout LayerDescription) -> Void
+    ) throws(Misfit) {
+        guard layers[layer] != nil else { throw Misfit(reason: "there is no layer \(layer)") }
+        layers[layer].mutate(body)
+    }
+
+    private mutating func changeFeatureLayer(
+        _ layer: LayerID, _ body: (inout LayerDescription) -> Void
+    ) throws(Misfit) {
+        guard layers[layer]?.kind != .group else { throw Misfit(reason: "\(layer) is a group") }
+        try change(layer, body)
+    }
+
+    private mutating func add(_ event: LayerAdded) throws(Misfit) {
+        guard event.layer >= nextLayerID else {
+            throw Misfit(reason: "the number \(event.layer) was used before")
+        }
+        try checkPlace(event.parent, event.index, taking: nil)
+        try claim(event.name, for: event.layer)
+        layers[event.layer] = LayerDescription(
+            id: event.layer, name: event.name, parent: event.parent, children: [],
+            kind: event.kind, isVisible: true, scaleRange: .unlimited, definitionExpression: nil,
+            displayField: nil, loadStatus: event.kind == .group ? .loaded : .notLoaded,
+            loadError: nil, properties: nil)
+        nextLayerID = event.layer + 1
+        insert(event.layer, into: event.parent, at: event.index)
+    }
+
+    private mutating func move(_ event: LayerMoved) throws(Misfit) {
+        guard layers[event.layer] != nil else {
+            throw Misfit(reason: "there is no layer \(event.layer)")
+        }
+        if let parent = event.parent, subtree(of: event.layer).contains(parent) {
+            throw Misfit(reason: "group \(event.layer) would lie in itself")
+        }
+        try checkPlace(event.parent, event.index, taking: event.layer)
+        takeOut(event.layer)
+        layers[event.layer].mutate { $0.parent = event.parent }
+        insert(event.layer, into: event.parent, at: event.index)
+    }
+
+    private mutating func remove(_ layer: LayerID) throws(Misfit) {
+        guard layers[layer] != nil else { throw Misfit(reason: "there is no layer \(layer)") }
+        takeOut(layer)
+        for id in subtree(of: layer) {
+            if let gone = layers.removeValue(forKey: id) {
+                idsByName[Self.folded(gone.name)] = nil
+            }
+        }
+    }
+
+    private mutating func rename(_ event: LayerRenamed) throws(Misfit) {
+        guard let old = layers[event.layer]?.name else {
+            throw Misfit(reason: "there is no layer \(event.layer)")
+        }
+        try claim(event.name, for: event.layer)
+        if Self.folded(old) != Self.folded(event.name) { idsByName[Self.folded(old)] = nil }
+        layers[event.layer].mutate { $0.name = event.name }
+    }
+
+    private mutating func claim(_ name: String, for layer: LayerID) throws(Misfit) {
+        if let holder = idsByName[Self.folded(name)], holder != layer {
+            throw Misfit(reason: "layer \(holder) has the name '\(name)' already")
+        }
+        idsByName[Self.folded(name)] = layer
+    }
+
+    /// Checks that the group exists and has a place of that index once `moved` is taken out.
+    private func checkPlace(
+        _ parent: LayerID?, _ index: Int, taking moved: LayerID?
+    ) throws(Misfit) {
+        if let parent, layers[parent]?.kind != .group {
+            throw Misfit(reason: "there is no group \(parent)")
+        }
+        let others = siblings(in: parent).count { $0 != moved }
+        guard 0...others ~= index else {
+            throw Misfit(reason: "there is no place \(index) among its siblings")
+        }
+    }
+
+    private mutating func insert(_ layer: LayerID, into parent: LayerID?, at index: Int) {
+        if let parent {
+            layers[parent].mutate { $0.children.insert(layer, at: index) }
+        } else {
+            rootLayers.insert(layer, at: index)
+        }
+    }
+
+    private mutating func takeOut(_ layer: LayerID) {
+        if let parent = layers[layer]?.parent {
+            layers[parent].mutate { $0.children.removeAll { $0 == layer } }
+        } else {
+            rootLayers.removeAll { $0 == layer }
+        }
+    }
+}
+
+extension Optional {
+    /// Changes the wrapped value in place; nothing happens for nil.
+    fileprivate mutating func mutate(_ body: (inout Wrapped) -> Void) {
+        guard var value = take() else { return }
+        body(&value)
+        self = value
+    }
+}
+
+extension LayerDescription {
+    /// Sets the status with what belongs to it, and clears what does not.
+    fileprivate mutating func setLoad(
+        _ status: LoadStatus, properties: LayerProperties? = nil, error: Failure? = nil
+    ) {
+        loadStatus = status
+        self.properties = properties
+        loadError = error
+    }
+}

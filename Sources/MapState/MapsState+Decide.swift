@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+
+/// What bounds a map.
+public enum MapLimits {
+    /// The most maps in a site.
+    public static let maps = 10_000
+    /// The most layers and groups in a map.
+    public static let layers = 10_000
+    /// The most groups around a layer, and so the deepest nesting of groups.
+    public static let groupDepth = 32
+    /// The longest layer name in UTF-8 bytes.
+    public static let layerNameBytes = 255
+    /// The longest definition expression in UTF-8 bytes.
+    public static let expressionBytes = 16_384
+}
+
+extension MapsState {
+    /// The events that carry the command out, in order; none when everything is so already.
+    ///
+    /// The state is not changed: append the events to the map's stream, expecting
+    /// ``streamPosition(of:)``, and fold what the log recorded. Whether the command was carried out
+    /// before is asked first, with ``outcome(of:)``.
+    ///
+    /// Throws `Failure`, one sentence for whoever asked: `notFound` (map, layer, group), `conflict`
+    /// (name taken, a group inside itself, nothing to retry), `invalidParameter` (index, scale range,
+    /// expression, field, name), `tooLarge` (a bound of ``MapLimits``).
+    public func decide(_ request: MapCommandRequest) throws(Failure) -> [MapEvent] {
+        if case .createMap = request.command { return [try decideCreation(of: request.map)] }
+        guard let model = models[request.map] else {
+            throw Failure(.notFound, "there is no map '\(request.map)'")
+        }
+        return try MapDecision(model: model).decide(request.command).map { [$0] } ?? []
+    }
+
+    private func decideCreation(of name: MapName) throws(Failure) -> MapEvent {
+        let folded = MapModel.folded(name.rawValue)
+        if let taken = mapNames.first(where: { MapModel.folded($0.rawValue) == folded }) {
+            throw Failure(.conflict, "there is a map '\(taken)' already")
+        }
+        guard mapNames.count < MapLimits.maps else {
+            throw Failure(.tooLarge, "the site has \(MapLimits.maps) maps, the most it can hold")
+        }
+        return .created(MapCreated(name: name))
+    }
+}
+
+/// Decides commands on one map; every accepted command is one event, or none.
+private struct MapDecision {
+    let model: MapModel
+
+    func decide(_ command: MapCommand) throws(Failure) -> MapEvent? {
+        switch command {
+        case .createMap: nil
+        case .addLayer(let name, let source, let place):
+            try add(name, .feature(source: source), place)
+        case .addGroup(let name, let place): try add(name, .group, place)
+        case .moveLayer(let layer, let place): try move(layer, place)
+        case .removeLayer(let layer):
+            .layerRemoved(LayerRemoved(layer: try node(layer).id))
+        case .renameLayer(let layer, let name): try rename(layer, name)
+        case .setVisibility(let layer, let isVisible):
+            try node(layer).isVisible == isVisible
+                ? nil
+                : .layerVisibilityChanged(
+                    LayerVisibilityChanged(layer: layer, isVisible: isVisible))
+        case .setScaleRange(let layer, let range): try setScaleRange(layer, range)
+        case .setDefinitionExpression(let layer, let expression):
+            try setDefinition(layer, expression)
+        case .setDisplayField(let layer, let field): try setDisplayField(layer, field)
+        case .retryLoad(let layer): try retryLoad(layer)
+        case .setSource(let layer, let source): try setSource(layer, source)
+        }
+    }
+
+    private func add(
+        _ name: String, _ kind: LayerKind, _ place: LayerPlace
+    ) throws(Failure) -> MapEvent {
+        try checkName(name, holder: nil)
+        guard model.layers.count < MapLimits.layers else {
+            throw Failure(
+                .tooLarge,
+                "map '\(model.name)' has \(MapLimits.layers) layers, the most it can hold")
+        }
+        try checkDepth(in: place.parent, height: kind == .group ? 1 : 0)
+        let index = try resolve(place, among: model.siblings(in: place.parent).count)
+        return .layerAdded(
+            LayerAdded(
+                layer: model.nextLayerID, name: name, kind: kind, parent: place.parent,
+                index: index))
+    }
+
+    private func move(_ layer: LayerID, _ place: LayerPlace) throws(Failure) -> MapEvent? {
+        let node = try node(layer)
+        if let parent = place.parent, model.subtree(of: layer).contains(parent) {
+            throw Failure(
+                .conflict,
+                "group \(layer) ('\(node.name)') cannot be moved into itself or a group it holds")
+        }
+        try checkDepth(in: place.parent, height: model.groupHeight(of: layer))
+        let siblings = model.siblings(in: place.parent)
+        let index = try resolve(place, among: siblings.count { $0 != layer })
+        if node.parent == place.parent, siblings.firstIndex(of: layer) == index { return nil }
+        return .layerMoved(LayerMoved(layer: layer, parent: place.parent, index: index))
+    }
+
+    private func rename(_ layer: LayerID, _ name: String) throws(Failure) -> MapEvent? {
+        let node = try node(layer)
+        if node.name == name { return nil }
+        try checkName(name, holder: layer)
+        return .layerRenamed(LayerRenamed(layer: layer, name: name))
+    }
+
+    private func setScaleRange(_ layer: LayerID, _ range: ScaleRange) throws(Failure) -> MapEvent? {
+        let node = try node(layer)
+        for (name, scale) in [("minScale", range.minScale), ("maxScale", range.maxScale)] {
+            guard scale.isFinite, scale >= 0 else {
+                throw Failure(
+                    .invalidParameter,
+                    "\(name) \(scale): expected a scale denominator, or 0 for no limit")
+            }
+        }
+        if range.minScale != 0, range.maxScale != 0, range.minScale < range.maxScale {
+            throw Failure(
+                .invalidParameter,
+                "minScale \(range.minScale) is less than maxScale \(range.maxScale): minScale is the "
+                    + "zoomed-out limit, the larger denominator")
+        }
+        if node.scaleRange == range { return nil }
+        return .layerScaleRangeChanged(LayerScaleRangeChanged(layer: layer, scaleRange: range))
+    }
+
+    private func setDefinition(
+        _ layer: LayerID, _ expression: String?
+    ) throws(Failure) -> MapEvent? {
+        let node = try featureLayer(layer)
+        if let expression {
+            try DefinitionExpression.check(expression, fields: node.properties?.fields)
+        }
+        if node.definitionExpression == expression { return nil }
+        return .layerDefinitionChanged(
+            LayerDefinitionChanged(layer: layer, expression: expression))
+    }
+
+    private func setDisplayField(_ layer: LayerID, _ field: String?) throws(Failure) -> MapEvent? {
+        let node = try featureLayer(layer)
+        var name = field
+        if let field, let fields = node.properties?.fields {
+            let wanted = field.lowercased()
+            guard let known = fields.first(where: { $0.name.lowercased() == wanted }) else {
+                throw Failure(
+                    .invalidParameter,
+                    "layer \(layer) ('\(node.name)') has no field '\(field.prefix(80))'; it has "
+                        + DefinitionExpression.list(fields))
+            }
+            name = known.name
+        } else if let field, field.isEmpty || field.utf8.count > MapLimits.layerNameBytes {
+            throw Failure(
+                .invalidParameter,
+                "display field: expected 1 to \(MapLimits.layerNameBytes) bytes")
+        }
+        if node.displayField == name { return nil }
+        return .layerDisplayFieldChanged(LayerDisplayFieldChanged(layer: layer, field: name))
+    }
+
+    private func retryLoad(_ layer: LayerID) throws(Failure) -> MapEvent {
+        let node = try featureLayer(layer)
+        guard node.loadStatus == .failedToLoad else {
+            throw Failure(
+                .conflict,
+                "layer \(layer) ('\(node.name)') is \(node.loadStatus.rawValue): only a layer that "
+                    + "failed to load can be retried")
+        }
+        return .layerLoadStarted(LayerLoadStarted(layer: layer))
+    }
+
+    private func setSource(_ layer: LayerID, _ source: LayerSource) throws(Failure) -> MapEvent? {
+        let node = try featureLayer(layer)
+        if node.kind == .feature(source: source) { return nil }
+        return .layerSourceChanged(LayerSourceChanged(layer: layer, source: source))
+    }
+
+    // MARK: Checks
+
+    private func node(_ layer: LayerID) throws(Failure) -> LayerDescription {
+        guard let node = model.layers[layer] else {
+            throw Failure(.notFound, "map '\(model.name)' has no layer \(layer)")
+        }
+        return node
+    }
+
+    private func featureLayer(_ layer: LayerID) throws(Failure) -> LayerDescription {
+        let node = try node(layer)
+        guard node.kind != .group else {
+            throw Failure(
+                .invalidParameter, "layer \(layer) ('\(node.name)') is a group, without features")
+        }
+        return node
+    }
+
+    private func checkName(_ name: String, holder: LayerID?) throws(Failure) {
+        let isPlain = name.unicodeScalars.allSatisfy { $0.value >= 32 && $0.value != 127 }
+        guard !name.allSatisfy(\.isWhitespace), isPlain,
+            name.utf8.count <= MapLimits.layerNameBytes
+        else {
+            throw Failure(
+                .invalidParameter,
+                "layer name: expected 1 to \(MapLimits.layerNameBytes) bytes, not blank and without "
+                    + "control characters")
+        }
+        if let taken = model.idsByName[MapModel.folded(name)], taken != holder {
+            throw Failure(
+                .conflict,
+                "map '\(model.name)' has a layer '\(model.layers[taken]?.name ?? name)' already "
+                    + "(number \(taken))")
+        }
+    }
+
+    private func checkDepth(in parent: LayerID?, height: Int) throws(Failure) {
+        if let parent, try node(parent).kind != .group {
+            throw Failure(
+                .invalidParameter,
+                "layer \(parent) ('\(try node(parent).name)') is not a group: it cannot hold layers"
+            )
+        }
+        guard model.depth(inside: parent) + height <= MapLimits.groupDepth else {
+            throw Failure(
+                .tooLarge, "groups would nest deeper than \(MapLimits.groupDepth)")
+        }
+    }
+
+    private func resolve(_ place: LayerPlace, among others: Int) throws(Failure) -> Int {
+        guard let index = place.index else { return others }
+        guard 0...others ~= index else {
+            throw Failure(
+                .invalidParameter,
+                "index \(index): expected 0 (bottom) to \(others) (on top of its siblings)")
+        }
+        return index
+    }
+}

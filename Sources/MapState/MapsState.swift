@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+public import FoundationEssentials
+
+/// All maps of a site, and the names of its locators, as the log up to one sequence number made them.
+///
+/// A value: the same events in the same order always give an equal state. It has no clock, no socket
+/// and no randomness, so a service, a reader and a replay share it. Copies are cheap (copy on write).
+public struct MapsState: Hashable, Sendable {
+    /// The global position up to which the log is folded in; 0 for the empty log.
+    public private(set) var sequence: Int64 = 0
+
+    /// The global position of the last event of ``categories`` folded in; 0 when there was none.
+    public private(set) var lastEvent: Int64 = 0
+
+    private(set) var models: [MapName: MapModel] = [:]
+    private var locators: [String: PublishedLocator] = [:]
+    private var outcomes = RecentOutcomes()
+
+    private struct PublishedLocator: Hashable {
+        var event: LocatorPublished
+        var streamPosition: Int64
+    }
+
+    /// The state before the first event.
+    public init() {}
+
+    /// The categories whose streams are folded; events of all others change nothing.
+    public static let categories = ["map", "locator"]
+
+    /// Folds one record in.
+    ///
+    /// Records come in rising order of global position; one that was folded already is passed over, so
+    /// overlapping reads do no harm. Records of other categories only move ``sequence``.
+    ///
+    /// Throws `Failure`: `corrupt` when the record does not follow from those before it (a gap in its
+    /// stream, an unknown layer), `newerVersion` for a type or schema this build does not know. The
+    /// state is then unchanged.
+    public mutating func apply(_ record: RecordedEvent) throws(Failure) {
+        guard record.globalPosition > sequence else { return }
+        switch record.stream.category {
+        case "map":
+            try applyMapEvent(record)
+            lastEvent = record.globalPosition
+        case "locator":
+            try applyLocatorEvent(record)
+            lastEvent = record.globalPosition
+        default: break
+        }
+        sequence = record.globalPosition
+    }
+
+    /// States that the log holds no event of ``categories`` after ``sequence`` up to `position`.
+    ///
+    /// `position` becomes the new sequence; a lower one changes nothing.
+    public mutating func advance(to position: Int64) { sequence = max(sequence, position) }
+
+    /// These maps with the locators of another state, for a reader that follows the two categories
+    /// apart; it is known up to the lower of the two sequence numbers.
+    public func joined(withLocatorsOf other: MapsState) -> MapsState {
+        var state = self
+        state.locators = other.locators
+        state.sequence = min(sequence, other.sequence)
+        state.lastEvent = max(lastEvent, other.lastEvent)
+        return state
+    }
+
+    /// This state as it was at an earlier sequence number, where nothing was folded in since.
+    ///
+    /// Nil when an event after `position` has changed it, or `position` lies ahead of ``sequence``.
+    public func asOf(_ position: Int64) -> MapsState? {
+        guard lastEvent <= position, position <= sequence else { return nil }
+        var state = self
+        state.sequence = position
+        return state
+    }
+
+    /// The map of exactly that name at this ``sequence``; nil when there is none.
+    ///
+    /// Costs a copy of every layer: keep it while ``lastChange(of:)`` stays the same.
+    public func map(named name: MapName) -> MapDescription? {
+        models[name]?.description(sequence: sequence)
+    }
+
+    /// One layer or group of a map; nil when there is none.
+    public func layer(_ layer: LayerID, in map: MapName) -> LayerDescription? {
+        models[map]?.layers[layer]
+    }
+
+    /// The global position of the last event of the map; nil when there is no such map.
+    public func lastChange(of name: MapName) -> Int64? { models[name]?.lastChange }
+
+    /// The position of the map's last event in its own stream: what an append expects.
+    ///
+    /// Nil when there is no such map.
+    public func streamPosition(of name: MapName) -> Int64? { models[name]?.streamPosition }
+
+    /// The names of all maps, in byte order.
+    public var mapNames: [MapName] { models.keys.sorted() }
+
+    /// The locator published last under that name, letter case apart (ASCII); nil when there is none.
+    public func locator(named name: String) -> LocatorPublished? {
+        if let exact = locators[name] { return exact.event }
+        let wanted = name.lowercased()
+        return locators.keys.sorted().first { $0.lowercased() == wanted }
+            .flatMap { locators[$0]?.event }
+    }
+
+    /// The names of all locators, in byte order.
+    public var locatorNames: [String] { locators.keys.sorted() }
+
+    /// What came of a command that was carried out before: the answer to its repetition.
+    ///
+    /// Nil when the command is not among the last ``rememberedCommands``.
+    public func outcome(of command: UUID) -> MapCommandResult? { outcomes[command] }
+
+    /// How many commands ``outcome(of:)`` remembers.
+    ///
+    /// The log refuses a repetition that comes later,
+    /// because a command's event id follows from the command's.
+    public static let rememberedCommands = 4096
+
+    private mutating func applyMapEvent(_ record: RecordedEvent) throws(Failure) {
+        let event = try MapEvent(record.event)
+        if case .created(let created) = event {
+            guard models[created.name] == nil, record.streamPosition == 0,
+                record.stream == .map(created.name)
+            else {
+                throw Failure(
+                    .corrupt,
+                    "event \(record.globalPosition) creates map '\(created.name)' at position "
+                        + "\(record.streamPosition) of stream \(record.stream)")
+            }
+            models[created.name] = MapModel(created: created, at: record)
+            note(event, record)
+            return
+        }
+        guard let name = MapName(rawValue: String(record.stream.rawValue.dropFirst(4))),
+            models[name] != nil
+        else {
+            throw Failure(
+                .corrupt,
+                "event \(record.globalPosition) of stream \(record.stream) changes a map that was "
+                    + "never created")
+        }
+        try models[name]?.apply(event, at: record)
+        note(event, record)
+    }
+
+    private mutating func note(_ event: MapEvent, _ record: RecordedEvent) {
+        guard let command = record.event.metadata.causation else { return }
+        var layer: LayerID?
+        if case .layerAdded(let added) = event { layer = added.layer }
+        outcomes.note(command, MapCommandResult(sequence: record.globalPosition, layer: layer))
+    }
+
+    private mutating func applyLocatorEvent(_ record: RecordedEvent) throws(Failure) {
+        guard record.event.type == LocatorPublished.eventType else {
+            throw Failure(
+                .newerVersion,
+                "event \(record.event.id) has type '\(record.event.type)', unknown to this build")
+        }
+        let event = try LocatorPublished.decode(record.event)
+        let expected = (locators[event.name]?.streamPosition ?? -1) + 1
+        guard record.stream == .locator(event.name), record.streamPosition == expected else {
+            throw Failure(
+                .corrupt,
+                "event \(record.globalPosition) publishes locator '\(event.name)' at position "
+                    + "\(record.streamPosition) of stream \(record.stream)")
+        }
+        locators[event.name] = PublishedLocator(
+            event: event, streamPosition: record.streamPosition)
+    }
+}
+
+/// The last outcomes by command id, oldest forgotten first.
+private struct RecentOutcomes: Hashable, Sendable {
+    private var results: [UUID: MapCommandResult] = [:]
+    private var order: [UUID] = []
+    private var oldest = 0
+
+    subscript(command: UUID) -> MapCommandResult? { results[command] }
+
+    mutating func note(_ command: UUID, _ result: MapCommandResult) {
+        guard results.updateValue(result, forKey: command) == nil else { return }
+        if order.count < MapsState.rememberedCommands {
+            order.append(command)
+            return
+        }
+        results[order[oldest]] = nil
+        order[oldest] = command
+        oldest = (oldest + 1) % order.count
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnClient
+internal import CairnModel
+internal import FoundationEssentials
+internal import MapState
+
+/// The maps as the log has them, and the way to add to it; used from one task at a time.
+///
+/// An append whose answer is lost leaves the state ``isBehind``: it is then folded again from the log
+/// before anything else is decided, so no decision ever rests on a guess.
+final class MapLog {
+    private let log: LogReader
+    /// The maps up to the last event this process has folded.
+    private(set) var state = MapsState()
+    /// Whether the log may hold map events that `state` lacks.
+    private(set) var isBehind = true
+
+    private static let producer = "cairn-mapstate/0.1.0"
+    private static let pageSize = 1000
+    /// Shorter than clients wait for a command, so that they hear why.
+    private static let patience = Duration.seconds(8)
+
+    init(log: LogReader) { self.log = log }
+
+    /// Folds what the log holds beyond the state; throws what reading or folding throws.
+    func catchUp() async throws(Failure) {
+        guard isBehind else { return }
+        while true {
+            let records = try await log.events(
+                category: "map", after: state.sequence, limit: Self.pageSize)
+            for record in records { try state.apply(record) }
+            if records.count < Self.pageSize { break }
+        }
+        isBehind = false
+    }
+
+    /// Appends events to a map's stream, where nothing else was added meanwhile, and folds them in;
+    /// returns the global position of the last.
+    ///
+    /// Throws `conflict` when the stream has moved on, `logUnavailable` when the outcome is not known;
+    /// in both cases the state is behind.
+    func append(
+        _ events: [MapEvent], to map: MapName, because request: MapCommandRequest?
+    ) async throws(Failure) -> Int64 {
+        let metadata = EventMetadata(
+            causation: request?.id, correlation: request?.id, actor: request?.actor,
+            producer: Self.producer)
+        var new: [NewEvent] = []
+        for (number, event) in events.enumerated() {
+            let id = request?.id.named("map-event-\(number)") ?? .timeOrdered()
+            new.append(try event.payload.newEvent(id: id, metadata: metadata))
+        }
+        let position = state.streamPosition(of: map)
+        let append = StreamAppend(
+            stream: .map(map), expected: position.map { .exact($0) } ?? .noStream, events: new)
+        isBehind = true
+        let result: AppendResult
+        do throws(Failure) {
+            result = try await log.append([append], timeout: Self.patience)
+        } catch {
+            guard error.isRetriable else { throw error }
+            throw Failure(
+                .logUnavailable,
+                "the log did not confirm the change; it may or may not be in it: repeat the command "
+                    + "with the same id", details: [error.message])
+        }
+        if result.isRepeat { return result.lastPosition }
+        for (number, event) in new.enumerated() {
+            try state.apply(
+                RecordedEvent(
+                    globalPosition: result.firstPosition + Int64(number), stream: append.stream,
+                    streamPosition: (position ?? -1) + 1 + Int64(number),
+                    recordedAt: Timestamp(microseconds: 0), event: event))
+        }
+        isBehind = false
+        return result.lastPosition
+    }
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import Bus
+internal import CairnClient
+public import CairnModel
+public import Logging
+internal import MapState
+public import Site
+
+/// The meaning of map events as a service: carries commands out, one after the other, and loads
+/// layers in the background.
+///
+/// A command is decided on the folded state, appended under the condition that its map's stream has
+/// not moved on, and answered after the log has committed it. A load is two events, `loadStarted` and
+/// `loaded` or `loadFailed`; one that a crash interrupted is begun again at the next start. Killing
+/// the process at any moment loses nothing that was answered.
+public actor MapStateService {
+    private let inbox = Inbox()
+    private let bus: BusThread
+    private let site: Site
+    private let logger: Logger
+    private let log: MapLog
+    private var loader: LayerLoader?
+    private var isLoading = false
+    private var waiting = LoadQueue()
+    private var timer: BusThread.Timer?
+
+    /// How often a command is decided anew because somebody else changed the map meanwhile.
+    private static let attempts = 5
+    private static let retryInterval = Duration.milliseconds(500)
+
+    /// Makes a service that does nothing until ``run()``; its sockets live on `bus`.
+    public init(site: Site, bus: BusThread, logger: Logger) throws(Failure) {
+        self.site = site
+        self.bus = bus
+        self.logger = logger
+        log = MapLog(log: try LogReader(bus: bus))
+    }
+
+    /// Folds the log, opens `map.req` and serves until ``stop()``.
+    ///
+    /// Waits for the log as long as it is away. Throws `Failure`: `corrupt` or `newerVersion` when
+    /// the log holds map events that cannot be followed, `conflict` when another process serves
+    /// `map.req`.
+    public func run() async throws(Failure) {
+        guard try await foldAtStart() else { return }
+        let inbox = inbox
+        let loader = try LayerLoader(site: site) { inbox.put(.loaded($0)) }
+        self.loader = loader
+        waiting.refill(from: log.state)
+        try bus.bindRouter(.mapRequests) { inbox.put($0) }
+        timer = bus.schedule(every: Self.retryInterval) { inbox.put(.wake) }
+        logger.info(
+            "maps ready",
+            metadata: [
+                "sequence": "\(log.state.sequence)", "maps": "\(log.state.mapNames.count)",
+                "toLoad": "\(waiting.count)",
+            ])
+        inbox.put(.wake)
+        for await _ in inbox.signals {
+            for item in inbox.takeAll() { await handle(item) }
+        }
+        timer?.cancel()
+        loader.stop()
+    }
+
+    /// Ends ``run()``; commands that wait are answered `draining`.
+    public nonisolated func stop() { inbox.close() }
+
+    /// False when the service was stopped before the log could be read.
+    private func foldAtStart() async throws(Failure) -> Bool {
+        while true {
+            do throws(Failure) {
+                try await log.catchUp()
+                return true
+            } catch {
+                guard error.isRetriable else { throw error }
+                logger.warning("waiting for the log", metadata: ["reason": "\(error)"])
+                do { try await Task.sleep(for: Self.retryInterval) } catch { return false }
+            }
+        }
+    }
+
+    private func handle(_ item: Inbox.Item) async {
+        switch item {
+        case .command(let request): await answer(request)
+        case .loaded(let loaded): await record(loaded)
+        case .wake: break
+        }
+        await loadNext()
+    }
+
+    // MARK: Commands
+
+    private func answer(_ request: IncomingRequest) async {
+        do throws(Failure) {
+            let operation = try request.metadata().operation
+            guard operation == "command" else {
+                throw Failure(.notFound, "the map state has no operation '\(operation)'")
+            }
+            let command = try request.message.decode(MapCommandRequest.self)
+            let result = try await carryOut(command)
+            request.reply(encoding: result, sequence: result.sequence)
+        } catch {
+            request.reply(failure: error)
+        }
+    }
+
+    private func carryOut(_ request: MapCommandRequest) async throws(Failure) -> MapCommandResult {
+        var attempt = 1
+        while true {
+            do throws(Failure) {
+                return try await attemptOnce(request)
+            } catch {
+                guard error.code == .conflict, log.isBehind, attempt < Self.attempts else {
+                    throw error
+                }
+                attempt += 1
+            }
+        }
+    }
+
+    private func attemptOnce(_ request: MapCommandRequest) async throws(Failure) -> MapCommandResult
+    {
+        do throws(Failure) { try await log.catchUp() } catch {
+            guard error.isRetriable else { throw error }
+            throw Failure(
+                .logUnavailable, "the log is out of reach: nothing was changed",
+                details: [error.message])
+        }
+        if let known = log.state.outcome(of: request.id) { return known }
+        let events = try log.state.decide(request)
+        guard !events.isEmpty else {
+            return MapCommandResult(
+                sequence: log.state.lastChange(of: request.map) ?? log.state.sequence)
+        }
+        let sequence = try await log.append(events, to: request.map, because: request)
+        if log.isBehind {
+            try await log.catchUp()
+            if let known = log.state.outcome(of: request.id) { return known }
+        }
+        for event in events { noteLoad(event, of: request.map) }
+        return log.state.outcome(of: request.id) ?? MapCommandResult(sequence: sequence)
+    }
+
+    private func noteLoad(_ event: MapEvent, of map: MapName) {
+        switch event {
+        case .layerAdded(let event) where event.kind != .group: waiting.add(map, event.layer)
+        case .layerSourceChanged(let event): waiting.add(map, event.layer)
+        case .layerLoadStarted(let event): waiting.add(map, event.layer)
+        default: break
+        }
+    }
+
+    // MARK: Loading
+
+    /// Starts the next load unless one is under way; the log being away leaves it for later.
+    private func loadNext() async {
+        while !isLoading, let next = waiting.first {
+            do throws(Failure) {
+                try await log.catchUp()
+                guard let layer = log.state.layerToLoad(next.map, next.layer) else {
+                    waiting.removeFirst()
+                    continue
+                }
+                if log.state.status(of: next.layer, in: next.map) == .notLoaded {
+                    _ = try await log.append(
+                        [.layerLoadStarted(LayerLoadStarted(layer: next.layer))], to: next.map,
+                        because: nil)
+                }
+                isLoading = loader?.start(layer) ?? false
+                waiting.removeFirst()
+            } catch {
+                guard error.code == .conflict else {
+                    logger.warning("a load has to wait", metadata: ["reason": "\(error)"])
+                    return
+                }
+            }
+        }
+    }
+
+    /// Makes what the loader found part of the log, unless the layer has changed since.
+    private func record(_ loaded: LoadedLayer) async {
+        isLoading = false
+        let (map, layer) = (loaded.layer.map, loaded.layer.layer)
+        var event = Self.event(of: loaded)
+        for _ in 0..<Self.attempts {
+            do throws(Failure) {
+                try await log.catchUp()
+                guard let current = log.state.layerToLoad(map, layer) else { return }
+                guard current.source == loaded.layer.source,
+                    log.state.status(of: layer, in: map) == .loading
+                else { break }
+                _ = try await log.append([event], to: map, because: nil)
+                logger.info("layer settled", metadata: ["map": "\(map)", "layer": "\(layer)"])
+                return
+            } catch {
+                switch error.code {
+                case .conflict: continue
+                case .tooLarge:
+                    // More fields than an event can hold: no use in loading it again.
+                    event = .layerLoadFailed(LayerLoadFailed(layer: layer, error: error))
+                    continue
+                default: break
+                }
+                logger.warning("a load has to be repeated", metadata: ["reason": "\(error)"])
+                break
+            }
+        }
+        waiting.add(map, layer)
+    }
+
+    private static func event(of loaded: LoadedLayer) -> MapEvent {
+        switch loaded.result {
+        case .success(let properties):
+            .layerLoaded(LayerLoaded(layer: loaded.layer.layer, properties: properties))
+        case .failure(let error):
+            .layerLoadFailed(LayerLoadFailed(layer: loaded.layer.layer, error: error))
+        }
+    }
+}
+
+/// The layers that wait to be loaded, each once, oldest first; at most as many as there are layers.
+struct LoadQueue {
+    struct Entry: Hashable {
+        var map: MapName
+        var layer: LayerID
+    }
+
+    private var entries: [Entry] = []
+    private var head = 0
+    private var known: Set<Entry> = []
+
+    var count: Int { entries.count - head }
+    var first: Entry? { head < entries.count ? entries[head] : nil }
+
+    mutating func add(_ map: MapName, _ layer: LayerID) {
+        let entry = Entry(map: map, layer: layer)
+        if known.insert(entry).inserted { entries.append(entry) }
+    }
+
+    mutating func removeFirst() {
+        guard let first else { return }
+        known.remove(first)
+        head += 1
+        if head == entries.count {
+            entries = []
+            head = 0
+        }
+    }
+
+    /// Adds every layer that is not loaded or was being loaded.
+    mutating func refill(from state: MapsState) {
+        for name in state.mapNames {
+            for layer in state.map(named: name)?.layers ?? []
+            where layer.loadStatus == .notLoaded || layer.loadStatus == .loading {
+                add(name, layer.id)
+            }
+        }
+    }
+}
+
+extension MapsState {
+    /// What has to be loaded for a layer; nil unless it is a feature layer that waits for it.
+    func layerToLoad(_ map: MapName, _ layer: LayerID) -> LayerToLoad? {
+        guard let found = self.layer(layer, in: map), case .feature(let source) = found.kind,
+            found.loadStatus == .notLoaded || found.loadStatus == .loading
+        else { return nil }
+        return LayerToLoad(
+            map: map, layer: layer, source: source,
+            definitionExpression: found.definitionExpression)
+    }
+
+    func status(of layer: LayerID, in map: MapName) -> LoadStatus? {
+        self.layer(layer, in: map)?.loadStatus
+    }
+}

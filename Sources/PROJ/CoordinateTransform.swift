@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CPROJ
+
+/// Takes coordinates from one system to another and back; used from one thread at a time.
+///
+/// x always comes first: longitude before latitude (in degrees), easting before northing, whatever
+/// order the authority's definition states. Between 4326 and 3857 the spherical formulas are used
+/// (see ``WebMercator``), between equal systems nothing changes, for all else PROJ decides, without
+/// the network. Making one costs about a millisecond: keep it.
+public final class CoordinateTransform {
+    private enum Way {
+        case same
+        case toWebMercator
+        case fromWebMercator
+        case projection(ProjectionObject)
+    }
+
+    private let way: Way
+
+    /// Throws `.unknownCoordinateSystem` or `.noOperation`.
+    public init(
+        from source: CoordinateSystem, to target: CoordinateSystem
+    ) throws(PROJError) {
+        switch (source.latestWkid, target.latestWkid) {
+        case (4326, 3857): way = .toWebMercator
+        case (3857, 4326): way = .fromWebMercator
+        case (let from?, let to?) where from == to:
+            _ = try ProjectionContext().system(source)
+            way = .same
+        default:
+            way = .projection(try Self.operation(source, target))
+        }
+    }
+
+    private static func operation(
+        _ source: CoordinateSystem, _ target: CoordinateSystem
+    ) throws(PROJError) -> ProjectionObject {
+        let context = ProjectionContext()
+        let from = try context.system(source)
+        let to = try context.system(target)
+        guard
+            let operation = unsafe proj_create_crs_to_crs_from_pj(
+                context.handle, from.handle, to.handle, nil, nil)
+        else { throw noOperation(source, target) }
+        let owned = unsafe ProjectionObject(operation, context)
+        guard
+            let normalised = unsafe proj_normalize_for_visualization(
+                context.handle, owned.handle)
+        else { throw noOperation(source, target) }
+        return unsafe ProjectionObject(normalised, context)
+    }
+
+    private static func noOperation(
+        _ source: CoordinateSystem, _ target: CoordinateSystem
+    ) -> PROJError {
+        PROJError(
+            code: .noOperation,
+            description: "there is no transformation from spatial reference \(source.label) "
+                + "to \(target.label)")
+    }
+
+    /// Whether coordinates come back as they were given.
+    public var isIdentity: Bool {
+        if case .same = way { true } else { false }
+    }
+
+    /// From source to target; throws `.outsideDomain` when the result is not a finite coordinate.
+    public func forward(x: Double, y: Double) throws(PROJError) -> (x: Double, y: Double) {
+        switch way {
+        case .same: return (x, y)
+        case .toWebMercator: return try finite(WebMercator.project(longitude: x, latitude: y), x, y)
+        case .fromWebMercator: return try finite(WebMercator.unproject(x: x, y: y), x, y)
+        case .projection(let object): return try run(object, PJ_FWD, x, y)
+        }
+    }
+
+    /// From target to source; throws `.outsideDomain` when the result is not a finite coordinate.
+    public func inverse(x: Double, y: Double) throws(PROJError) -> (x: Double, y: Double) {
+        switch way {
+        case .same: return (x, y)
+        case .toWebMercator: return try finite(WebMercator.unproject(x: x, y: y), x, y)
+        case .fromWebMercator:
+            return try finite(WebMercator.project(longitude: x, latitude: y), x, y)
+        case .projection(let object): return try run(object, PJ_INV, x, y)
+        }
+    }
+
+    private func run(
+        _ object: ProjectionObject, _ direction: PJ_DIRECTION, _ x: Double, _ y: Double
+    ) throws(PROJError) -> (x: Double, y: Double) {
+        guard x.isFinite, y.isFinite else { throw outside(x, y) }
+        let result = unsafe proj_trans(object.handle, direction, proj_coord(x, y, 0, 0))
+        return try finite((unsafe result.xy.x, unsafe result.xy.y), x, y)
+    }
+
+    private func finite(
+        _ result: (x: Double, y: Double), _ x: Double, _ y: Double
+    ) throws(PROJError) -> (x: Double, y: Double) {
+        guard result.x.isFinite, result.y.isFinite else { throw outside(x, y) }
+        return result
+    }
+
+    private func outside(_ x: Double, _ y: Double) -> PROJError {
+        PROJError(
+            code: .outsideDomain,
+            description: "the coordinate \(x), \(y) has no place in the other spatial reference")
+    }
+}

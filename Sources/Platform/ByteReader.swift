@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+extension RawSpan {
+    /// The little-endian integer at a byte offset, aligned or not; nil when it does not lie wholly
+    /// inside.
+    public func littleEndian<Value: FixedWidthInteger & BitwiseCopyable>(
+        at offset: Int, as type: Value.Type = Value.self
+    ) -> Value? {
+        let width = MemoryLayout<Value>.size
+        guard offset >= 0, offset <= byteCount - width else { return nil }
+        return Value(
+            littleEndian: unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: Value.self))
+    }
+
+    /// A copy of the bytes in a range; traps when the range is not inside.
+    public func copy(_ range: Range<Int>) -> [UInt8] {
+        let part = extracting(range)
+        return unsafe [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
+            unsafe part.withUnsafeBytes { bytes in
+                unsafe UnsafeMutableRawBufferPointer(buffer).copyMemory(from: bytes)
+            }
+            count = range.count
+        }
+    }
+
+    /// A copy of all bytes.
+    public func copy() -> [UInt8] { copy(0..<byteCount) }
+}
+
+/// A place in some bytes from which little-endian values are read one after the other.
+///
+/// It holds the offset only; every read is lent the bytes.
+public struct ByteReader: Hashable, Sendable {
+    /// Where the next read begins.
+    public var offset: Int
+
+    /// Starts at an offset.
+    public init(offset: Int = 0) { self.offset = offset }
+
+    /// Fewer bytes are left than a value needs.
+    public struct OutOfBounds: Error, Hashable, Sendable {
+        /// Where the value would have begun.
+        public let offset: Int
+        /// How many bytes it needs.
+        public let needed: Int
+    }
+
+    /// The next integer.
+    public mutating func next<Value: FixedWidthInteger & BitwiseCopyable>(
+        _ type: Value.Type = Value.self, in bytes: RawSpan
+    ) throws(OutOfBounds) -> Value {
+        guard let value = bytes.littleEndian(at: offset, as: type) else {
+            throw OutOfBounds(offset: offset, needed: MemoryLayout<Value>.size)
+        }
+        offset += MemoryLayout<Value>.size
+        return value
+    }
+
+    /// The next 64-bit floating-point number.
+    public mutating func nextDouble(in bytes: RawSpan) throws(OutOfBounds) -> Double {
+        Double(bitPattern: try next(UInt64.self, in: bytes))
+    }
+
+    /// A copy of the next `count` bytes.
+    public mutating func nextBytes(_ count: Int, in bytes: RawSpan) throws(OutOfBounds) -> [UInt8] {
+        guard count >= 0, offset >= 0, count <= bytes.byteCount - offset else {
+            throw OutOfBounds(offset: offset, needed: count)
+        }
+        defer { offset += count }
+        return bytes.copy(offset..<offset + count)
+    }
+}
+
+/// Bytes to which little-endian values are appended one after the other.
+public struct ByteWriter: Sendable {
+    /// What has been written.
+    public private(set) var bytes: [UInt8] = []
+
+    /// Starts empty, with room for some bytes.
+    public init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
+
+    /// Appends an integer.
+    public mutating func append(_ value: some FixedWidthInteger) {
+        withUnsafeBytesOf(value.littleEndian)
+    }
+
+    /// Appends the bits of a 64-bit floating-point number.
+    public mutating func append(_ value: Double) { append(value.bitPattern) }
+
+    /// Appends bytes.
+    public mutating func append(_ more: [UInt8]) { bytes += more }
+
+    private mutating func withUnsafeBytesOf(_ value: some FixedWidthInteger) {
+        unsafe withUnsafeBytes(of: value) { unsafe bytes.append(contentsOf: $0) }
+    }
+}

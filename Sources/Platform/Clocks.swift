@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Glibc
+
+/// Time that only goes forward, from an unknown start; it goes on while the machine sleeps.
+public enum MonotonicClock {
+    /// Nanoseconds (CLOCK_BOOTTIME).
+    public static func nanoseconds() -> Int64 { read(CLOCK_BOOTTIME) }
+}
+
+/// The time of day; may jump either way, so it never orders anything.
+public enum WallClock {
+    /// Microseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
+    public static func microseconds() -> Int64 { read(CLOCK_REALTIME) / 1000 }
+}
+
+private func read(_ clock: clockid_t) -> Int64 {
+    var time = timespec()
+    unsafe clock_gettime(clock, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+}

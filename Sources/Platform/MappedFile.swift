@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Glibc
+
+/// A whole file mapped read-only into memory, lent as bytes; any thread may read.
+///
+/// Meant for immutable files: the bytes must not change, and the file must not be cut short, while
+/// it is mapped (the kernel answers a read past a new end with SIGBUS). Deleting or replacing its
+/// name does no harm.
+@safe
+public final class MappedFile: Sendable {
+    // Never written after init, unmapped in deinit only.
+    private nonisolated(unsafe) let base: UnsafeRawPointer?
+    /// How many bytes there are.
+    public let byteCount: Int
+    /// The path it was opened with.
+    public let path: String
+
+    /// Maps a regular file; an empty one gives zero bytes.
+    public init(path: String) throws(MappingError) {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw MappingError(path: path, errorNumber: errno) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else {
+            throw MappingError(path: path, errorNumber: errno)
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw MappingError(path: path, errorNumber: EISDIR)
+        }
+        let count = Int(status.st_size)
+        var mapped: UnsafeRawPointer?
+        if count > 0 {
+            let address = unsafe mmap(nil, count, PROT_READ, MAP_SHARED, descriptor, 0)
+            guard unsafe address != MAP_FAILED else {
+                throw MappingError(path: path, errorNumber: errno)
+            }
+            unsafe mapped = UnsafeRawPointer(address)
+        }
+        unsafe base = mapped
+        byteCount = count
+        self.path = path
+    }
+
+    /// Lends the bytes for the length of the call.
+    @inline(__always)
+    public func withBytes<R, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+        try body(
+            unsafe RawSpan(
+                _unsafeBytes: UnsafeRawBufferPointer(start: base, count: byteCount)))
+    }
+
+    /// A copy of some of the bytes; the range is cut to the file.
+    public func copy(_ range: Range<Int>) -> [UInt8] {
+        let range = range.clamped(to: 0..<byteCount)
+        guard !range.isEmpty, let start = unsafe base else { return [] }
+        return unsafe [UInt8](
+            UnsafeRawBufferPointer(start: start + range.lowerBound, count: range.count))
+    }
+
+    /// How the bytes are going to be read.
+    public enum Access: Sendable {
+        /// Here and there: read nothing ahead.
+        case random
+        /// From front to back.
+        case sequential
+        /// Soon and all of it: start reading now.
+        case willNeed
+    }
+
+    /// Tells the kernel how the bytes are going to be read; a hint, so it cannot fail.
+    public func advise(_ access: Access) {
+        guard let address = unsafe base else { return }
+        let advice =
+            switch access {
+            case .random: MADV_RANDOM
+            case .sequential: MADV_SEQUENTIAL
+            case .willNeed: MADV_WILLNEED
+            }
+        unsafe _ = madvise(UnsafeMutableRawPointer(mutating: address), byteCount, advice)
+    }
+
+    deinit {
+        if let address = unsafe base {
+            _ = unsafe munmap(UnsafeMutableRawPointer(mutating: address), byteCount)
+        }
+    }
+}
+
+/// Why a file could not be mapped.
+public struct MappingError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The file.
+    public let path: String
+    /// The `errno`.
+    public let errorNumber: Int32
+
+    /// Whether the file does not exist.
+    public var isNotFound: Bool { errorNumber == ENOENT }
+
+    /// One sentence with the path and the system's reason.
+    public var description: String {
+        let reason = unsafe String(cString: strerror(errorNumber))
+        return "cannot map '\(path)': \(reason)"
+    }
+}
+
+extension MappedFile {
+    /// The SHA-256 of all bytes of a file.
+    public static func sha256(_ path: String) throws(MappingError) -> SHA256.Digest {
+        let file = try MappedFile(path: path)
+        file.advise(.sequential)
+        return file.withBytes { SHA256.digest($0) }
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Glibc
+
+/// A file being written under a hidden temporary name, which becomes visible complete or not at all.
+///
+/// Bytes are hashed as they are written. `publish` syncs the file, gives it its name, and syncs the
+/// directory; a staged file that is dropped before leaves nothing behind (and after a crash only a
+/// `.staged-…` file, which nobody opens). Used from one thread.
+@safe
+public struct StagedFile: ~Copyable {
+    private let descriptor: Int32
+    private let temporaryPath: String
+    private var hash = SHA256()
+    private var isPublished = false
+    /// How many bytes have been written.
+    public private(set) var byteCount: Int64 = 0
+
+    /// Creates an empty file, mode 0600, in a directory of the file system it shall stay on.
+    public init(inDirectory directory: String) throws(PlatformError) {
+        var random = SystemRandomNumberGenerator()
+        let suffix = String(random.next(), radix: 36)
+        temporaryPath = directory + "/.staged-\(getpid())-" + suffix
+        descriptor = unsafe open(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw PlatformError(operation: "open", subject: temporaryPath)
+        }
+    }
+
+    /// Appends bytes; throws with `isNoSpace` on a full disk.
+    public mutating func write(_ bytes: RawSpan) throws(PlatformError) {
+        let failure = unsafe bytes.withUnsafeBytes { buffer -> PlatformError? in
+            var offset = 0
+            while offset < buffer.count {
+                let written = unsafe Glibc.write(
+                    descriptor, buffer.baseAddress.map { unsafe $0 + offset }, buffer.count - offset
+                )
+                if written < 0 {
+                    if errno == EINTR { continue }
+                    return PlatformError(operation: "write", subject: temporaryPath)
+                }
+                offset += written
+            }
+            return nil
+        }
+        if let failure { throw failure }
+        hash.update(bytes)
+        byteCount += Int64(bytes.byteCount)
+    }
+
+    /// Appends bytes.
+    public mutating func write(_ bytes: [UInt8]) throws(PlatformError) {
+        unsafe try write(bytes.span.bytes)
+    }
+
+    /// Appends another file's bytes, read in pieces of 256 KiB.
+    public mutating func write(contentsOfFile path: String) throws(PlatformError) {
+        let source = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard source >= 0 else { throw PlatformError(operation: "open", subject: path) }
+        defer { close(source) }
+        var piece = [UInt8](repeating: 0, count: 256 << 10)
+        while true {
+            let count = unsafe piece.withUnsafeMutableBytes { buffer in
+                unsafe read(source, buffer.baseAddress, buffer.count)
+            }
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else { throw PlatformError(operation: "read", subject: path) }
+            guard count > 0 else { return }
+            unsafe try write(piece.span.extracting(0..<count).bytes)
+        }
+    }
+
+    /// The SHA-256 of what has been written so far.
+    public var digest: SHA256.Digest { hash.finish() }
+
+    /// Makes the bytes durable and gives them their name, on the same file system.
+    ///
+    /// - Parameters:
+    ///   - path: The file's name from now on.
+    ///   - replacing: Whether a file of that name is replaced; otherwise it is left as it is.
+    /// - Returns: Whether the name now stands for these bytes; false only when `replacing` is false
+    ///   and there was a file already.
+    @discardableResult
+    public consuming func publish(
+        as path: String, replacing: Bool = true
+    ) throws(PlatformError) -> Bool {
+        guard fsync(descriptor) == 0 else {
+            throw PlatformError(operation: "fsync", subject: temporaryPath)
+        }
+        if replacing {
+            guard unsafe rename(temporaryPath, path) == 0 else {
+                throw PlatformError(operation: "rename", subject: path)
+            }
+            isPublished = true
+        } else if unsafe link(temporaryPath, path) != 0 {
+            if errno == EEXIST { return false }
+            throw PlatformError(operation: "link", subject: path)
+        }
+        let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        try Self.syncDirectory(directory.isEmpty ? "/" : directory)
+        return true
+    }
+
+    /// Makes the bytes of a file durable that another writer has written and closed.
+    public static func sync(_ path: String) throws(PlatformError) {
+        let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw PlatformError(operation: "open", subject: path) }
+        defer { close(file) }
+        guard fsync(file) == 0 else { throw PlatformError(operation: "fsync", subject: path) }
+    }
+
+    /// Makes the names in a directory durable.
+    public static func syncDirectory(_ path: String) throws(PlatformError) {
+        let directory = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { throw PlatformError(operation: "open", subject: path) }
+        defer { close(directory) }
+        guard fsync(directory) == 0 else { throw PlatformError(operation: "fsync", subject: path) }
+    }
+
+    deinit {
+        close(descriptor)
+        if !isPublished { _ = unsafe unlink(temporaryPath) }
+    }
+}

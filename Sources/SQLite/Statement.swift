@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CSQLite
+
+/// A compiled statement: bind, step through the rows, reset, again.
+///
+/// Parameters count from 1 as in SQL, columns from 0. Columns may be read only after `step` has
+/// returned true. Bound to its connection's thread.
+@safe
+public struct Statement: ~Copyable {
+    private let connection: Connection
+    private let handle: OpaquePointer
+    /// The length of the text it was compiled from, for error messages.
+    private let sql: String
+
+    init(connection: Connection, sql: String) throws(SQLiteError) {
+        var compiled: OpaquePointer?
+        let code = unsafe sqlite3_prepare_v3(
+            connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &compiled, nil)
+        try connection.check(code, "prepare '\(sql.prefix(60))'")
+        guard let compiled = unsafe compiled else {
+            throw SQLiteError(
+                extendedCode: 21, operation: "prepare", reason: "no statement in text")
+        }
+        unsafe handle = compiled
+        self.connection = connection
+        self.sql = sql
+    }
+
+    deinit { _ = unsafe sqlite3_finalize(handle) }
+
+    /// Goes on to the next row; false when there is none.
+    public mutating func step() throws(SQLiteError) -> Bool {
+        let code = unsafe sqlite3_step(handle)
+        switch code {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        default:
+            let error = unsafe SQLiteError(
+                handle: connection.handle, code: code, operation: "step '\(sql.prefix(60))'")
+            reset()
+            throw error
+        }
+    }
+
+    /// Runs the statement to its end, ignoring rows, and makes it ready for the next use.
+    public mutating func run() throws(SQLiteError) {
+        while try step() {}
+        reset()
+    }
+
+    /// Makes the statement ready to be bound and run again; bound values are forgotten.
+    public mutating func reset() {
+        _ = unsafe sqlite3_reset(handle)
+        _ = unsafe sqlite3_clear_bindings(handle)
+    }
+
+    // MARK: Binding
+
+    /// Binds an integer.
+    public mutating func bind(_ parameter: Int, _ value: Int64) throws(SQLiteError) {
+        try connection.check(unsafe sqlite3_bind_int64(handle, Int32(parameter), value), "bind")
+    }
+
+    /// Binds text, copied.
+    public mutating func bind(_ parameter: Int, _ value: String) throws(SQLiteError) {
+        var text = value
+        let code = text.withUTF8 { buffer in
+            unsafe buffer.withMemoryRebound(to: CChar.self) { characters in
+                unsafe sqlite3_bind_text(
+                    handle, Int32(parameter), characters.baseAddress,
+                    Int32(characters.count), copied)
+            }
+        }
+        try connection.check(code, "bind")
+    }
+
+    /// Binds bytes, copied; an empty array is an empty blob, not NULL.
+    public mutating func bind(_ parameter: Int, _ value: [UInt8]) throws(SQLiteError) {
+        let code = unsafe value.withUnsafeBytes { buffer in
+            unsafe bindBytes(parameter, buffer)
+        }
+        try connection.check(code, "bind")
+    }
+
+    /// Binds bytes, copied; an empty span is an empty blob, not NULL.
+    public mutating func bind(_ parameter: Int, _ value: RawSpan) throws(SQLiteError) {
+        let code = unsafe value.withUnsafeBytes { buffer in
+            unsafe bindBytes(parameter, buffer)
+        }
+        try connection.check(code, "bind")
+    }
+
+    private func bindBytes(_ parameter: Int, _ buffer: UnsafeRawBufferPointer) -> Int32 {
+        guard let base = buffer.baseAddress, buffer.count > 0 else {
+            return unsafe sqlite3_bind_zeroblob(handle, Int32(parameter), 0)
+        }
+        return unsafe sqlite3_bind_blob64(
+            handle, Int32(parameter), base, UInt64(buffer.count), copied)
+    }
+
+    /// Binds NULL.
+    public mutating func bindNull(_ parameter: Int) throws(SQLiteError) {
+        try connection.check(unsafe sqlite3_bind_null(handle, Int32(parameter)), "bind")
+    }
+
+    // MARK: Columns
+
+    /// Whether the column holds NULL.
+    public func isNull(_ column: Int) -> Bool {
+        unsafe sqlite3_column_type(handle, Int32(column)) == SQLITE_NULL
+    }
+
+    /// The column as an integer; 0 for NULL.
+    public func integer(_ column: Int) -> Int64 {
+        unsafe sqlite3_column_int64(handle, Int32(column))
+    }
+
+    /// The column as text, with broken UTF-8 repaired; empty for NULL.
+    public func text(_ column: Int) -> String {
+        guard let text = unsafe sqlite3_column_text(handle, Int32(column)) else { return "" }
+        let count = Int(unsafe sqlite3_column_bytes(handle, Int32(column)))
+        return unsafe String(
+            decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
+    }
+
+    /// A copy of the column's bytes; empty for NULL.
+    public func bytes(_ column: Int) -> [UInt8] {
+        guard let bytes = unsafe sqlite3_column_blob(handle, Int32(column)) else { return [] }
+        let count = Int(unsafe sqlite3_column_bytes(handle, Int32(column)))
+        return unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: count))
+    }
+
+    /// How many bytes the column's text or blob has.
+    public func byteCount(_ column: Int) -> Int {
+        Int(unsafe sqlite3_column_bytes(handle, Int32(column)))
+    }
+}
+
+/// `SQLITE_TRANSIENT`: SQLite copies what it is given before the call returns.
+private var copied: sqlite3_destructor_type {
+    unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+}

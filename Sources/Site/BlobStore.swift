@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+public import FoundationEssentials
+internal import Platform
+
+/// Bytes kept under their SHA-256: written once, complete or not at all, never changed.
+///
+/// A value; may be used on any thread and in any process. Calls block on the disk.
+public struct BlobStore: Hashable, Sendable {
+    /// The directory the blobs lie in.
+    public let directory: String
+
+    /// Names a store; the directory must exist when something is put.
+    public init(directory: String) { self.directory = directory }
+
+    /// The file of a blob, whether it exists or not.
+    public func path(_ id: ContentID) -> String { directory + "/" + id.rawValue }
+
+    /// Whether the blob is here.
+    public func contains(_ id: ContentID) -> Bool {
+        FileManager.default.fileExists(atPath: path(id))
+    }
+
+    /// Keeps bytes; when it returns they are on the disk.
+    ///
+    /// Throws `Failure` (`noSpace`,
+    /// `unreadable`).
+    public func put(_ bytes: Data, mediaType: String) throws(Failure) -> BlobReference {
+        do {
+            var file = try StagedFile(inDirectory: directory)
+            try file.write(bytes.bytes)
+            return try keep(file, mediaType: mediaType)
+        } catch {
+            throw Failure(error)
+        }
+    }
+
+    /// Keeps a copy of a file's bytes, as they are read now; otherwise as `put(_:mediaType:)`.
+    public func put(file path: String, mediaType: String) throws(Failure) -> BlobReference {
+        do {
+            var file = try StagedFile(inDirectory: directory)
+            try file.write(contentsOfFile: path)
+            return try keep(file, mediaType: mediaType)
+        } catch {
+            throw Failure(error)
+        }
+    }
+
+    /// Keeps some bytes followed by other blobs, in order, without taking those into memory.
+    ///
+    /// Throws as `put(_:mediaType:)`, and `notFound` for a blob that is not here.
+    public func put(
+        _ bytes: Data, then blobs: [BlobReference], mediaType: String
+    ) throws(Failure) -> BlobReference {
+        do {
+            var file = try StagedFile(inDirectory: directory)
+            try file.write(bytes.bytes)
+            for blob in blobs { try file.write(contentsOfFile: path(blob.id)) }
+            return try keep(file, mediaType: mediaType)
+        } catch {
+            throw Failure(error)
+        }
+    }
+
+    private func keep(
+        _ file: consuming StagedFile, mediaType: String
+    ) throws(PlatformError) -> BlobReference {
+        let (id, byteCount) = (ContentID(file.digest), file.byteCount)
+        try file.publish(as: directory + "/" + id.rawValue, replacing: false)
+        return BlobReference(
+            id: id, byteCount: byteCount, mediaType: mediaType)
+    }
+
+    /// Reads a whole blob; `maximumByteCount` bounds what is taken into memory.
+    ///
+    /// Throws `Failure`:
+    /// `notFound`, `tooLarge`, `corrupt` when the bytes no longer have the length they were named
+    /// with, `unreadable`.
+    public func read(
+        _ blob: BlobReference, maximumByteCount: Int64 = 1 << 30
+    ) throws(Failure) -> Data {
+        guard blob.byteCount <= maximumByteCount else {
+            throw Failure(
+                .tooLarge,
+                "blob \(blob.id) has \(blob.byteCount) bytes; at most \(maximumByteCount) are read "
+                    + "at once")
+        }
+        guard contains(blob.id) else { throw Failure(.notFound, "there is no blob \(blob.id)") }
+        guard let bytes = FileManager.default.contents(atPath: path(blob.id)) else {
+            throw Failure(.unreadable, "blob \(blob.id) cannot be read")
+        }
+        guard bytes.count == blob.byteCount else {
+            throw Failure(
+                .corrupt,
+                "blob \(blob.id) has \(bytes.count) bytes; it was put with \(blob.byteCount)")
+        }
+        return bytes
+    }
+}

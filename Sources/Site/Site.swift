@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+internal import FoundationEssentials
+internal import Glibc
+internal import Platform
+
+/// A site: the directory that holds everything one Cairn installation knows.
+///
+/// ```
+/// site/ cairn.json · run/ · log/events.sqlite · datasets/<sha256>/layer.fgb
+///       locators/<sha256>/locator.bin · blobs/<sha256> · jobs/<job>/
+/// ```
+/// A value: it holds names, not handles, and may be used on any thread and in any process.
+public struct Site: Hashable, Sendable {
+    /// The absolute path of the directory, without a trailing slash.
+    public let path: String
+    /// What `cairn.json` says.
+    public let identity: SiteIdentity
+    /// The directory of sockets and locks, readable by its owner only.
+    ///
+    /// It is `run/` in the site,
+    /// or, when that path is too long for a Unix socket's name, a directory in `/tmp` named after
+    /// the user and the site's path.
+    public let runDirectory: String
+
+    /// Opens an existing site; throws `Failure`: `notFound` when there is no `cairn.json`,
+    /// `newerVersion` for a format this build does not know, `corrupt` or `unreadable` for a file
+    /// that cannot be understood or read.
+    public init(opening path: String) throws(Failure) {
+        self.path = Self.absolute(path)
+        identity = try SiteIdentity(readingFrom: self.path + "/cairn.json", site: self.path)
+        runDirectory = Self.runDirectory(of: self.path)
+        try makeDirectories()
+    }
+
+    /// Opens the site, and makes it first where there is none.
+    ///
+    /// Two processes may do so at once: they get the same site. Throws as `init(opening:)`, and
+    /// `noSpace`.
+    public init(openingOrCreating path: String) throws(Failure) {
+        let site = Self.absolute(path)
+        if !FileManager.default.fileExists(atPath: site + "/cairn.json") {
+            try Self.makeDirectory(site, mode: 0o755)
+            try SiteIdentity(
+                formatVersion: 1, siteID: UUID(),
+                createdAt: Timestamp(microseconds: WallClock.microseconds())
+            )
+            .write(to: site + "/cairn.json", inDirectory: site)
+        }
+        try self.init(opening: site)
+    }
+
+    /// Where the event log lies.
+    public var logFile: String { logDirectory + "/events.sqlite" }
+    /// The directory of the event log.
+    public var logDirectory: String { path + "/log" }
+    /// The directory of datasets.
+    public var datasetsDirectory: String { path + "/datasets" }
+    /// The directory of locators.
+    public var locatorsDirectory: String { path + "/locators" }
+    /// The directory of jobs' scratch files.
+    public var jobsDirectory: String { path + "/jobs" }
+    /// The site's blobs.
+    public var blobs: BlobStore { BlobStore(directory: path + "/blobs") }
+
+    /// The file of a dataset, whether it exists or not.
+    public func datasetPath(_ id: ContentID) -> String {
+        datasetsDirectory + "/" + id.rawValue + "/layer.fgb"
+    }
+
+    /// The file of a locator, whether it exists or not.
+    public func locatorPath(_ id: ContentID) -> String {
+        locatorsDirectory + "/" + id.rawValue + "/locator.bin"
+    }
+
+    /// The scratch directory of a job, whether it exists or not; nothing in it is a record.
+    public func jobDirectory(_ id: JobID) -> String { jobsDirectory + "/" + id.description }
+
+    /// The lock that a process named `name` takes when there may be only one per site.
+    public func lockPath(_ name: String) -> String { runDirectory + "/" + name + ".lock" }
+
+    /// Makes a directory, and those above it, where there is none; throws `Failure` (`noSpace`,
+    /// `unreadable`).
+    public static func makeDirectory(_ path: String, mode: Int = 0o755) throws(Failure) {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true,
+                attributes: [.posixPermissions: mode])
+        } catch let error as CocoaError where error.code == .fileWriteOutOfSpace {
+            throw Failure(.noSpace, "cannot make the directory '\(path)': no space left")
+        } catch {
+            throw Failure(.unreadable, "cannot make the directory '\(path)': \(error)")
+        }
+    }
+
+    private func makeDirectories() throws(Failure) {
+        for directory in [
+            logDirectory, datasetsDirectory, locatorsDirectory, path + "/blobs", jobsDirectory,
+        ] where !FileManager.default.fileExists(atPath: directory) {
+            try Self.makeDirectory(directory)
+        }
+        if !FileManager.default.fileExists(atPath: runDirectory) {
+            try Self.makeDirectory(runDirectory, mode: 0o700)
+        }
+        if let fault = PrivateDirectory.fault(at: runDirectory) {
+            throw Failure(.conflict, "the directory of sockets and locks is not safe: " + fault)
+        }
+    }
+
+    private static func absolute(_ path: String) -> String {
+        var text =
+            path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+        while text.count > 1 && text.hasSuffix("/") { text.removeLast() }
+        return text
+    }
+
+    /// A Unix socket's name has room for 107 bytes; the longest of ours is `lane-` and a UUID.
+    private static func runDirectory(of site: String) -> String {
+        let own = site + "/run"
+        if own.utf8.count + "/lane-".utf8.count + 36 <= 107 { return own }
+        return "/tmp/cairn-\(geteuid())-"
+            + SHA256.digest(site).hexadecimal.prefix(16)
+    }
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Bus
+internal import CairnModel
+internal import Daemon
+internal import FoundationEssentials
+internal import Jobs
+internal import Logging
+internal import Platform
+
+extension Hub {
+    // MARK: After a restart
+
+    /// The jobs are known: workers that came back get their attempts, the others have some time.
+    func jobsLoaded() {
+        ledger.isLoaded = true
+        ledger.isReachable = true
+        rotation = table.jobs.values.filter { !$0.status.isTerminal }
+            .sorted { $0.submittedAt < $1.submittedAt }.map(\.id)
+        adoptionEnd = MonotonicClock.nanoseconds() + timing.adoption.wholeNanoseconds
+        for (instance, hello) in unadopted { adopt(hello, by: instance) }
+        unadopted = [:]
+        logger.info(
+            "jobs", metadata: ["count": "\(table.jobs.count)", "open": "\(rotation.count)"])
+        dispatchChunks()
+    }
+
+    /// Gives a worker back what the log says it holds, and tells it to drop the rest.
+    ///
+    /// A lease of this worker that it does not know of never reached it.
+    func adopt(_ hello: WorkerHello, by instance: UUID) {
+        let now = MonotonicClock.nanoseconds()
+        let items = hello.running.map { ($0, true) } + hello.finished.map { ($0, false) }
+        for (item, isRunning) in items {
+            let lease = item.attempt.lease
+            guard let state = table[item.job], state.holds(item.attempt),
+                state.running[item.attempt.chunk]?.worker == instance
+            else {
+                if isRunning {
+                    send(
+                        Message(header: MessageHeader(kind: .cancel, messageID: lease)),
+                        to: instance)
+                }
+                continue
+            }
+            guard workers[instance]?.chunks[lease] == nil else { continue }
+            var chunk = WorkerLane.HeldChunk(held: item, counterSince: now)
+            chunk.occupiesSlot = isRunning
+            workers[instance]?.chunks[lease] = chunk
+            if state.status == .cancelling { cancel(lease, of: instance) }
+        }
+        for job in rotation {
+            for running in table[job]?.running.values.map(\.self) ?? []
+            where running.worker == instance
+                && workers[instance]?.chunks[running.attempt.lease] == nil
+            {
+                perform(
+                    .report(running.attempt, .released(reason: "it never reached its worker")),
+                    on: job)
+            }
+        }
+    }
+
+    /// Workers that have not come back by now will not.
+    func closeAdoption(_ now: Int64) {
+        guard let end = adoptionEnd, now > end else { return }
+        adoptionEnd = nil
+        for job in rotation {
+            for running in table[job]?.running.values.map(\.self) ?? []
+            where workers[running.worker]?.chunks[running.attempt.lease] == nil {
+                perform(
+                    .lose(
+                        running.attempt,
+                        reason: "process \(running.processID) did not come back to a new supervisor"
+                    ), on: job)
+            }
+        }
+    }
+
+    // MARK: Leases
+
+    /// Gives chunks to workers with room: every job in its turn, every chunk to the freest worker.
+    func dispatchChunks() {
+        guard ledger.isLoaded, ledger.isReachable, !isDraining else { return }
+        for pool in WorkerPool.allCases {
+            var grants: [JobID: [LeaseGrant]] = [:]
+            while let worker = freestForChunks(in: pool), let (job, chunk) = nextChunk(in: pool) {
+                workers[worker.instance]?.chunkCredit -= 1
+                reserved[job, default: []].insert(chunk)
+                grants[job, default: []].append(
+                    LeaseGrant(
+                        chunk: chunk, lease: .timeOrdered(), worker: worker.instance,
+                        processID: worker.hello.processID))
+            }
+            for (job, grants) in grants { lease(grants, of: job) }
+        }
+    }
+
+    private func freestForChunks(in pool: WorkerPool) -> WorkerLane? {
+        workers.values.filter {
+            $0.hello.pool == pool && $0.takesWork && $0.chunkCredit > 0
+        }.max { ($0.chunkCredit, $0.taskCredit) < ($1.chunkCredit, $1.taskCredit) }
+    }
+
+    /// The next job in turn that has a chunk for this pool goes to the end of the queue.
+    private func nextChunk(in pool: WorkerPool) -> (JobID, Int)? {
+        let now = now
+        for (index, job) in rotation.enumerated() {
+            let taken = reserved[job] ?? []
+            guard
+                let chunk = table[job]?.runnableChunks(
+                    in: pool, at: now, limit: 1, isReserved: taken.contains
+                ).first
+            else { continue }
+            rotation.remove(at: index)
+            rotation.append(job)
+            return (job, chunk)
+        }
+        return nil
+    }
+
+    private func lease(_ grants: [LeaseGrant], of job: JobID) {
+        perform(.lease(grants), on: job) { hub, result in
+            for grant in grants { hub.reserved[job]?.remove(grant.chunk) }
+            if hub.reserved[job]?.isEmpty == true { hub.reserved[job] = nil }
+            for grant in grants {
+                if case .success = result {
+                    hub.hand(grant, of: job)
+                } else {
+                    hub.workers[grant.worker]?.chunkCredit += 1
+                }
+            }
+        }
+    }
+
+    /// The lease is committed: now, and not before, its worker hears of it.
+    private func hand(_ grant: LeaseGrant, of job: JobID) {
+        failpoints.pass("supervisor.afterLeaseBeforeTask")
+        guard let state = table[job], let assignment = state.assignment(chunk: grant.chunk),
+            assignment.held.attempt.lease == grant.lease
+        else { return }
+        let attempt = assignment.held.attempt
+        do throws(Failure) {
+            guard state.isRunning || state.isPaused, let worker = workers[grant.worker],
+                worker.takesWork, let lane = worker.lane
+            else { throw Failure(.unavailable, "its worker has gone") }
+            let header = MessageHeader(
+                kind: .task, pool: assignment.chunk.pool.rawValue, messageID: grant.lease,
+                correlation: grant.worker, epoch: UInt32(clamping: attempt.number))
+            let metadata = RequestMetadata(
+                operation: assignment.operation, actor: state.submission.actor)
+            try lane.send(
+                Message(
+                    header: header, metadata: try CairnJSON.encode(metadata),
+                    payload: try CairnJSON.encode(assignment)))
+            workers[grant.worker]?.chunks[grant.lease] = WorkerLane.HeldChunk(
+                held: assignment.held, counterSince: MonotonicClock.nanoseconds())
+        } catch {
+            workers[grant.worker]?.chunkCredit += 1
+            let report: ChunkReport =
+                error.code == .tooLarge
+                ? .failed(error) : .released(reason: "it never reached its worker")
+            perform(.report(attempt, report), on: job)
+        }
+    }
+
+    // MARK: Results
+
+    /// Records how an attempt ended and acknowledges that, in this order.
+    func chunkResult(_ message: Message) {
+        let sender = message.header.sender
+        guard ledger.isLoaded, let result = try? message.decode(ChunkResult.self),
+            result.held.attempt.lease == message.header.correlation
+        else { return }
+        let lease = result.held.attempt.lease
+        if let chunk = workers[sender]?.chunks[lease] {
+            guard !chunk.isReported else { return }
+            workers[sender]?.chunks[lease]?.isReported = true
+            if chunk.occupiesSlot { workers[sender]?.chunkCredit += 1 }
+            workers[sender]?.doneCount += 1
+        }
+        failpoints.pass("supervisor.beforeResult")
+        perform(.report(result.held.attempt, result.report), on: result.held.job) { hub, outcome in
+            hub.failpoints.pass("supervisor.afterResultBeforeAck")
+            hub.workers[sender]?.chunks[lease] = nil
+            var header = MessageHeader(kind: .resultAck, messageID: lease)
+            if case .failure(let failure) = outcome {
+                guard failure.code == .conflict || failure.code == .notFound else { return }
+                header.flags = WorkerWire.staleFlag
+                hub.counters.staleResultCount += 1
+            }
+            hub.send(Message(header: header), to: sender)
+        }
+        dispatchChunks()
+    }
+
+    // MARK: Consequences
+
+    /// After commit: what has happened to a job is acted on and shown.
+    func applied(_ records: [RecordedEvent], to job: JobID) throws(Failure) {
+        for record in records {
+            switch try JobEvent(record.event) {
+            case .submitted: rotation.append(job)
+            case .cancelRequested: cancelAttempts(of: job)
+            case .succeeded, .failed, .timedOut, .cancelled:
+                cancelAttempts(of: job)
+                rotation.removeAll { $0 == job }
+                published[job] = nil
+                logger.info(
+                    "job ended",
+                    metadata: [
+                        "job": "\(job)", "status": "\(table[job]?.status.rawValue ?? "")",
+                    ])
+            default: break
+            }
+        }
+        publish(job: job)
+        dispatchChunks()
+    }
+
+    private func cancelAttempts(of job: JobID) {
+        for (instance, worker) in workers {
+            for (lease, chunk) in worker.chunks
+            where chunk.held.job == job && !chunk.isReported && chunk.cancelledAt == nil {
+                cancel(lease, of: instance)
+            }
+        }
+    }
+
+    /// What running attempts say of themselves, by chunk.
+    func fractions(of job: JobID) -> [Int: Double] {
+        var fractions: [Int: Double] = [:]
+        for worker in workers.values {
+            for chunk in worker.chunks.values where chunk.held.job == job {
+                fractions[chunk.held.attempt.chunk] = chunk.fraction
+            }
+        }
+        return fractions
+    }
+
+    /// Once a second: progress and time limits become events.
+    func tickJobs() {
+        checkLog()
+        guard ledger.isLoaded else { return }
+        for job in rotation where ledger.writers[job] == nil {
+            guard let state = table[job] else { continue }
+            for action in [JobAction.tick, .progress(fractions(of: job))] {
+                let changes = (try? state.decide(action, at: now)) ?? []
+                if !changes.isEmpty { perform(action, on: job) }
+            }
+        }
+    }
+}

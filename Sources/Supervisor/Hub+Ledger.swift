@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Bus
+internal import CairnModel
+internal import Daemon
+internal import DequeModule
+internal import FoundationEssentials
+internal import Jobs
+internal import Logging
+
+/// What is on its way to the log.
+///
+/// The actions on one job are decided and appended one after the other; different jobs do not wait
+/// for each other.
+struct LedgerState {
+    enum Action: Sendable {
+        case submit(JobSubmission)
+        case act(JobAction)
+    }
+
+    struct Entry: Sendable {
+        let action: Action
+        let done: @Sendable (isolated Hub, Result<Void, Failure>) -> Void
+    }
+
+    struct Writer {
+        var waiting: Deque<Entry> = []
+        var underWay: (entry: Entry, append: StreamAppend)?
+    }
+
+    /// Users' commands that may wait.
+    static let commandBound = 1_000
+
+    var isLoaded = false
+    /// Why jobs cannot be followed: an event this build does not know.
+    var fault: Failure?
+    /// Whether the log answered when it was last asked.
+    var isReachable = false
+    var writers: [JobID: Writer] = [:]
+    var commandCount = 0
+
+    var isWriting: Bool { !writers.isEmpty }
+}
+
+extension Hub {
+    static let producer = "cairn-supervisor/0.1.0"
+    private static let appendTimeout = Duration.seconds(2)
+
+    // MARK: Reading
+
+    /// Folds every job event of the log; until that is done, nothing is decided about jobs.
+    func loadJobs() {
+        let request = ReadRequest(after: table.sequence, limit: 1_000, category: "job")
+        ask("read", request) { hub, answer in
+            do throws(Failure) {
+                let page = try answer.get().decode(ReadPage.self)
+                for record in page.events { try hub.table.apply(record) }
+                page.events.isEmpty ? hub.jobsLoaded() : hub.loadJobs()
+            } catch {
+                hub.logger.notice("jobs not read yet", metadata: ["reason": "\(error)"])
+                // Tasks go on without jobs; only another build can follow these.
+                guard error.isRetriable else { return hub.ledger.fault = error }
+                hub.after(.milliseconds(500)) { $0.loadJobs() }
+            }
+        }
+    }
+
+    private func ask(
+        _ operation: String, _ body: some Encodable & Sendable,
+        _ done: @escaping @Sendable (isolated Hub, Result<Message, Failure>) -> Void
+    ) {
+        do throws(Failure) {
+            let message = Message(
+                header: MessageHeader(kind: .request, ttlMilliseconds: 2_000),
+                metadata: try CairnJSON.encode(RequestMetadata(operation: operation)),
+                payload: try CairnJSON.encode(body))
+            logRequester?.ask(message, timeout: Self.appendTimeout) { [weak self] answer in
+                self?.assumeIsolated { done($0, answer) }
+            }
+        } catch {
+            done(self, .failure(error))
+        }
+    }
+
+    /// Notices an outage of the log before a user does.
+    func checkLog() {
+        ask("head", [String: String]()) { hub, answer in
+            if case .success = answer {
+                hub.ledger.isReachable = true
+            } else {
+                hub.ledger.isReachable = false
+            }
+        }
+    }
+
+    // MARK: Writing
+
+    /// Decides an action on a job, appends what it leads to, folds that in, and calls `done`: with
+    /// success once it is committed (or changes nothing), or with the refusal.
+    ///
+    /// While the log is away it waits.
+    func perform(
+        _ action: JobAction, on job: JobID,
+        done: @escaping @Sendable (isolated Hub, Result<Void, Failure>) -> Void = { _, _ in }
+    ) {
+        enqueue(LedgerState.Entry(action: .act(action), done: done), on: job)
+    }
+
+    func enqueue(_ entry: LedgerState.Entry, on job: JobID) {
+        ledger.writers[job, default: LedgerState.Writer()].waiting.append(entry)
+        pump(job)
+    }
+
+    private func pump(_ job: JobID) {
+        while let writer = ledger.writers[job], writer.underWay == nil {
+            guard let entry = ledger.writers[job]?.waiting.popFirst() else {
+                ledger.writers[job] = nil
+                return
+            }
+            do throws(Failure) {
+                guard let append = try decide(entry.action, on: job) else {
+                    entry.done(self, .success(()))
+                    continue
+                }
+                ledger.writers[job]?.underWay = (entry, append)
+                send(append, of: job)
+            } catch {
+                entry.done(self, .failure(error))
+            }
+        }
+    }
+
+    private func decide(
+        _ action: LedgerState.Action, on job: JobID
+    ) throws(Failure) -> StreamAppend? {
+        let changes: [JobChange]
+        var metadata = EventMetadata(correlation: job.rawValue, producer: Self.producer)
+        switch action {
+        case .submit(let submission):
+            changes = try table.decide(submit: submission)
+            metadata.actor = submission.actor
+        case .act(let action):
+            guard let state = table[job] else {
+                throw Failure(.notFound, "there is no job \(job)")
+            }
+            changes = try state.decide(action, at: now)
+        }
+        guard !changes.isEmpty else { return nil }
+        return try JobChange.append(
+            changes, to: job, at: table[job]?.streamPosition ?? -1, metadata: metadata)
+    }
+
+    private func send(_ append: StreamAppend, of job: JobID) {
+        let isLease = append.events[0].type == JobChunkLeased.eventType
+        failpoints.pass(isLease ? "supervisor.beforeLease" : "supervisor.beforeCommit")
+        ask("append", AppendRequest(appends: [append])) { hub, answer in
+            do throws(Failure) {
+                hub.committed(job, try answer.get().decode(AppendResult.self))
+            } catch {
+                hub.notCommitted(job, error)
+            }
+        }
+    }
+
+    private func committed(_ job: JobID, _ result: AppendResult) {
+        ledger.isReachable = true
+        guard let (entry, append) = ledger.writers[job]?.underWay else { return }
+        let position = table[job]?.streamPosition ?? -1
+        let records = append.events.enumerated().map { offset, event in
+            RecordedEvent(
+                globalPosition: result.firstPosition + Int64(offset), stream: append.stream,
+                streamPosition: position + 1 + Int64(offset), recordedAt: result.recordedAt,
+                event: event)
+        }
+        do throws(Failure) {
+            try table.applyOwn(records)
+            ledger.writers[job]?.underWay = nil
+            try applied(records, to: job)
+        } catch {
+            return requestShutdown(error)
+        }
+        entry.done(self, .success(()))
+        pump(job)
+    }
+
+    /// Whether it was written is not known, or it was not: the same append again settles it, since
+    /// its ids and bytes are the same.
+    private func notCommitted(_ job: JobID, _ failure: Failure) {
+        guard let (entry, append) = ledger.writers[job]?.underWay else { return }
+        switch failure.code {
+        case .conflict, .idReused:
+            logger.critical("somebody else writes this job", metadata: ["job": "\(job)"])
+            requestShutdown(failure)
+        case .invalidParameter, .tooLarge, .corrupt, .newerVersion, .notFound:
+            logger.error("append refused", metadata: ["reason": "\(failure)"])
+            ledger.writers[job]?.underWay = nil
+            entry.done(self, .failure(failure))
+            pump(job)
+        default:
+            if ledger.isReachable {
+                logger.notice("the log is away", metadata: ["reason": "\(failure)"])
+            }
+            ledger.isReachable = false
+            after(.milliseconds(200)) { $0.send(append, of: job) }
+        }
+    }
+}

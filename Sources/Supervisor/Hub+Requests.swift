@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Bus
+internal import CairnModel
+internal import Daemon
+internal import FoundationEssentials
+internal import Jobs
+internal import Logging
+
+extension Hub {
+    // MARK: Requests
+
+    func answer(_ request: IncomingRequest) {
+        guard request.message.header.kind == .request else { return take(task: request) }
+        do throws(Failure) {
+            switch try request.metadata().operation {
+            case "submit": try submit(request)
+            case "command": try command(request)
+            case "describe":
+                try requireJobs()
+                let id = try request.message.decode(JobID.self)
+                guard let state = table[id] else {
+                    throw Failure(.notFound, "there is no job \(id)")
+                }
+                request.reply(encoding: describe(state))
+            case "list":
+                try requireJobs()
+                request.reply(encoding: list)
+            case "workers": request.reply(encoding: workerDescriptions)
+            case let other:
+                throw Failure(
+                    .notFound,
+                    "the supervisor has no operation '\(other.prefix(40))'; it has submit, command, "
+                        + "describe, list and workers")
+            }
+        } catch {
+            request.reply(failure: error)
+        }
+    }
+
+    /// Jobs in one list, the newest, and about how many bytes they may take up.
+    static let listBound = 1_000
+    static let listByteBound = 4 << 20
+
+    /// The newest jobs, without their messages.
+    private var list: [JobDescription] {
+        var byteCount = 0
+        return table.newestFirst.prefix(Self.listBound).prefix { state in
+            byteCount += 2_048 + state.submission.parametersByteCount
+            return byteCount < Self.listByteBound
+        }.map { state in
+            var description = describe(state)
+            description.messages = []
+            return description
+        }
+    }
+
+    private func requireJobs() throws(Failure) {
+        if let fault = ledger.fault { throw fault }
+        guard ledger.isLoaded else {
+            throw Failure(
+                .logUnavailable, "the log has not been read yet, so jobs are unknown; try again")
+        }
+    }
+
+    /// Nothing is promised that cannot be recorded.
+    private func requireLog() throws(Failure) {
+        guard !isDraining else { throw .draining }
+        try requireJobs()
+        guard ledger.isReachable else {
+            throw Failure(
+                .logUnavailable, "the log is away, so nothing can be recorded; try again")
+        }
+        guard ledger.commandCount < LedgerState.commandBound else {
+            throw Failure(.busy, "\(LedgerState.commandBound) commands wait for the log")
+        }
+    }
+
+    private func submit(_ request: IncomingRequest) throws(Failure) {
+        try requireLog()
+        let submission = try request.message.decode(JobSubmission.self)
+        record(.submit(submission), on: submission.id, for: request)
+    }
+
+    private func command(_ request: IncomingRequest) throws(Failure) {
+        try requireLog()
+        let command = try request.message.decode(JobCommandRequest.self)
+        record(.act(.command(command.command, id: command.id)), on: command.job, for: request)
+    }
+
+    /// Answers with the job once the action is committed.
+    ///
+    /// When the log does not say so in time, the asker is told that it is not known: the same id
+    /// again settles it.
+    private func record(
+        _ action: LedgerState.Action, on job: JobID, for request: IncomingRequest
+    ) {
+        ledger.commandCount += 1
+        let entry = LedgerState.Entry(action: action) { hub, result in
+            hub.ledger.commandCount -= 1
+            hub.failpoints.pass("supervisor.afterCommandBeforeReply")
+            switch result {
+            case .success:
+                guard let state = hub.table[job] else { return }
+                request.reply(encoding: hub.describe(state), sequence: state.sequence)
+            case .failure(let failure): request.reply(failure: failure)
+            }
+        }
+        enqueue(entry, on: job)
+        after(timing.commitWait) { _ in
+            request.reply(
+                failure: Failure(
+                    .logUnavailable,
+                    "the log has not answered, so whether this was recorded is not known yet; ask "
+                        + "again with the same id"))
+        }
+    }
+
+    // MARK: Descriptions
+
+    /// With the progress that running attempts report; never less than what was said before.
+    func describe(_ state: JobState) -> JobDescription {
+        var description = state.description
+        guard !state.status.isTerminal else { return description }
+        let live = state.progress(running: fractions(of: state.id))
+        description.progress = max(live, published[state.id] ?? 0)
+        published[state.id] = description.progress
+        return description
+    }
+
+    var workerDescriptions: [WorkerDescription] {
+        workers.values.map(\.description).sorted {
+            ($0.pool.rawValue, $0.since.microseconds, $0.instance.uuidString)
+                < ($1.pool.rawValue, $1.since.microseconds, $1.instance.uuidString)
+        }
+    }
+
+    // MARK: Live
+
+    func subscribed(to topic: String) {
+        if topic.isEmpty || topic.hasPrefix("result/") { hasResultSubscribers = true }
+        if WorkerWire.presenceTopic.hasPrefix(topic) { announce() }
+        if "workers".hasPrefix(topic) { publishWorkers(always: true) }
+        if "job/".hasPrefix(topic) {
+            for job in rotation { publish(job: job) }
+        } else if topic.hasPrefix("job/"), let id = JobID(String(topic.dropFirst(4))) {
+            publish(job: id)
+        }
+    }
+
+    /// Shows a job as it is now; never the record.
+    func publish(job: JobID) {
+        guard let state = table[job], let payload = try? CairnJSON.encode(describe(state)) else {
+            return
+        }
+        let header = MessageHeader(kind: .live, sequence: state.sequence)
+        try? live?.publish(
+            topic: "job/" + job.rawValue.uuidString.lowercased(),
+            Message(header: header, payload: payload))
+    }
+
+    /// Four times a second: jobs whose running attempts have news.
+    func publishProgress() {
+        for job in rotation {
+            guard let state = table[job], !state.running.isEmpty else { continue }
+            let before = published[job] ?? 0
+            if state.progress(running: fractions(of: job)) > before { publish(job: job) }
+        }
+    }
+
+    func publishWorkers(always: Bool) {
+        let descriptions = workerDescriptions
+        guard always || descriptions != lastWorkers else { return }
+        lastWorkers = descriptions
+        guard let payload = try? CairnJSON.encode(descriptions) else { return }
+        try? live?.publish(
+            topic: "workers", Message(header: MessageHeader(kind: .live), payload: payload))
+    }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Bus
+internal import CairnModel
+internal import FoundationEssentials
+internal import Logging
+internal import Platform
+
+extension Hub {
+    /// Workers that may die of a task before its asker is told.
+    static let taskDeathBound = 3
+
+    // MARK: In
+
+    /// Takes an interactive task; its payload is never opened.
+    func take(task request: IncomingRequest) {
+        guard let pool = WorkerPool(rawValue: request.message.header.pool) else {
+            return request.reply(
+                failure: Failure(
+                    .invalidParameter,
+                    "worker pool \(request.message.header.pool) does not exist"))
+        }
+        guard !isDraining else { return request.reply(failure: .draining) }
+        if isAbsent(pool) { return request.reply(failure: Self.absence(of: pool)) }
+        let task = PendingTask(request, pool: pool, now: .now)
+        guard queues[pool, default: TaskQueue()].append(task) else {
+            return request.reply(
+                failure: Failure(
+                    .busy, "\(TaskQueue.capacity) requests wait for \(pool.processName)"))
+        }
+        dispatchTasks(pool)
+    }
+
+    private func isAbsent(_ pool: WorkerPool) -> Bool {
+        guard !workers.values.contains(where: { $0.hello.pool == pool }) else { return false }
+        let absence = MonotonicClock.nanoseconds() - (lastServed[pool] ?? 0)
+        return absence > timing.poolAbsence.wholeNanoseconds
+    }
+
+    private static func absence(of pool: WorkerPool) -> Failure {
+        Failure(.unavailable, "no \(pool.processName) is running")
+    }
+
+    // MARK: Out
+
+    /// Gives waiting tasks to workers with credit, each to the one with the most.
+    func dispatchTasks(_ pool: WorkerPool) {
+        while (queues[pool]?.count ?? 0) > 0, let instance = freest(in: pool) {
+            guard let task = queues[pool]?.popFirst() else { return }
+            let now = ContinuousClock.now
+            guard task.deadline > now else {
+                task.request.reply(failure: Self.expired)
+                continue
+            }
+            give(task, to: instance, now)
+        }
+    }
+
+    private static let expired = Failure(.timedOut, "no worker had time for the request")
+
+    private func freest(in pool: WorkerPool) -> UUID? {
+        var best: WorkerLane?
+        for worker in workers.values
+        where worker.hello.pool == pool && worker.takesWork
+            && worker.taskCredit > (best?.taskCredit ?? 0)
+        {
+            best = worker
+        }
+        return best?.instance
+    }
+
+    private func give(
+        _ task: PendingTask, to instance: UUID, _ now: ContinuousClock.Instant
+    ) {
+        let question = task.request.message
+        let header = MessageHeader(
+            kind: .task, pool: task.pool.rawValue, contentType: question.header.contentType,
+            correlation: instance, ttlMilliseconds: task.timeLeft(at: now))
+        let message = Message(
+            header: header, metadata: question.metadata, payload: question.payload)
+        do throws(Failure) {
+            guard let lane = workers[instance]?.lane else { throw .draining }
+            try lane.send(message)
+            workers[instance]?.taskCredit -= 1
+            var given = task
+            given.givenAt = now
+            workers[instance]?.tasks[header.messageID] = given
+        } catch {
+            if error.code == .tooLarge { return task.request.reply(failure: error) }
+            // A lane that takes nothing more: its worker gets no task until one comes back.
+            workers[instance]?.taskCredit = 0
+            queues[task.pool]?.putBack(task)
+        }
+    }
+
+    // MARK: Back
+
+    func taskResult(_ message: Message) {
+        let sender = message.header.sender
+        // A refusal says that the credit was wrong: it is not given back.
+        let isRefused = message.header.flags & WorkerWire.refusedFlag != 0
+        if !isRefused { workers[sender]?.returnTaskCredit() }
+        guard let task = workers[sender]?.tasks.removeValue(forKey: message.header.correlation)
+        else {
+            counters.lateResultCount += 1
+            if let pool = workers[sender]?.hello.pool { dispatchTasks(pool) }
+            return
+        }
+        if isRefused {
+            redispatch(task)
+        } else {
+            var answer = message
+            answer.header.kind =
+                message.header.flags & WorkerWire.failureFlag != 0 ? .failure : .reply
+            task.request.reply(relaying: answer)
+            if answer.header.kind == .reply { publishResult(of: task, answer) }
+        }
+        dispatchTasks(task.pool)
+    }
+
+    /// Gives a task to another worker: it changes nothing, so it may be done twice.
+    func redispatch(_ task: PendingTask) {
+        counters.redispatchCount += 1
+        guard task.deathCount < Self.taskDeathBound else {
+            return task.request.reply(
+                failure: Failure(
+                    .internal,
+                    "the request ended \(task.deathCount) \(task.pool.processName) processes and "
+                        + "is not tried again"))
+        }
+        queues[task.pool, default: TaskQueue()].putBack(task)
+    }
+
+    func expireTasks(_ now: Int64) {
+        for pool in WorkerPool.allCases where (queues[pool]?.count ?? 0) > 0 {
+            for task in queues[pool]?.removeExpired(at: .now) ?? [] {
+                task.request.reply(failure: Self.expired)
+            }
+            guard isAbsent(pool) else {
+                dispatchTasks(pool)
+                continue
+            }
+            for task in queues[pool]?.removeAll() ?? [] {
+                task.request.reply(failure: Self.absence(of: pool))
+            }
+        }
+    }
+
+    /// Shows an identify answer to whoever watches the map.
+    private func publishResult(of task: PendingTask, _ answer: Message) {
+        guard hasResultSubscribers, task.pool == .identify,
+            let map = (try? task.request.metadata())?.map
+        else { return }
+        let header = MessageHeader(
+            kind: .live, contentType: answer.header.contentType,
+            correlation: task.request.message.header.messageID)
+        try? live?.publish(
+            topic: "result/" + map.prefix(100),
+            Message(
+                header: header, metadata: task.request.message.metadata, payload: answer.payload))
+    }
+}
+
+extension WorkerPool {
+    /// The process that serves it.
+    var processName: String {
+        switch self {
+        case .identify: "cairn-identify"
+        case .locator: "cairn-locator"
+        case .work: "cairn-worker"
+        }
+    }
+}

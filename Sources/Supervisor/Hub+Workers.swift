@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Bus
+internal import CairnModel
+internal import FoundationEssentials
+internal import Glibc
+internal import Jobs
+internal import Logging
+internal import Platform
+
+extension Hub {
+    /// Workers that are known at once.
+    static let workerBound = 1_000
+
+    // MARK: From the sink
+
+    func receive(_ message: Message) {
+        let sender = message.header.sender
+        if message.header.kind == .hello { return hello(message) }
+        // From somebody unknown: it misses its echoes and says hello.
+        guard workers[sender] != nil else { return }
+        workers[sender]?.lastHeard = MonotonicClock.nanoseconds()
+        switch message.header.kind {
+        case .beat:
+            beat(message)
+            send(Message(header: MessageHeader(kind: .beatEcho)), to: sender)
+        case .progress: beat(message)
+        case .result:
+            message.header.epoch == 0 ? taskResult(message) : chunkResult(message)
+        case .credit: drain(worker: sender)
+        case .bye: remove(sender, reason: "the worker said goodbye", isDeath: false)
+        default: break
+        }
+    }
+
+    private func beat(_ message: Message) {
+        let sender = message.header.sender
+        workers[sender]?.unheardSince = nil
+        if workers[sender]?.isReady == false {
+            workers[sender]?.isReady = true
+            workerBecameReady(sender)
+        }
+        guard let beat = try? message.decode(WorkerBeat.self) else { return }
+        let now = MonotonicClock.nanoseconds()
+        for entry in beat.entries {
+            guard var chunk = workers[sender]?.chunks[entry.lease] else { continue }
+            if chunk.counter != entry.counter {
+                chunk.counter = entry.counter
+                chunk.counterSince = now
+            }
+            chunk.fraction = entry.fraction
+            workers[sender]?.chunks[entry.lease] = chunk
+        }
+    }
+
+    // MARK: Coming
+
+    /// A new worker, one that has heard of a new supervisor, or one that has not heard its welcome.
+    private func hello(_ message: Message) {
+        let instance = message.header.sender
+        guard instance != .zero, let hello = try? message.decode(WorkerHello.self) else { return }
+        if hears(instance) { return }
+        guard workers.count < Self.workerBound else { return }
+        let earlier = workers.removeValue(forKey: instance)
+        earlier?.watch?.cancel()
+        earlier?.lane?.close()
+        nextGeneration += 1
+        let generation = nextGeneration
+        var worker = WorkerLane(
+            instance: instance, hello: hello, generation: generation, since: now,
+            now: MonotonicClock.nanoseconds())
+        do throws(Failure) {
+            worker.lane = try bus.bindLane(
+                .lane(instance), credit: worker.taskCredit + worker.chunkCredit + 64
+            ) { [weak self] in
+                self?.assumeIsolated { $0.disconnected(instance, generation) }
+            }
+        } catch {
+            logger.error("no lane for a worker", metadata: ["reason": "\(error)"])
+            for task in earlier?.tasks.values.map(\.self) ?? [] { redispatch(task) }
+            return
+        }
+        worker.watch = try? bus.watch(processID: hello.processID) { [weak self] in
+            self?.assumeIsolated { $0.exited(instance, generation) }
+        }
+        workers[instance] = worker
+        logger.info(
+            "worker",
+            metadata: [
+                "build": "\(hello.build)", "pid": "\(hello.processID)",
+                "running": "\(hello.running.count)", "finished": "\(hello.finished.count)",
+            ])
+        send(Message(header: MessageHeader(kind: .welcome)), to: instance)
+        takeOver(earlier, as: instance, hello)
+    }
+
+    /// Welcomes a worker again over the lane it has; false when it has none, or one through which
+    /// nothing has reached it for two seconds.
+    private func hears(_ instance: UUID) -> Bool {
+        guard let known = workers[instance], known.isConnected else { return false }
+        let now = MonotonicClock.nanoseconds()
+        let since = known.unheardSince ?? now
+        guard now - since < 2_000_000_000 else { return false }
+        workers[instance]?.unheardSince = since
+        workers[instance]?.lastHeard = now
+        send(Message(header: MessageHeader(kind: .welcome)), to: instance)
+        return true
+    }
+
+    /// What the lost lane of the same worker carried is given out again, or adopted.
+    private func takeOver(_ earlier: WorkerLane?, as instance: UUID, _ hello: WorkerHello) {
+        for task in earlier?.tasks.values.map(\.self) ?? [] { redispatch(task) }
+        for (lease, chunk) in earlier?.chunks ?? [:] where chunk.isReported {
+            workers[instance]?.chunks[lease] = chunk
+        }
+        if ledger.isLoaded {
+            adopt(hello, by: instance)
+        } else {
+            unadopted[instance] = hello
+        }
+    }
+
+    /// Its lane is open and it has answered through the sink: it may be given work.
+    private func workerBecameReady(_ instance: UUID) {
+        guard let pool = workers[instance]?.hello.pool else { return }
+        publishWorkers(always: false)
+        dispatchTasks(pool)
+        dispatchChunks()
+    }
+
+    // MARK: Going
+
+    private func disconnected(_ instance: UUID, _ generation: Int) {
+        guard let worker = workers[instance], worker.generation == generation else { return }
+        workers[instance]?.isConnected = false
+        workers[instance]?.lane = nil
+        if worker.hasExited { revokeSoon(instance, generation) }
+    }
+
+    private func exited(_ instance: UUID, _ generation: Int) {
+        guard let worker = workers[instance], worker.generation == generation else { return }
+        workers[instance]?.hasExited = true
+        if !worker.isConnected { revokeSoon(instance, generation) }
+    }
+
+    /// The dead worker's last result may still be on its way: the sink is another socket.
+    private func revokeSoon(_ instance: UUID, _ generation: Int) {
+        after(timing.sinkDrain) { hub in
+            guard let worker = hub.workers[instance], worker.generation == generation else {
+                return
+            }
+            hub.remove(
+                instance, reason: "process \(worker.hello.processID) ended", isDeath: true)
+        }
+    }
+
+    /// The worker takes nothing more; once it hears this, nothing is on its way to it.
+    private func drain(worker instance: UUID) {
+        workers[instance]?.isDraining = true
+        send(Message(header: MessageHeader(kind: .drain)), to: instance)
+        publishWorkers(always: false)
+    }
+
+    func remove(_ instance: UUID, reason: String, isDeath: Bool) {
+        guard let worker = workers.removeValue(forKey: instance) else { return }
+        unadopted[instance] = nil
+        worker.watch?.cancel()
+        worker.lane?.close()
+        lastServed[worker.hello.pool] = MonotonicClock.nanoseconds()
+        if isDeath { counters.lostWorkerCount += 1 }
+        logger.info(
+            "worker gone",
+            metadata: [
+                "build": "\(worker.hello.build)", "pid": "\(worker.hello.processID)",
+                "reason": "\(reason)", "tasks": "\(worker.tasks.count)",
+                "chunks": "\(worker.chunks.count)",
+            ])
+        for chunk in worker.chunks.values where !chunk.isReported {
+            let attempt = chunk.held.attempt
+            let action: JobAction =
+                isDeath
+                ? .lose(attempt, reason: reason) : .report(attempt, .released(reason: reason))
+            perform(action, on: chunk.held.job)
+        }
+        // Only what it was working on can have been its death: the oldest, one for each thread. Last
+        // is put back first, so that the oldest stands in front.
+        let tasks = worker.tasks.sorted { $0.value.givenAt < $1.value.givenAt }.map(\.value)
+        for (place, var task) in tasks.enumerated().reversed() {
+            if isDeath, place < worker.hello.taskThreadCount { task.deathCount += 1 }
+            redispatch(task)
+        }
+        publishWorkers(always: false)
+        dispatchTasks(worker.hello.pool)
+    }
+
+    // MARK: Watching
+
+    func checkWorkers(_ now: Int64) {
+        let silence = timing.silence.wholeNanoseconds
+        for (instance, worker) in workers {
+            if now - worker.lastHeard > silence {
+                remove(
+                    instance,
+                    reason: "process \(worker.hello.processID) gave no sign of life for "
+                        + "\(silence / 1_000_000) ms",
+                    isDeath: true)
+                continue
+            }
+            for (lease, chunk) in worker.chunks where !chunk.isReported {
+                checkChunk(lease, chunk, of: worker, now)
+            }
+        }
+    }
+
+    /// Tells an operation that hangs to stop, and ends the process of one that does not.
+    private func checkChunk(
+        _ lease: UUID, _ chunk: WorkerLane.HeldChunk, of worker: WorkerLane, _ now: Int64
+    ) {
+        guard let cancelledAt = chunk.cancelledAt else {
+            if now - chunk.counterSince > timing.stall.wholeNanoseconds {
+                logger.warning(
+                    "operation without a sign of life",
+                    metadata: ["job": "\(chunk.held.job)", "pid": "\(worker.hello.processID)"])
+                cancel(lease, of: worker.instance)
+            }
+            return
+        }
+        guard now - cancelledAt > timing.cancelGrace.wholeNanoseconds, !chunk.isKilled else {
+            return
+        }
+        workers[worker.instance]?.chunks[lease]?.isKilled = true
+        logger.warning(
+            "killing a worker that does not stop",
+            metadata: ["job": "\(chunk.held.job)", "pid": "\(worker.hello.processID)"])
+        if worker.watch != nil, !worker.hasExited {
+            kill(worker.hello.processID, SIGKILL)
+        } else {
+            remove(worker.instance, reason: "the operation did not stop", isDeath: true)
+        }
+    }
+
+    /// Tells a worker to stop an attempt.
+    func cancel(_ lease: UUID, of instance: UUID) {
+        workers[instance]?.chunks[lease]?.cancelledAt = MonotonicClock.nanoseconds()
+        send(Message(header: MessageHeader(kind: .cancel, messageID: lease)), to: instance)
+    }
+
+    /// Sends down a lane; false when it cannot be sent.
+    @discardableResult
+    func send(_ message: Message, to instance: UUID) -> Bool {
+        guard let lane = workers[instance]?.lane else { return false }
+        return (try? lane.send(message)) != nil
+    }
+}

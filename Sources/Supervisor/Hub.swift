@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Bus
+internal import CairnModel
+internal import Daemon
+internal import FoundationEssentials
+internal import Jobs
+internal import Logging
+internal import Platform
+
+/// Everything the supervisor knows, on its bus thread: workers with their lanes, interactive tasks,
+/// and jobs.
+actor Hub {
+    nonisolated let bus: BusThread
+    let logger: Logger
+    let timing: SupervisorTiming
+    nonisolated let requestShutdown: @Sendable (Failure) -> Void
+
+    /// Workers by instance.
+    var workers: [UUID: WorkerLane] = [:]
+    var nextGeneration = 0
+    /// When a pool last had a worker; monotonic nanoseconds.
+    var lastServed: [WorkerPool: Int64] = [:]
+    /// Interactive tasks nobody has taken yet.
+    var queues: [WorkerPool: TaskQueue] = [:]
+
+    /// The jobs as committed.
+    var table = JobTable()
+    var ledger = LedgerState()
+    /// Chunks whose lease is on its way to the log, by job.
+    var reserved: [JobID: Set<Int>] = [:]
+    /// Jobs in the order in which they get their next chunk.
+    var rotation: [JobID] = []
+    /// What workers said they hold before the jobs were known.
+    var unadopted: [UUID: WorkerHello] = [:]
+    /// Until when workers of an earlier supervisor may come back; nil before the jobs are known.
+    var adoptionEnd: Int64?
+
+    var live: Publisher?
+    var logRequester: Requester?
+    var timers: [BusThread.Timer] = []
+    var isDraining = false
+    var hasResultSubscribers = false
+    /// Live figures published last, by job.
+    var published: [JobID: Double] = [:]
+    var lastWorkers: [WorkerDescription] = []
+    var lastPatrol: Int64
+    var counters = HubCounters()
+    let failpoints = Failpoints()
+    private let startedAt: (wall: Int64, monotonic: Int64)
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { bus.unownedReference }
+
+    init(
+        bus: BusThread, logger: Logger, timing: SupervisorTiming,
+        requestShutdown: @escaping @Sendable (Failure) -> Void
+    ) {
+        self.bus = bus
+        self.logger = logger
+        self.timing = timing
+        self.requestShutdown = requestShutdown
+        startedAt = (WallClock.microseconds(), MonotonicClock.nanoseconds())
+        lastPatrol = startedAt.monotonic
+    }
+
+    /// Wall clock time that goes on steadily from the supervisor's start, whatever is done to the
+    /// system's clock meanwhile.
+    var now: Timestamp {
+        Timestamp(
+            microseconds: startedAt.wall
+                + (MonotonicClock.nanoseconds() - startedAt.monotonic) / 1_000)
+    }
+
+    /// Opens the endpoints and begins; throws `Failure` (`conflict`) when they are taken.
+    func start() throws(Failure) {
+        lastServed = Dictionary(
+            uniqueKeysWithValues: WorkerPool.allCases.map { ($0, startedAt.monotonic) })
+        live = try bus.bindPublisher(.supervisorLive) { [weak self] topic in
+            self?.assumeIsolated { $0.subscribed(to: topic) }
+        }
+        try bus.bindPull(.supervisorSink) { [weak self] message in
+            self?.assumeIsolated { $0.receive(message) }
+        }
+        try bus.bindRouter(.supervisorRequests) { [weak self] request in
+            self?.assumeIsolated { $0.answer(request) }
+        }
+        logRequester = try bus.connectRequester(.logRequests)
+        schedule(.milliseconds(100)) { $0.patrol() }
+        schedule(.milliseconds(250)) { $0.publishProgress() }
+        schedule(.seconds(1)) { $0.everySecond() }
+        announce()
+        loadJobs()
+    }
+
+    private func schedule(
+        _ interval: Duration, _ body: @escaping @Sendable (isolated Hub) -> Void
+    ) {
+        timers.append(
+            bus.schedule(every: interval) { [weak self] in self?.assumeIsolated { body($0) } })
+    }
+
+    /// Runs `body` here after a delay.
+    func after(_ delay: Duration, _ body: @escaping @Sendable (isolated Hub) -> Void) {
+        bus.schedule(after: delay) { [weak self] in self?.assumeIsolated { body($0) } }
+    }
+
+    /// Workers that hear this from a supervisor they do not know say hello.
+    func announce() {
+        try? live?.publish(
+            topic: WorkerWire.presenceTopic,
+            Message(header: MessageHeader(kind: .live, sender: bus.instance)))
+    }
+
+    private func everySecond() {
+        announce()
+        tickJobs()
+        publishWorkers(always: false)
+    }
+
+    /// What waits is looked after ten times a second: tasks nobody waits for, workers not heard of.
+    private func patrol() {
+        let now = MonotonicClock.nanoseconds()
+        // Had this thread itself been stopped, silence says nothing about others.
+        let wasAsleep = now - lastPatrol > 1_000_000_000
+        lastPatrol = now
+        if wasAsleep {
+            for instance in workers.keys { workers[instance]?.lastHeard = now }
+        }
+        expireTasks(now)
+        checkWorkers(now)
+        closeAdoption(now)
+        dispatchChunks()
+    }
+
+    // MARK: The end
+
+    /// Refuses new work from now on and waits, at most `limit`, until no worker owes anything.
+    func drain(limit: Duration) async {
+        isDraining = true
+        for pool in WorkerPool.allCases {
+            for task in queues[pool]?.removeAll() ?? [] { task.request.reply(failure: .draining) }
+        }
+        let end = ContinuousClock.now + limit
+        while ContinuousClock.now < end {
+            let owes = workers.values.contains { !$0.tasks.isEmpty || !$0.chunks.isEmpty }
+            guard owes || ledger.isWriting else { break }
+            try? await Task.sleep(for: .milliseconds(20))
+        }
+        for timer in timers { timer.cancel() }
+        timers = []
+    }
+}
+
+/// How patient a supervisor is; tests shorten it.
+public struct SupervisorTiming: Sendable {
+    /// After how long a silence a worker counts as lost.
+    public var silence = Duration.milliseconds(WorkerWire.silenceMilliseconds)
+    /// How long workers of an earlier supervisor may take to come back.
+    public var adoption = Duration.seconds(5)
+    /// How long a dead worker's last messages may take from the sink to here.
+    public var sinkDrain = Duration.milliseconds(10)
+    /// How long an operation may show no sign of life.
+    public var stall = Duration.seconds(60)
+    /// How long a cancelled attempt may go on before its process is killed.
+    public var cancelGrace = Duration.seconds(10)
+    /// How long a pool may have no worker before its tasks are refused.
+    public var poolAbsence = Duration.seconds(5)
+    /// How long a command may wait for the log.
+    public var commitWait = Duration.seconds(3)
+
+    /// The times every site uses.
+    public init() {}
+}
+
+/// What the hub has counted since its start.
+struct HubCounters {
+    var staleResultCount = 0
+    var lateResultCount = 0
+    var redispatchCount = 0
+    var lostWorkerCount = 0
+}
+
+extension Failure {
+    static let draining = Failure(.draining, "the supervisor is shutting down; try again")
+}
+
+extension Duration {
+    var wholeNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import Bus
+public import CairnModel
+public import Logging
+
+/// The hub of a site: gives interactive tasks and the chunks of jobs to workers, and records what
+/// becomes of jobs.
+///
+/// It opens headers, never the payload of a task. A chunk's lease is committed before its worker
+/// hears of it, its result before the worker may forget it; so the supervisor, like any worker, can
+/// be killed at any moment.
+public final class Supervisor: Sendable {
+    private let hub: Hub
+
+    /// Opens `sup.req`, `sup.sink` and `sup.live` and begins to serve; jobs follow once the log has
+    /// been read.
+    ///
+    /// `onFault` is called, on the bus thread, when it must not go on: somebody else writes jobs, or
+    /// the log holds what this build cannot follow. Throws `Failure` (`conflict`) when another
+    /// process serves the endpoints.
+    public init(
+        bus: BusThread, logger: Logger, timing: SupervisorTiming = SupervisorTiming(),
+        onFault: @escaping @Sendable (Failure) -> Void
+    ) async throws(Failure) {
+        hub = Hub(bus: bus, logger: logger, timing: timing, requestShutdown: onFault)
+        try await hub.start()
+    }
+
+    /// Takes nothing new, and waits until workers owe nothing, at most `limit`.
+    ///
+    /// Attempts still running then are adopted by the next supervisor.
+    public func drain(limit: Duration = .seconds(3)) async { await hub.drain(limit: limit) }
+
+    /// What has been counted since the start, by name.
+    public func counts() async -> [String: Int] { await hub.counts }
+}
+
+extension Hub {
+    var counts: [String: Int] {
+        [
+            "staleResults": counters.staleResultCount, "lateResults": counters.lateResultCount,
+            "redispatches": counters.redispatchCount, "lostWorkers": counters.lostWorkerCount,
+            "workers": workers.count,
+        ]
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Bus
+internal import CairnModel
+internal import DequeModule
+
+/// An interactive task that waits for a worker or has been given to one.
+struct PendingTask: Sendable {
+    let request: IncomingRequest
+    let pool: WorkerPool
+    /// When it goes without an answer: the asker's limit, or `TaskQueue.longestWait`.
+    let deadline: ContinuousClock.Instant
+    /// Workers that died while they had it.
+    var deathCount = 0
+    /// When it was given to the worker that has it.
+    var givenAt: ContinuousClock.Instant
+
+    init(_ request: IncomingRequest, pool: WorkerPool, now: ContinuousClock.Instant) {
+        self.request = request
+        self.pool = pool
+        givenAt = now
+        deadline = request.deadline ?? now + TaskQueue.longestWait
+    }
+
+    /// Milliseconds left, at least 1.
+    func timeLeft(at now: ContinuousClock.Instant) -> UInt32 {
+        let (seconds, attoseconds) = (deadline - now).components
+        let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+        return UInt32(clamping: max(1, milliseconds))
+    }
+}
+
+/// The tasks of one pool that no worker has taken yet, oldest first; bounded.
+struct TaskQueue: Sendable {
+    /// Tasks that may wait.
+    static let capacity = 10_000
+    /// How long a task may wait whose asker set no limit.
+    static let longestWait = Duration.seconds(60)
+
+    private var tasks: Deque<PendingTask> = []
+
+    var count: Int { tasks.count }
+
+    /// False when the queue is full.
+    mutating func append(_ task: PendingTask) -> Bool {
+        guard tasks.count < Self.capacity else { return false }
+        tasks.append(task)
+        return true
+    }
+
+    /// Gives a task whose worker died its place back; never refused, it was in before.
+    mutating func putBack(_ task: PendingTask) { tasks.prepend(task) }
+
+    mutating func popFirst() -> PendingTask? { tasks.popFirst() }
+
+    /// Takes the tasks out that nobody waits for any more.
+    mutating func removeExpired(at now: ContinuousClock.Instant) -> [PendingTask] {
+        guard tasks.contains(where: { $0.deadline <= now }) else { return [] }
+        let expired = tasks.filter { $0.deadline <= now }
+        tasks.removeAll { $0.deadline <= now }
+        return Array(expired)
+    }
+
+    mutating func removeAll() -> [PendingTask] {
+        defer { tasks = [] }
+        return Array(tasks)
+    }
+}

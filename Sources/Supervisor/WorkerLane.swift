@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Bus
+internal import CairnModel
+internal import FoundationEssentials
+
+/// A worker as the hub knows it: its lane, its credit, and what it has been given.
+struct WorkerLane: Sendable {
+    /// A chunk it holds the lease of.
+    struct HeldChunk: Sendable {
+        let held: HeldAttempt
+        var fraction = 0.0
+        /// The operation's last sign of life, and when it was new.
+        var counter = -1
+        var counterSince: Int64
+        /// Whether its result has come; it is being recorded.
+        var isReported = false
+        /// Whether it takes up one of the worker's chunk slots.
+        var occupiesSlot = true
+        /// When it was told to stop.
+        var cancelledAt: Int64?
+        var isKilled = false
+    }
+
+    let instance: UUID
+    let hello: WorkerHello
+    let since: Timestamp
+    /// Distinguishes this lane from an earlier one of the same instance.
+    let generation: Int
+    var lane: Pusher?
+    var watch: BusThread.Watch?
+    var isConnected = true
+    var hasExited = false
+    /// Whether it has answered since its lane was opened.
+    var isReady = false
+    var isDraining: Bool
+    var taskCredit: Int
+    var chunkCredit: Int
+    /// Interactive tasks it has, by dispatch.
+    var tasks: [UUID: PendingTask] = [:]
+    /// Chunks it has, by lease.
+    var chunks: [UUID: HeldChunk] = [:]
+    var doneCount = 0
+    /// Monotonic nanoseconds of its last message.
+    var lastHeard: Int64
+    /// Since when it says hello although it has been welcomed.
+    var unheardSince: Int64?
+
+    init(
+        instance: UUID, hello: WorkerHello, generation: Int, since: Timestamp, now: Int64
+    ) {
+        self.instance = instance
+        self.hello = hello
+        self.generation = generation
+        self.since = since
+        isDraining = hello.isDraining
+        taskCredit = min(max(0, hello.taskCredit), Self.creditBound)
+        chunkCredit = min(max(0, hello.chunkCredit), Self.creditBound)
+        lastHeard = now
+    }
+
+    /// The most credit a worker is believed to have.
+    static let creditBound = 1_000
+
+    /// A task was answered, one that this supervisor gave or one from before.
+    mutating func returnTaskCredit() {
+        taskCredit = min(taskCredit + 1, min(max(0, hello.taskCapacity), Self.creditBound))
+        doneCount += 1
+    }
+
+    var takesWork: Bool { isReady && isConnected && !hasExited && !isDraining && lane != nil }
+
+    var description: WorkerDescription {
+        WorkerDescription(
+            instance: instance, pool: hello.pool, processID: hello.processID,
+            taskCredit: taskCredit, chunkCredit: chunkCredit, runningTaskCount: tasks.count,
+            held: chunks.values.map(\.held).sorted { $0.attempt.chunk < $1.attempt.chunk },
+            doneCount: doneCount, isDraining: isDraining, build: hello.build, since: since)
+    }
+}

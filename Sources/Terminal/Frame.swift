@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+/// How a cell looks.
+public struct Style: Hashable, Sendable {
+    /// A colour of the 256-colour palette; nil for the terminal's own.
+    public var foreground: UInt8?
+    /// A colour of the 256-colour palette; nil for the terminal's own.
+    public var background: UInt8?
+    /// Heavier.
+    public var isBold: Bool
+    /// Fainter.
+    public var isDim: Bool
+    /// Foreground and background exchanged.
+    public var isReversed: Bool
+
+    /// Makes a style; without arguments, the terminal's own.
+    public init(
+        foreground: UInt8? = nil, background: UInt8? = nil, isBold: Bool = false,
+        isDim: Bool = false, isReversed: Bool = false
+    ) {
+        self.foreground = foreground
+        self.background = background
+        self.isBold = isBold
+        self.isDim = isDim
+        self.isReversed = isReversed
+    }
+
+    /// The terminal's own.
+    public static let plain = Style()
+    /// Heavier.
+    public static let bold = Style(isBold: true)
+    /// Fainter.
+    public static let dim = Style(isDim: true)
+    /// Foreground and background exchanged.
+    public static let reversed = Style(isReversed: true)
+}
+
+/// One character cell.
+public struct Cell: Hashable, Sendable {
+    /// What is shown; nil for the right half of a wide character.
+    public var character: Character?
+    /// How.
+    public var style: Style
+
+    /// Makes a cell.
+    public init(_ character: Character?, _ style: Style = .plain) {
+        self.character = character
+        self.style = style
+    }
+
+    /// An empty cell.
+    public static let blank = Cell(" ")
+}
+
+/// A rectangle of cells, columns and rows counted from the top left.
+public struct Area: Hashable, Sendable {
+    /// The first column.
+    public var column: Int
+    /// The first row.
+    public var row: Int
+    /// How many columns; ≥ 0.
+    public var columns: Int
+    /// How many rows; ≥ 0.
+    public var rows: Int
+
+    /// Makes an area; negative sizes become 0.
+    public init(column: Int, row: Int, columns: Int, rows: Int) {
+        self.column = column
+        self.row = row
+        self.columns = max(0, columns)
+        self.rows = max(0, rows)
+    }
+
+    /// Whether the cell lies inside.
+    public func contains(column: Int, row: Int) -> Bool {
+        self.column..<self.column + columns ~= column && self.row..<self.row + rows ~= row
+    }
+
+    /// The same area without its first and last rows and columns.
+    public var inset: Area {
+        Area(column: column + 1, row: row + 1, columns: columns - 2, rows: rows - 2)
+    }
+}
+
+/// What the whole terminal shows at one moment.
+public struct Frame: Hashable, Sendable {
+    /// Columns; 1…1,000.
+    public let columns: Int
+    /// Rows; 1…1,000.
+    public let rows: Int
+    /// Row after row.
+    public private(set) var cells: [Cell]
+
+    /// A blank frame; sizes outside 1…1,000 are brought inside.
+    public init(columns: Int, rows: Int) {
+        self.columns = min(max(columns, 1), 1000)
+        self.rows = min(max(rows, 1), 1000)
+        cells = Array(repeating: .blank, count: self.columns * self.rows)
+    }
+
+    /// All of it.
+    public var area: Area { Area(column: 0, row: 0, columns: columns, rows: rows) }
+
+    /// The cell there; writing outside the frame does nothing, reading gives a blank.
+    public subscript(column: Int, row: Int) -> Cell {
+        get {
+            area.contains(column: column, row: row) ? cells[row * columns + column] : .blank
+        }
+        set {
+            if area.contains(column: column, row: row) { cells[row * columns + column] = newValue }
+        }
+    }
+
+    /// Writes one line from `column` on, cut at `limit` columns and at the frame, made displayable.
+    ///
+    /// Returns the column after the last one written.
+    @discardableResult
+    public mutating func put(
+        _ text: some StringProtocol, column: Int, row: Int, limit: Int = .max, style: Style = .plain
+    ) -> Int {
+        let end = min(limit > columns ? columns : column + max(0, limit), columns)
+        var at = column
+        for character in TextWidth.displayable(text) {
+            let width = TextWidth.columns(of: character)
+            if at + width > end { break }
+            self[at, row] = Cell(character, style)
+            if width == 2 { self[at + 1, row] = Cell(nil, style) }
+            at += width
+        }
+        return at
+    }
+
+    /// Blanks an area.
+    public mutating func clear(_ area: Area, style: Style = .plain) {
+        for row in area.row..<area.row + area.rows {
+            for column in area.column..<area.column + area.columns {
+                self[column, row] = Cell(" ", style)
+            }
+        }
+    }
+
+    /// Draws a border just inside the area, with a title in its upper edge.
+    public mutating func border(_ area: Area, title: String, style: Style) {
+        guard area.columns >= 2, area.rows >= 2 else { return }
+        let (right, bottom) = (area.column + area.columns - 1, area.row + area.rows - 1)
+        for column in area.column...right {
+            self[column, area.row] = Cell("─", style)
+            self[column, bottom] = Cell("─", style)
+        }
+        for row in area.row...bottom {
+            self[area.column, row] = Cell("│", style)
+            self[right, row] = Cell("│", style)
+        }
+        self[area.column, area.row] = Cell("┌", style)
+        self[right, area.row] = Cell("┐", style)
+        self[area.column, bottom] = Cell("└", style)
+        self[right, bottom] = Cell("┘", style)
+        if area.columns > 6 {
+            put(
+                " " + TextWidth.truncated(title, to: area.columns - 6) + " ",
+                column: area.column + 2, row: area.row, style: style)
+        }
+    }
+
+    /// The characters alone, one line per row, spaces at the ends of lines left out.
+    public var text: String {
+        (0..<rows).map { row in
+            var line = ""
+            for column in 0..<columns {
+                if let character = self[column, row].character { line.append(character) }
+            }
+            while line.last == " " { line.removeLast() }
+            return line
+        }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnClient
+public import CairnModel
+internal import FoundationEssentials
+internal import Identify
+internal import MapState
+internal import Platform
+internal import Synchronization
+
+/// What `cairn-identify` does: `identify`, on the maps of a follower and the datasets of a shelf.
+///
+/// A request waits until the maps have reached its `minSequence`, or asks the maps as they were
+/// `at` a sequence number. Any number of compute threads may ask; each uses an engine of its own.
+public final class IdentifyOperations: Sendable {
+    /// How long a request waits for a sequence number that has not come yet.
+    public static let sequencePatience = Duration.seconds(2)
+
+    private let follower: MapFollower
+    private let isStale: @Sendable () -> Bool
+    private let readLog: MapFollower.Reader
+    private let engines: Mutex<[IdentifyEngine]>
+    private let makeEngine: @Sendable () -> IdentifyEngine
+
+    /// - Parameters:
+    ///   - follower: The maps, kept up to date by somebody else.
+    ///   - isStale: Whether the maps may have changed unnoticed.
+    ///   - shelf: The datasets.
+    ///   - readLog: Reads the log, for requests about the past.
+    public init(
+        follower: MapFollower, isStale: @escaping @Sendable () -> Bool, shelf: DatasetShelf,
+        readLog: @escaping MapFollower.Reader
+    ) {
+        self.follower = follower
+        self.isStale = isStale
+        self.readLog = readLog
+        engines = Mutex([])
+        makeEngine = { IdentifyEngine { id throws(Failure) in try shelf.dataset(id) } }
+    }
+
+    /// The operations by name, for a worker's host.
+    public func hosted() -> [String: Operation] {
+        ["identify": { [self] in try identifyOperation($0, $1) }]
+    }
+
+    /// Decodes an `IdentifyRequest`, answers it, encodes the `IdentifyAnswer`; blocks the thread.
+    private func identifyOperation(_ context: OperationContext, _ payload: Data) throws -> Data {
+        let request = try CairnJSON.decode(IdentifyRequest.self, from: payload)
+        let deadline = context.deadline
+        let answer = try identify(request, until: deadline) {
+            context.isCancelled || deadline.map { $0 < .now } ?? false
+        }
+        return try CairnJSON.encode(answer)
+    }
+
+    /// Answers a request on the calling thread, which waits where it must.
+    ///
+    /// Throws `Failure`: `notFound` for an unknown map, `timedOut` for a sequence number that does
+    /// not come, `invalidParameter`, `tooLarge`, `cancelled`, and what log and datasets throw.
+    public func identify(
+        _ request: IdentifyRequest, until deadline: ContinuousClock.Instant? = nil,
+        isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) throws(Failure) -> IdentifyAnswer {
+        let isStale = request.at == nil && isStale()
+        let state = try maps(request, until: deadline)
+        guard let map = state.map(named: request.map) else {
+            throw Failure(.notFound, "there is no map '\(request.map)'")
+        }
+        let engine = engines.withLock { $0.popLast() } ?? makeEngine()
+        defer { engines.withLock { $0.append(engine) } }
+        return try engine.identify(request, in: map, isStale: isStale, isCancelled: isCancelled)
+    }
+
+    private func maps(
+        _ request: IdentifyRequest, until deadline: ContinuousClock.Instant?
+    ) throws(Failure) -> MapsState {
+        let patience = min(
+            Self.sequencePatience,
+            deadline.map { ContinuousClock.now.duration(to: $0) } ?? Self.sequencePatience)
+        if let minSequence = request.minSequence {
+            let reached = try wait { [follower] done in
+                follower.whenReached(minSequence, timeout: patience, done)
+            }
+            if request.at == nil { return reached }
+        }
+        guard let position = request.at else { return follower.current }
+        return try wait { [follower, readLog] done in
+            Task {
+                do throws(Failure) {
+                    done(.success(try await follower.history(at: position, reading: readLog)))
+                } catch {
+                    done(.failure(error))
+                }
+            }
+        }
+    }
+
+    /// Blocks the calling thread, which is a compute thread and never one of Swift's own, until
+    /// `start`'s callback has been called.
+    private func wait(
+        _ start: (@escaping @Sendable (Result<MapsState, Failure>) -> Void) -> Void
+    ) throws(Failure) -> MapsState {
+        let mailbox = BlockingQueue<Result<MapsState, Failure>>(capacity: 1)
+        start { _ = mailbox.tryPush($0) }
+        guard let result = mailbox.pop() else {
+            throw Failure(.internal, "the maps were not handed over")
+        }
+        return try result.get()
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnClient
+internal import CairnModel
+public import Daemon
+internal import Logging
+internal import MapState
+
+/// The process `cairn-identify`: follows the maps of a site and answers what is where on them.
+public enum IdentifyProcess {
+    /// Serves until the process is asked to end.
+    ///
+    /// It takes no work before it has read the log as far as it went at the start (or for ten seconds
+    /// the log could not be reached): otherwise it would deny maps that exist.
+    public static func run(_ daemon: Daemon) async throws {
+        let log = try LogReader(bus: daemon.bus)
+        let follower = MapFollower()
+        let subscription = try LogSubscription(
+            bus: daemon.bus, log: log, categories: Set(MapsState.categories)
+        ) { events, position in
+            follower.ingest(events, upTo: position)
+        }
+        defer { subscription.cancel() }
+        do {
+            let head = try await log.head().head
+            _ = try await follower.snapshot(minSequence: head, timeout: .seconds(10))
+        } catch {
+            daemon.logger.warning(
+                "answers before it has read the log", metadata: ["reason": "\(error)"])
+        }
+        let operations = IdentifyOperations(
+            follower: follower, isStale: { subscription.isStale },
+            shelf: DatasetShelf(site: daemon.site)
+        ) { category, after, limit throws(Failure) in
+            try await log.events(category: category, after: after, limit: limit)
+        }
+        try await WorkerProcess.run(
+            daemon, pool: .identify, operations: operations.hosted(),
+            slots: WorkerSlots(taskCredit: 32, taskThreadCount: 2, chunkCount: 0))
+    }
+}

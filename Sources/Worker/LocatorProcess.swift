@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnClient
+internal import CairnModel
+public import Daemon
+internal import Logging
+internal import MapState
+internal import Platform
+internal import Site
+
+/// The process `cairn-locator`: follows which locator each name stands for, and answers.
+public enum LocatorProcess {
+    /// Serves until the process is asked to end.
+    ///
+    /// It takes no work before it has read the log as far as it went at the start (or for ten seconds
+    /// the log could not be reached): otherwise it would deny names that exist.
+    public static func run(_ daemon: Daemon) async throws {
+        let log = try LogReader(bus: daemon.bus)
+        let follower = MapFollower()
+        let subscription = try LogSubscription(
+            bus: daemon.bus, log: log, categories: ["locator"]
+        ) { events, position in
+            follower.ingest(events, upTo: position)
+        }
+        defer { subscription.cancel() }
+        do {
+            let head = try await log.head().head
+            _ = try await follower.snapshot(minSequence: head, timeout: .seconds(10))
+        } catch {
+            daemon.logger.warning(
+                "answers before it has read the log", metadata: ["reason": "\(error)"])
+        }
+        let shelf = LocatorShelf(site: daemon.site) { follower.current.locator(named: $0) }
+        try await WorkerProcess.run(
+            daemon, pool: .locator,
+            operations: LocatorOperations.hosted(on: shelf, blobs: daemon.site.blobs),
+            slots: WorkerSlots(taskCredit: 32, taskThreadCount: 2, chunkCount: 1))
+    }
+}

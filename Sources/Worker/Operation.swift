@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Bus
+internal import CairnModel
+public import FoundationEssentials
+public import JobKinds
+public import Site
+internal import Synchronization
+
+/// What an operation is told besides its payload, and by which it talks back.
+public struct OperationContext: Sendable {
+    /// What was asked, `identify`, `BatchGeocode.plan`.
+    public let operation: String
+    /// Who asks, where the asker said so.
+    public let actor: String?
+    /// The map it is about, where there is one.
+    public let map: String?
+    /// The moment after which nobody waits for the answer; nil for job chunks.
+    public let deadline: ContinuousClock.Instant?
+    private let control: WorkControl
+
+    init(metadata: RequestMetadata, deadline: ContinuousClock.Instant?, control: WorkControl) {
+        operation = metadata.operation
+        actor = metadata.actor
+        map = metadata.map
+        self.deadline = deadline
+        self.control = control
+    }
+
+    /// Whether the work should stop; ask at least twice a second in long loops.
+    public var isCancelled: Bool { control.isCancelled }
+
+    /// Says how much is done, 0…1, and that the operation is alive; cheap.
+    public func report(_ fraction: Double) { control.report(fraction) }
+}
+
+/// What a worker does with the payload of a task: the answer's payload, or a thrown `Failure`.
+///
+/// Called on a compute thread, which it may block; several calls run side by side where the host has
+/// several such threads. Anything thrown that is no `Failure` becomes one (`internal`).
+public typealias Operation = @Sendable (OperationContext, Data) throws -> Data
+
+/// What other threads may say to, and hear from, one piece of work.
+final class WorkControl: Sendable {
+    private let cancelled = Atomic<Bool>(false)
+    private let beats = Atomic<Int>(0)
+    private let fractionBits = Atomic<UInt64>(0)
+
+    var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
+    var beatCount: Int { beats.load(ordering: .relaxed) }
+    var fraction: Double { Double(bitPattern: fractionBits.load(ordering: .relaxed)) }
+
+    func cancel() { cancelled.store(true, ordering: .relaxed) }
+
+    func report(_ fraction: Double) {
+        let bounded = fraction.isNaN ? 0 : min(max(fraction, 0), 1)
+        fractionBits.store(bounded.bitPattern, ordering: .relaxed)
+        beats.add(1, ordering: .relaxed)
+    }
+}
+
+/// The chunk operations of job kinds as operations of a worker.
+public enum ChunkOperations {
+    /// Each decodes its `ChunkAssignment` and encodes its `ChunkOutcome`.
+    public static func hosted(
+        _ operations: [String: ChunkOperation], blobs: BlobStore
+    ) -> [String: Operation] {
+        operations.mapValues { operation in
+            { context, payload in
+                let assignment = try CairnJSON.decode(ChunkAssignment.self, from: payload)
+                let outcome = try operation(
+                    ChunkContext(
+                        assignment: assignment, blobs: blobs,
+                        report: { context.report($0) }, isCancelled: { context.isCancelled }))
+                return try CairnJSON.encode(outcome)
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Bus
+internal import CairnModel
+internal import FoundationEssentials
+internal import Platform
+
+/// One task or chunk on its way through a worker.
+struct Work: Sendable {
+    /// As it came down the lane; its message id is that of the dispatch, for a chunk the lease.
+    let message: Message
+    /// Nil for interactive tasks.
+    let held: HeldAttempt?
+    let deadline: ContinuousClock.Instant?
+    let control = WorkControl()
+
+    var id: UUID { message.header.messageID }
+
+    init(task message: Message) {
+        self.message = message
+        held = nil
+        let limit = message.header.ttlMilliseconds
+        deadline = limit == 0 ? nil : .now + .milliseconds(limit)
+    }
+
+    /// Throws `Failure` (`invalidParameter`) when the payload is no assignment for this lease.
+    init(chunk message: Message) throws(Failure) {
+        self.message = message
+        let assignment = try message.decode(ChunkAssignment.self)
+        guard assignment.held.attempt.lease == message.header.messageID else {
+            throw Failure(.invalidParameter, "the assignment names another lease than its message")
+        }
+        held = assignment.held
+        deadline = nil
+    }
+
+    /// Does it, on the calling thread.
+    func run(_ operations: [String: Operation]) -> Result<Data, Failure> {
+        do {
+            let metadata = try message.requestMetadata()
+            guard let operation = operations[metadata.operation] else {
+                throw Failure(
+                    .notFound,
+                    "no worker of this pool knows the operation "
+                        + "'\(metadata.operation.prefix(100))'")
+            }
+            if let deadline, deadline < .now {
+                throw Failure(.timedOut, "the task waited too long for a worker")
+            }
+            if control.isCancelled { throw Failure(.cancelled, "the task was told to stop") }
+            let context = OperationContext(
+                metadata: metadata, deadline: deadline, control: control)
+            return .success(try operation(context, message.payload))
+        } catch let failure as Failure {
+            return .failure(failure)
+        } catch {
+            return .failure(Failure(.internal, "\(error)"))
+        }
+    }
+}
+
+/// Threads that do work, and the bounded queue in front of them.
+final class ComputeThreads: Sendable {
+    private let queue: BlockingQueue<Work>
+    private let threads: [PinnedThread]
+
+    /// Starts `count` threads; `finish` is called on them.
+    init(
+        name: String, count: Int, capacity: Int, operations: [String: Operation],
+        finish: @escaping @Sendable (Work, Result<Data, Failure>) -> Void
+    ) throws(Failure) {
+        let queue = BlockingQueue<Work>(capacity: max(1, capacity))
+        self.queue = queue
+        do throws(PlatformError) {
+            var started: [PinnedThread] = []
+            for number in 0..<max(0, count) {
+                started.append(
+                    try PinnedThread(name: "\(name)-\(number)") {
+                        while let work = queue.pop() { finish(work, work.run(operations)) }
+                    })
+            }
+            threads = started
+        } catch {
+            queue.close()
+            throw Failure(error)
+        }
+    }
+
+    /// False when the queue is full.
+    func take(_ work: Work) -> Bool { !threads.isEmpty && queue.tryPush(work) }
+
+    /// Lets the threads end once the queue is empty; does not wait for them.
+    func close() { queue.close() }
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import Bus
+public import CairnModel
+internal import Daemon
+internal import DequeModule
+internal import FoundationEssentials
+internal import Glibc
+public import Logging
+internal import Platform
+
+/// How much a worker takes at a time.
+public struct WorkerSlots: Hashable, Sendable {
+    /// Interactive tasks it holds at once, running and waiting: the supervisor's credit.
+    public var taskCredit: Int
+    /// Threads that do interactive tasks.
+    public var taskThreadCount: Int
+    /// Job chunks it runs at once, each on a thread of its own.
+    public var chunkCount: Int
+
+    /// States the numbers.
+    public init(taskCredit: Int, taskThreadCount: Int, chunkCount: Int) {
+        self.taskCredit = taskCredit
+        self.taskThreadCount = taskThreadCount
+        self.chunkCount = chunkCount
+    }
+}
+
+/// The worker's end of a lane: takes tasks and chunks, has them done on compute threads, and sends
+/// what came out.
+///
+/// It beats on the bus thread while compute threads work, keeps the results of chunks until the
+/// supervisor says they are safe, and says hello again whenever the supervisor has gone or changed:
+/// what it computes meanwhile is not lost.
+public actor WorkerHost {
+    /// What it can do.
+    public nonisolated let pool: WorkerPool
+    /// The process's bus; the actor lives on its thread.
+    public nonisolated let bus: BusThread
+    let slots: WorkerSlots
+    let build: String
+    let logger: Logger
+    private let operations: [String: Operation]
+    private let failpoints = Failpoints()
+    private var taskThreads: ComputeThreads?
+    private var chunkThreads: ComputeThreads?
+    var sink: Pusher?
+    /// The supervisor that knows this worker; nil while saying hello.
+    var supervisor: UUID?
+    var lastEcho: Int64 = 0
+    /// Interactive tasks not answered yet, by dispatch.
+    var tasks: [UUID: Work] = [:]
+    /// Chunks not finished yet, by lease.
+    var chunks: [UUID: Work] = [:]
+    /// Results of chunks not acknowledged yet, by lease.
+    var results: [UUID: (held: HeldAttempt, message: Message)] = [:]
+    /// Messages the sink had no room for.
+    var outbox: Deque<Message> = []
+    var reported: [WorkerBeat.Entry] = []
+    var timers: [BusThread.Timer] = []
+    var presence: Subscriber?
+    var isDraining = false
+    /// Whether the supervisor has said that nothing more will come.
+    var isDrained = false
+    var onIdle: (@Sendable () -> Void)?
+
+    /// On the bus thread.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+        bus.unownedReference
+    }
+
+    /// Makes a worker that does nothing until `start`.
+    ///
+    /// - Parameters:
+    ///   - pool: What the supervisor may send it.
+    ///   - operations: What it knows, by name.
+    ///   - slots: How much it takes at a time.
+    ///   - build: Name and version of the process, `cairn-identify/0.1.0`.
+    public init(
+        pool: WorkerPool, operations: [String: Operation], slots: WorkerSlots, bus: BusThread,
+        build: String, logger: Logger
+    ) {
+        self.pool = pool
+        self.operations = operations
+        self.slots = slots
+        self.bus = bus
+        self.build = build
+        self.logger = logger
+    }
+
+    /// Starts the threads and says hello until a supervisor answers.
+    ///
+    /// Throws `Failure` when the system has no thread or socket left.
+    public func start() throws(Failure) {
+        let finish: @Sendable (Work, Result<Data, Failure>) -> Void = {
+            [weak self, bus] work, result in
+            bus.post { [weak self] in self?.assumeIsolated { $0.finish(work, result) } }
+        }
+        taskThreads = try ComputeThreads(
+            name: "task", count: slots.taskThreadCount, capacity: slots.taskCredit,
+            operations: operations, finish: finish)
+        chunkThreads = try ComputeThreads(
+            name: "chunk", count: slots.chunkCount, capacity: slots.chunkCount,
+            operations: operations, finish: finish)
+        sink = try bus.connectPush(.supervisorSink)
+        try bus.connectPull(.lane(bus.instance)) { [weak self] message in
+            self?.assumeIsolated { $0.receive(message) }
+        }
+        presence = try bus.subscribe(
+            .supervisorLive, topics: [WorkerWire.presenceTopic]
+        ) { [weak self] _, message in
+            self?.assumeIsolated { $0.hear(supervisor: message.header.sender) }
+        }
+        startTimers()
+    }
+
+    // MARK: Work
+
+    func take(task message: Message) {
+        let work = Work(task: message)
+        guard let taskThreads, taskThreads.take(work) else { return refuse(message) }
+        tasks[work.id] = work
+    }
+
+    func take(chunk message: Message) {
+        let lease = message.header.messageID
+        guard chunks[lease] == nil, results[lease] == nil else { return }
+        do throws(Failure) {
+            let work = try Work(chunk: message)
+            guard let chunkThreads, !isDraining, chunkThreads.take(work) else {
+                return keep(work, .released(reason: "the worker takes no more chunks"))
+            }
+            chunks[lease] = work
+            failpoints.pass("worker.chunkTaken")
+        } catch {
+            logger.error("chunk refused", metadata: ["reason": "\(error)"])
+            refuse(message)
+        }
+    }
+
+    private func finish(_ work: Work, _ result: Result<Data, Failure>) {
+        if work.held == nil {
+            tasks[work.id] = nil
+            answer(work.message, result)
+        } else {
+            chunks[work.id] = nil
+            failpoints.pass("worker.beforeResult")
+            keep(work, report(of: work, result))
+            failpoints.pass("worker.afterResult")
+        }
+        checkIdle()
+    }
+
+    private func report(of work: Work, _ result: Result<Data, Failure>) -> ChunkReport {
+        do throws(Failure) {
+            return .completed(try CairnJSON.decode(ChunkOutcome.self, from: try result.get()))
+        } catch {
+            guard error.code == .cancelled, work.control.isCancelled else {
+                return .failed(error)
+            }
+            return .released(reason: isDraining ? "the worker stops" : "the attempt was cancelled")
+        }
+    }
+
+    /// Keeps a chunk's result until it is acknowledged, and sends it.
+    private func keep(_ work: Work, _ report: ChunkReport) {
+        guard let held = work.held else { return }
+        do throws(Failure) {
+            let message = Message(
+                header: MessageHeader(
+                    kind: .result, pool: pool.rawValue, correlation: work.id,
+                    epoch: UInt32(clamping: held.attempt.number)),
+                payload: try CairnJSON.encode(ChunkResult(held: held, report: report)))
+            results[work.id] = (held, message)
+            send(message)
+        } catch {
+            logger.error("result not sent", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    private func answer(_ task: Message, _ result: Result<Data, Failure>) {
+        var header = MessageHeader(
+            kind: .result, pool: pool.rawValue, correlation: task.header.messageID)
+        let payload: Data
+        switch result {
+        case .success(let data): payload = data
+        case .failure(let failure):
+            header.flags = WorkerWire.failureFlag
+            payload = failure.wirePayload
+        }
+        send(Message(header: header, payload: payload))
+    }
+
+    private func refuse(_ message: Message) {
+        var header = MessageHeader(
+            kind: .result, pool: pool.rawValue, correlation: message.header.messageID)
+        header.flags = WorkerWire.refusedFlag
+        send(Message(header: header))
+    }
+
+    /// Ends the threads and timers; whatever still runs is forgotten.
+    func close() {
+        for timer in timers { timer.cancel() }
+        timers = []
+        presence?.close()
+        taskThreads?.close()
+        chunkThreads?.close()
+    }
+}

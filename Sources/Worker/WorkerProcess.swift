@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Bus
+public import CairnModel
+public import Daemon
+internal import JobKinds
+internal import Logging
+internal import Site
+
+/// A whole worker process, from its start to its end.
+public enum WorkerProcess {
+    /// The version that workers say they are.
+    public static let version = "0.1.0"
+
+    /// Serves a pool until the process is asked to end; then drains for at most five seconds.
+    public static func run(
+        _ daemon: Daemon, pool: WorkerPool, operations: [String: Operation], slots: WorkerSlots
+    ) async throws {
+        let host = WorkerHost(
+            pool: pool, operations: operations, slots: slots, bus: daemon.bus,
+            build: "\(daemon.name)/\(version)", logger: daemon.logger)
+        try await host.start()
+        await daemon.untilShutdown()
+        await host.drain()
+    }
+
+    /// `cairn-worker`: the chunks of jobs that need neither a map nor a locator, one at a time.
+    public static func runJobWork(_ daemon: Daemon) async throws {
+        try await run(
+            daemon, pool: .work,
+            operations: ChunkOperations.hosted(
+                BatchGeocode.workOperations, blobs: daemon.site.blobs),
+            slots: WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount: 1))
+    }
+}

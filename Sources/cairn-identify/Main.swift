@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import ArgumentParser
+import Daemon
+import Worker
+
+@main struct Main: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cairn-identify",
+        abstract: "Answers what is where on the maps of a site; start as many as you like.")
+
+    @Option(help: "The site's directory; else the environment variable CAIRN_SITE.")
+    var site: String?
+
+    func run() async {
+        await Daemon.run(
+            Self.configuration.commandName ?? "", sitePath: site, isSingleInstance: false
+        ) { daemon in
+            try await IdentifyProcess.run(daemon)
+        }
+    }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import ArgumentParser
+import Daemon
+import LogService
+
+@main struct Main: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cairn-logd",
+        abstract: "Keeps the event log of a site: one order, durable before it is acknowledged.")
+
+    @Option(help: "The site's directory; else the environment variable CAIRN_SITE.")
+    var site: String?
+
+    func run() async {
+        await Daemon.run(Self.configuration.commandName ?? "", sitePath: site) { daemon in
+            let service = try LogService(
+                site: daemon.site, bus: daemon.bus, logger: daemon.logger)
+            await daemon.untilShutdown()
+            service.stop()
+        }
+    }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import ArgumentParser
+import Daemon
+import Supervisor
+
+@main struct Main: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cairn-supervisor",
+        abstract: "Gives tasks and the chunks of jobs to workers, and records what becomes of jobs."
+    )
+
+    @Option(help: "The site's directory; else the environment variable CAIRN_SITE.")
+    var site: String?
+
+    func run() async {
+        await Daemon.run(Self.configuration.commandName ?? "", sitePath: site) { daemon in
+            let supervisor = try await Supervisor(bus: daemon.bus, logger: daemon.logger) {
+                daemon.requestShutdown(because: $0)
+            }
+            await daemon.untilShutdown()
+            await supervisor.drain()
+        }
+    }
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Bus
+import CairnModel
+import FoundationEssentials
+import Glibc
+import Synchronization
+import Testing
+
+/// A supervisor's end of a lane.
+private struct Lane {
+    let directory: RunDirectory
+    let supervisor: BusThread
+    let worker = UUID()
+    let pusher: Pusher
+    let ends = Inbox<Void>()
+
+    init(credit: Int) throws {
+        let ends = ends
+        directory = try RunDirectory()
+        supervisor = try directory.bus("supervisor")
+        pusher = try supervisor.bindLane(.lane(worker), credit: credit) { ends.put(()) }
+    }
+
+    /// Sends on the bus thread, as services do; answers what was thrown.
+    func send(_ message: Message) async -> Failure? {
+        let pusher = pusher
+        let supervisor = supervisor
+        return await withCheckedContinuation { continuation in
+            supervisor.post {
+                do throws(Failure) {
+                    try pusher.send(message)
+                    continuation.resume(returning: nil)
+                } catch {
+                    continuation.resume(returning: error)
+                }
+            }
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct LaneTests {
+    @Test func `what is sent before the worker connects arrives, in order`() async throws {
+        let lane = try Lane(credit: 4)
+        defer { lane.supervisor.stop() }
+        for number in 0..<3 { #expect(await lane.send(message(.task, "\(number)")) == nil) }
+        let worker = try lane.directory.bus("worker")
+        defer { worker.stop() }
+        let arrived = Inbox<String>()
+
+        try worker.connectPull(.lane(lane.worker)) { arrived.put($0.text) }
+        _ = await arrived.waitFor(3)
+        for number in 3..<6 { #expect(await lane.send(message(.task, "\(number)")) == nil) }
+
+        #expect(await arrived.waitFor(6) == ["0", "1", "2", "3", "4", "5"])
+    }
+
+    @Test func `a lane without a worker takes no more than its credit and four`() async throws {
+        let lane = try Lane(credit: 2)
+        defer { lane.supervisor.stop() }
+
+        for _ in 0..<6 { #expect(await lane.send(message(.task, "")) == nil) }
+
+        #expect(await lane.send(message(.task, ""))?.code == .busy)
+    }
+
+    @Test func `a worker that does not read makes the lane busy, not the supervisor`() async throws
+    {
+        let lane = try Lane(credit: 1)
+        defer { lane.supervisor.stop() }
+        let worker = try lane.directory.bus("worker")
+        defer { worker.stop() }
+        let gate = DispatchGate()
+        try worker.connectPull(.lane(lane.worker)) { _ in gate.wait() }
+
+        // The kernel's buffers take some before the high-water mark is felt.
+        let large = Message(header: MessageHeader(kind: .task), payload: Data(count: 100_000))
+        var refusal: Failure?
+        for _ in 0..<10_000 where refusal == nil { refusal = await lane.send(large) }
+        gate.open()
+
+        #expect(refusal?.code == .busy)
+        #expect(lane.ends.count == 0)
+    }
+
+    @Test func `an order that is too large is refused before it is sent`() async throws {
+        let lane = try Lane(credit: 1)
+        defer { lane.supervisor.stop() }
+        let large = Message(header: MessageHeader(kind: .task), payload: Data(count: 8 << 20))
+
+        #expect(await lane.send(large)?.code == .tooLarge)
+        #expect(lane.supervisor.statistics.oversizeCount == 1)
+    }
+
+    @Test func `the end of the worker's socket ends the lane once`() async throws {
+        let lane = try Lane(credit: 1)
+        defer { lane.supervisor.stop() }
+        let worker = try lane.directory.bus("worker")
+        let arrived = Inbox<String>()
+        try worker.connectPull(.lane(lane.worker)) { arrived.put($0.text) }
+        #expect(await lane.send(message(.welcome, "")) == nil)
+        _ = try await arrived.first()
+
+        worker.stop()
+
+        #expect(await eventually { lane.ends.count == 1 })
+        #expect(await lane.send(message(.task, ""))?.code == .unavailable)
+        lane.pusher.close()
+        #expect(lane.ends.count == 1)
+    }
+
+    @Test func `a killed worker ends its lane`() async throws {
+        let lane = try Lane(credit: 1)
+        defer { lane.supervisor.stop() }
+        #expect(await lane.send(message(.welcome, "")) == nil)
+
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [path = lane.directory.path as String, id = lane.worker as UUID] in
+            let worker = try BusThread(name: "worker", runDirectory: path)
+            try worker.connectPull(.lane(id)) { _ in kill(getpid(), SIGKILL) }
+            try await Task.sleep(for: .seconds(30))
+        }
+
+        #expect(await eventually { lane.ends.count == 1 })
+    }
+
+    @Test func `the files of lanes whose supervisor was killed are swept`() async throws {
+        let directory = try RunDirectory()
+        let (old, kept) = (Endpoint.lane(UUID()), Endpoint.lane(UUID()))
+        let other = try directory.bus("other")
+        defer { other.stop() }
+        _ = try other.bindLane(kept, credit: 1) {}
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [path = directory.path as String, name = old.name as String] in
+            let supervisor = try BusThread(name: "supervisor", runDirectory: path)
+            let endpoint = try #require(Endpoint(name: name))
+            _ = try supervisor.bindLane(endpoint, credit: 1) {}
+            kill(getpid(), SIGKILL)
+        }
+        #expect(directory.exists(old.name))
+
+        let supervisor = try directory.bus("supervisor")
+        defer { supervisor.stop() }
+        _ = try supervisor.bindLane(.lane(UUID()), credit: 1) {}
+
+        #expect(!directory.exists(old.name))
+        #expect(!directory.exists(old.name + ".lock"))
+        #expect(directory.exists(kept.name))
+    }
+
+    @Test func `a second peer closes the lane and is counted`() async throws {
+        let lane = try Lane(credit: 1)
+        defer { lane.supervisor.stop() }
+        let worker = try lane.directory.bus("worker")
+        let intruder = try lane.directory.bus("intruder")
+        defer {
+            worker.stop()
+            intruder.stop()
+        }
+        let arrived = Inbox<String>()
+        try worker.connectPull(.lane(lane.worker)) { arrived.put($0.text) }
+        #expect(await lane.send(message(.welcome, "")) == nil)
+        _ = try await arrived.first()
+
+        try intruder.connectPull(.lane(lane.worker)) { _ in }
+
+        #expect(await eventually { lane.ends.count == 1 })
+        #expect(lane.supervisor.statistics.laneIntrusionCount == 1)
+    }
+
+    @Test func `a lane can be opened again at once, and its worker finds it`() async throws {
+        let lane = try Lane(credit: 1)
+        defer { lane.supervisor.stop() }
+        let worker = try lane.directory.bus("worker")
+        defer { worker.stop() }
+        let arrived = Inbox<String>()
+        try worker.connectPull(.lane(lane.worker)) { arrived.put($0.text) }
+        lane.pusher.close()
+
+        for round in 0..<10 {
+            let ends = Inbox<Void>()
+            let again = try lane.supervisor.bindLane(.lane(lane.worker), credit: 1) { ends.put(()) }
+            lane.supervisor.post { try? again.send(message(.welcome, "\(round)")) }
+            #expect(await arrived.waitFor(round + 1).last == "\(round)")
+            again.close()
+            #expect(await eventually { ends.count == 1 })
+        }
+        #expect(lane.supervisor.statistics.laneIntrusionCount == 0)
+        #expect(!lane.directory.exists(Endpoint.lane(lane.worker).name))
+        #expect(!lane.directory.exists(Endpoint.lane(lane.worker).name + ".lock"))
+    }
+}
+
+/// Holds a thread up until it is opened.
+final class DispatchGate: Sendable {
+    private let isOpen = Mutex(false)
+
+    func open() { isOpen.withLock { $0 = true } }
+
+    func wait() { while !isOpen.withLock({ $0 }) { usleep(1000) } }
+}

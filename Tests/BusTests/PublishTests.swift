@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Bus
+import CairnModel
+import FoundationEssentials
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct PublishTests {
+    @Test func `a subscriber hears the topics it asked for and no others`() async throws {
+        let directory = try RunDirectory()
+        let server = try directory.bus("server")
+        let client = try directory.bus("client")
+        defer {
+            client.stop()
+            server.stop()
+        }
+        let subscriptions = Inbox<String>()
+        let heard = Inbox<String>()
+        let publisher = try server.bindPublisher(.logTail) { subscriptions.put($0) }
+        let subscriber = try client.subscribe(.logTail, topics: ["e/map/", "head"]) {
+            topic, message in
+            heard.put(topic + "=" + message.text)
+        }
+        _ = await subscriptions.waitFor(2)
+
+        try publisher.publish(topic: "e/job/", message(.event, "1"))
+        try publisher.publish(topic: "e/map/", message(.event, "2"))
+        try publisher.publish(topic: "head", message(.head, "3"))
+        #expect(await heard.waitFor(2) == ["e/map/=2", "head=3"])
+        subscriber.add(topic: "e/job/")
+        _ = await subscriptions.waitFor(3)
+        try publisher.publish(topic: "e/job/", message(.event, "4"))
+
+        #expect(await heard.waitFor(3).last == "e/job/=4")
+        #expect(Set(subscriptions.all) == ["e/map/", "head", "e/job/"])
+    }
+
+    @Test func `each subscriber of a topic is announced, not only the first`() async throws {
+        let directory = try RunDirectory()
+        let server = try directory.bus("server")
+        let subscriptions = Inbox<String>()
+        _ = try server.bindPublisher(.logTail) { subscriptions.put($0) }
+        let clients = try (0..<3).map { try directory.bus("client-\($0)") }
+        defer {
+            for client in clients { client.stop() }
+            server.stop()
+        }
+
+        for client in clients { _ = try client.subscribe(.logTail, topics: ["head"]) { _, _ in } }
+
+        #expect(await subscriptions.waitFor(3) == ["head", "head", "head"])
+    }
+
+    @Test func `a closed subscription is heard no more`() async throws {
+        let directory = try RunDirectory()
+        let server = try directory.bus("server")
+        let client = try directory.bus("client")
+        defer {
+            client.stop()
+            server.stop()
+        }
+        let subscriptions = Inbox<String>()
+        let heard = Inbox<String>()
+        let publisher = try server.bindPublisher(.logTail) { subscriptions.put($0) }
+        let first = try client.subscribe(.logTail, topics: ["a"]) { _, _ in heard.put("first") }
+        _ = try client.subscribe(.logTail, topics: ["a"]) { _, _ in heard.put("second") }
+        _ = await subscriptions.waitFor(2)
+
+        first.close()
+        client.post { heard.put("closed") }
+        _ = try await heard.first()
+        try publisher.publish(topic: "a", message(.live, ""))
+
+        #expect(await heard.waitFor(2) == ["closed", "second"])
+    }
+
+    @Test func `a subscriber hears a publisher that was restarted`() async throws {
+        let directory = try RunDirectory()
+        let client = try directory.bus("client")
+        defer { client.stop() }
+        let heard = Inbox<String>()
+        _ = try client.subscribe(.logTail, topics: [""]) { _, message in heard.put(message.text) }
+        for round in 0..<3 {
+            let server = try directory.bus("server")
+            let subscriptions = Inbox<String>()
+            let publisher = try server.bindPublisher(.logTail) { subscriptions.put($0) }
+            _ = try await subscriptions.first()
+            try publisher.publish(topic: "x", message(.event, "\(round)"))
+            #expect(await heard.waitFor(round + 1).last == "\(round)")
+            server.stop()
+        }
+    }
+
+    @Test func `publishing waits for nobody, not even for a subscriber that is stuck`() async throws
+    {
+        let directory = try RunDirectory()
+        let server = try directory.bus("server")
+        let stuck = try directory.bus("stuck")
+        let client = try directory.bus("client")
+        let gate = DispatchGate()
+        defer {
+            gate.open()
+            client.stop()
+            stuck.stop()
+            server.stop()
+        }
+        let subscriptions = Inbox<String>()
+        let heard = Inbox<Int64>()
+        let publisher = try server.bindPublisher(.logTail) { subscriptions.put($0) }
+        _ = try stuck.subscribe(.logTail, topics: [""]) { _, _ in gate.wait() }
+        _ = try client.subscribe(.logTail, topics: [""]) { _, message in
+            heard.put(message.header.sequence)
+        }
+        _ = await subscriptions.waitFor(2)
+
+        // More than the stuck one's high-water marks and buffers hold.
+        let count = 40_000
+        for batch in 0..<count / 500 {
+            for number in batch * 500..<batch * 500 + 500 {
+                var event = message(
+                    .event, "an event of some sixty bytes, so that buffers do fill up")
+                event.header.sequence = Int64(number)
+                try publisher.publish(topic: "e", event)
+            }
+            _ = await heard.waitFor(batch * 500 + 500)
+        }
+
+        #expect(heard.count == count)
+        #expect(heard.all == heard.all.sorted())
+    }
+
+    @Test func `what is too large for subscribers is refused when it is published`() async throws {
+        let directory = try RunDirectory()
+        let server = try directory.bus("server")
+        defer { server.stop() }
+        let publisher = try server.bindPublisher(.logTail)
+
+        let large = await failure { () throws(Failure) in
+            try publisher.publish(
+                topic: "e",
+                Message(header: MessageHeader(kind: .event), payload: Data(count: 1 << 20)))
+        }
+        let topic = await failure { () throws(Failure) in
+            try publisher.publish(
+                topic: String(repeating: "e", count: 257), message(.event, ""))
+        }
+
+        #expect(large?.code == .tooLarge)
+        #expect(topic?.code == .invalidParameter)
+    }
+}

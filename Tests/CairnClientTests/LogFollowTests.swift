@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Bus
+import CairnClient
+import CairnModel
+import Foundation
+import Synchronization
+import TestKit
+import Testing
+
+/// A log, the network between it and one follower, and what the follower handed on: all decided by
+/// one seed.
+private final class SimulatedLog: Sendable {
+    struct State {
+        var random: SeededGenerator
+        var log: [RecordedEvent] = []
+        var heads: [String: Int64] = [:]
+        var network: [Message] = []
+        var handled: [RecordedEvent] = []
+        var position: Int64
+        var fault: Failure?
+        var isReading = true
+        /// Nothing is lost, late or busy any more.
+        var isQuiet = false
+    }
+
+    static let categories = ["map", "job", "locator"]
+    let state: Mutex<State>
+
+    init(seed: UInt64, start: Int64) {
+        state = Mutex(State(random: SeededGenerator(seed: seed), position: start))
+    }
+
+    var outside: LogFollow.Outside {
+        LogFollow.Outside(
+            read: { [self] request throws(Failure) in
+                try state.withLock { state throws(Failure) in try state.page(request) }
+            },
+            handOn: { [self] events, position in
+                state.withLock { state in
+                    #expect(position >= state.position)
+                    #expect(events.allSatisfy { $0.globalPosition <= position })
+                    state.handled += events
+                    state.position = position
+                }
+            },
+            report: { [self] isReading, fault in
+                state.withLock { state in
+                    state.isReading = isReading
+                    state.fault = fault
+                }
+            },
+            pause: { _ in true })
+    }
+}
+
+extension SimulatedLog.State {
+    mutating func chance(_ percent: Int) -> Bool {
+        !isQuiet && Int.random(in: 0..<100, using: &random) < percent
+    }
+
+    /// Answers a read: sometimes busy, of any size, while the log grows.
+    mutating func page(_ request: ReadRequest) throws(Failure) -> ReadPage {
+        if chance(10) { throw Failure(.busy, "simulated") }
+        if chance(30) { append() }
+        let matching = log.filter {
+            $0.globalPosition > request.after
+                && (request.category == nil || $0.stream.category == request.category)
+        }
+        let events = Array(matching.prefix(Int.random(in: 1...9, using: &random)))
+        let head = Int64(log.count)
+        let isLast = events.count == matching.count
+        return ReadPage(
+            events: events,
+            through: isLast ? head : events.last?.globalPosition ?? request.after, head: head)
+    }
+
+    /// Commits one to four events and publishes them, more or less.
+    mutating func append() {
+        for _ in 0..<Int.random(in: 1...4, using: &random) {
+            let category = SimulatedLog.categories.randomElement(using: &random) ?? "map"
+            guard let stream = StreamName(rawValue: category + "-x") else { continue }
+            let position = Int64(log.count + 1)
+            let record = RecordedEvent(
+                globalPosition: position, stream: stream, streamPosition: 0,
+                recordedAt: Timestamp(microseconds: position),
+                event: NewEvent(
+                    id: UUID(), type: "t", schema: 1, data: Data(), metadata: EventMetadata()))
+            log.append(record)
+            let header = MessageHeader(
+                kind: .event, sequence: position, previousInCategory: heads[category] ?? 0)
+            heads[category] = position
+            publish(header, record)
+        }
+    }
+
+    mutating func publishHead() {
+        let head = LogHead(head: Int64(log.count), categories: chance(80) ? heads : nil)
+        publish(MessageHeader(kind: .head, sequence: head.head), head)
+    }
+
+    /// Loses, doubles or delays.
+    private mutating func publish(_ header: MessageHeader, _ body: some Encodable) {
+        guard let payload = try? CairnJSON.encode(body), !chance(15) else { return }
+        for _ in 0..<(chance(10) ? 2 : 1) {
+            let late = chance(15) ? Int.random(in: 0...min(6, network.count), using: &random) : 0
+            network.insert(Message(header: header, payload: payload), at: network.count - late)
+        }
+    }
+
+    /// What the follower's socket has for it now.
+    mutating func deliver(_ categories: Set<String>) -> [Message] {
+        let count = Int.random(in: 0...network.count, using: &random)
+        defer { network.removeFirst(count) }
+        return network.prefix(count).filter { message in
+            guard categories.count == 1, message.header.kind == .event else { return true }
+            let event = try? message.decode(RecordedEvent.self)
+            return event.map { categories.contains($0.stream.category) } ?? true
+        }
+    }
+}
+
+@Suite struct LogFollowTests {
+    @Test(
+        arguments: [[], ["map"], ["job"], ["map", "locator"]] as [Set<String>],
+        [0, 400, 800, 1_200] as [UInt64])
+    func `whatever is lost, doubled, late or killed, each event is handled once and in order`(
+        categories: Set<String>, firstSeed: UInt64
+    ) async throws {
+        for seed in firstSeed..<firstSeed + 40 {
+            let start = Int64(seed % 3 == 0 ? 0 : seed % 20)
+            let world = SimulatedLog(seed: seed, start: start)
+            for _ in 0..<12 { world.state.withLock { $0.append() } }
+            var follow = LogFollow(
+                categories: categories, after: start, outside: world.outside)
+            #expect(await follow.catchUp())
+
+            for _ in 0..<60 {
+                let (messages, isKilled) = world.state.withLock { state in
+                    if state.chance(60) { state.append() }
+                    if state.chance(25) { state.publishHead() }
+                    let isKilled = state.chance(4)
+                    if isKilled { state.network = [] }
+                    return (state.deliver(categories), isKilled)
+                }
+                if isKilled {
+                    // All that a killed process keeps is the position of what it handled.
+                    let kept = world.state.withLock { $0.position }
+                    follow = LogFollow(categories: categories, after: kept, outside: world.outside)
+                    #expect(await follow.catchUp())
+                }
+                if !messages.isEmpty { #expect(await follow.handle(messages)) }
+            }
+            // One head message that gets through is all it takes to find what is still missing.
+            let last = world.state.withLock { $0.lastHead }
+            #expect(await follow.handle([last]))
+
+            world.state.withLock { state in
+                let wanted = state.log.filter { record in
+                    record.globalPosition > start
+                        && (categories.isEmpty || categories.contains(record.stream.category))
+                }
+                #expect(state.handled == wanted, "seed \(seed)")
+                #expect(state.position == Int64(state.log.count), "seed \(seed)")
+                #expect(!state.isReading && state.fault == nil)
+            }
+        }
+    }
+
+    @Test func `a log that was replaced by an older copy stops the follower loudly`() async {
+        let world = SimulatedLog(seed: 1, start: 0)
+        for _ in 0..<10 { world.state.withLock { $0.append() } }
+        var follow = LogFollow(categories: [], after: 0, outside: world.outside)
+        #expect(await follow.catchUp())
+        let (before, head) = world.state.withLock { state in
+            state.isQuiet = true
+            state.log.removeLast(3)
+            return (state.handled, state.lastHead)
+        }
+
+        #expect(await follow.handle([head]) == false)
+
+        world.state.withLock { state in
+            #expect(state.fault?.code == .conflict)
+            #expect(state.handled == before)
+        }
+    }
+}
+
+extension SimulatedLog.State {
+    var lastHead: Message {
+        get {
+            let head = LogHead(head: Int64(log.count), categories: heads)
+            return Message(
+                header: MessageHeader(kind: .head), payload: (try? CairnJSON.encode(head)) ?? Data()
+            )
+        }
+    }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnClient
+import CairnModel
+import FoundationEssentials
+import MapState
+import Testing
+
+/// Records of two maps and a locator, with records of other categories between them.
+private struct SmallLog {
+    private(set) var records: [RecordedEvent] = []
+    private var lastPositions: [StreamName: Int64] = [:]
+
+    init() throws {
+        let maps = [try MapName(parsing: "A"), try MapName(parsing: "B")]
+        for map in maps { try add(.map(map), MapCreated(name: map)) }
+        let hash = try #require(ContentID(rawValue: String(repeating: "a", count: 64)))
+        for number in 0..<40 {
+            let map = maps[number % 2]
+            try add(
+                .map(map),
+                LayerAdded(
+                    layer: number / 2, name: "L\(number)", kind: .group, parent: nil, index: 0))
+            try add(.job(JobID(rawValue: UUID())), LayerRemoved(layer: 0), type: "job.submitted")
+            if number.isMultiple(of: 7) {
+                try add(
+                    .locator("World"),
+                    LocatorPublished(name: "World", locator: hash, placeCount: number))
+            }
+        }
+    }
+
+    mutating func add(
+        _ stream: StreamName, _ event: some EventPayload, type: String? = nil
+    ) throws {
+        var new = try event.newEvent(id: UUID(), metadata: EventMetadata())
+        if let type { new.type = type }
+        let position = (lastPositions[stream] ?? -1) + 1
+        lastPositions[stream] = position
+        records.append(
+            RecordedEvent(
+                globalPosition: Int64(records.count) + 1, stream: stream,
+                streamPosition: position, recordedAt: Timestamp(microseconds: 0), event: new))
+    }
+
+    func state(at position: Int64) throws -> MapsState {
+        var state = MapsState()
+        for record in records where record.globalPosition <= position { try state.apply(record) }
+        return state
+    }
+
+    func reader() -> MapFollower.Reader {
+        { [records] category, after, limit async throws(Failure) -> [RecordedEvent] in
+            Array(
+                records.filter { $0.stream.category == category && $0.globalPosition > after }
+                    .prefix(limit))
+        }
+    }
+
+    func failingReader() -> MapFollower.Reader {
+        { _, _, _ async throws(Failure) -> [RecordedEvent] in
+            throw Failure(.logUnavailable, "not here")
+        }
+    }
+
+    /// What a subscription to the maps' categories delivers.
+    var subscribed: [RecordedEvent] {
+        records.filter { MapsState.categories.contains($0.stream.category) }
+    }
+
+    var head: Int64 { Int64(records.count) }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct MapFollowerTests {
+    @Test func `a reader gets the state at once when it is there already`() async throws {
+        let log = try SmallLog()
+        let follower = MapFollower()
+        follower.ingest(log.subscribed, upTo: log.head)
+
+        let state = try await follower.snapshot(minSequence: log.head)
+
+        #expect(state == (try log.state(at: log.head)))
+    }
+
+    @Test func `a reader waits until the sequence it asks for has come`() async throws {
+        let log = try SmallLog()
+        let follower = MapFollower()
+        let waiting = Task {
+            try await follower.snapshot(minSequence: log.head, timeout: .seconds(30))
+        }
+
+        for record in log.subscribed { follower.ingest([record], upTo: record.globalPosition) }
+        follower.ingest([], upTo: log.head)
+
+        #expect(try await waiting.value.sequence == log.head)
+    }
+
+    @Test func `a sequence that does not come is refused after the timeout`() async throws {
+        let follower = MapFollower()
+        do throws(Failure) {
+            _ = try await follower.snapshot(minSequence: 5, timeout: .milliseconds(5))
+            Issue.record("answered")
+        } catch {
+            #expect(error.code == .timedOut)
+        }
+    }
+
+    @Test func `an event that cannot be followed stops the follower and says why`() async throws {
+        let log = try SmallLog()
+        let follower = MapFollower()
+        let waiting = Task {
+            try await follower.snapshot(minSequence: 1000, timeout: .seconds(30))
+        }
+
+        follower.ingest(Array(log.subscribed.dropFirst()), upTo: log.head)
+
+        await #expect(throws: Failure.self) { try await waiting.value }
+        #expect(follower.fault?.code == .corrupt)
+        #expect(follower.current.sequence == 2)
+    }
+
+    @Test func `the maps of any past moment are those folded up to it`() async throws {
+        let log = try SmallLog()
+        let follower = MapFollower()
+        follower.ingest(log.subscribed, upTo: log.head)
+
+        for position in (0...log.head).reversed() {
+            let past = try await follower.history(at: position, reading: log.reader())
+            #expect(past.sequence == position)
+            let expected = try log.state(at: position)
+            #expect(past.mapNames == expected.mapNames)
+            for name in past.mapNames {
+                #expect(past.map(named: name) == expected.map(named: name))
+            }
+            #expect(past.locator(named: "World") == expected.locator(named: "World"))
+        }
+    }
+
+    @Test func `a past moment asked for again is not read again`() async throws {
+        let log = try SmallLog()
+        let follower = MapFollower()
+        follower.ingest(log.subscribed, upTo: log.head)
+        let first = try await follower.history(at: 20, reading: log.reader())
+
+        #expect(try await follower.history(at: 20, reading: log.failingReader()) == first)
+        await #expect(throws: Failure.self) {
+            try await follower.history(at: 19, reading: log.failingReader())
+        }
+    }
+
+    @Test func `a moment that lies ahead, or before the first, is refused`() async throws {
+        let log = try SmallLog()
+        let follower = MapFollower()
+        follower.ingest(log.subscribed, upTo: log.head)
+        for position in [log.head + 1, -1] {
+            do throws(Failure) {
+                _ = try await follower.history(at: position, reading: log.reader())
+                Issue.record("answered \(position)")
+            } catch {
+                #expect(error.code == .invalidParameter)
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# Part of Cairn.
+"""Asks a running site's map World what is in Paris, through QGIS and GDAL, unmodified.
+
+usage: QT_QPA_PLATFORM=offscreen qgis_identify.py http://HOST:PORT/arcgis/rest/services
+
+Exits 1 with the first answer that is wrong. The map holds deploy/sample/world.gpkg.
+"""
+
+import base64
+import json
+import os
+import sys
+import urllib.request
+
+from osgeo import gdal
+from qgis.core import (
+    QgsApplication,
+    QgsCoordinateReferenceSystem,
+    QgsDataSourceUri,
+    QgsPointXY,
+    QgsRaster,
+    QgsRasterLayer,
+    QgsRectangle,
+)
+from qgis.gui import QgsMapCanvas, QgsMapToolIdentify
+from qgis.PyQt.QtGui import QImage
+
+PARIS = (2.3488, 48.8534)
+WINDOW = (-5.0, 41.0, 10.0, 52.0)
+SIZE = (800, 600)
+
+
+def check(condition, what, found=""):
+    """Ends the script unless the condition holds."""
+    if not condition:
+        print(f"QGIS: {what}: found {found!r}", file=sys.stderr, flush=True)
+        # QGIS' objects are not torn down in order by the interpreter: leave at once.
+        os._exit(1)
+    print(f"QGIS: {what}: {found}")
+
+
+def fetch(url):
+    """The JSON of a resource."""
+    with urllib.request.urlopen(url + "?f=json", timeout=20) as answer:
+        return json.load(answer)
+
+
+def open_layer(url, number=None):
+    """A layer of QGIS' ArcGIS map server provider: one layer of the service, or all of it."""
+    uri = QgsDataSourceUri()
+    uri.setParam("url", url)
+    if number is not None:
+        uri.setParam("layer", str(number))
+    uri.setParam("format", "PNG32")
+    layer = QgsRasterLayer(uri.uri(False), "World", "arcgismapserver")
+    check(layer.isValid(), f"the service is opened (layer {number})", layer.crs().authid())
+    return layer
+
+
+def names(identified):
+    """The values of the field `name` in a provider's answer."""
+    found = []
+    for stores in identified.results().values():
+        for store in stores:
+            features = store.features()
+            for feature in features:
+                found.append(str(feature.attribute("name")))
+    return found
+
+
+def ask(layer, point, window, size):
+    """What the provider says is there."""
+    answer = layer.dataProvider().identify(
+        QgsPointXY(*point), QgsRaster.IdentifyFormatFeature, QgsRectangle(*window), *size, 96)
+    check(answer.isValid(), "the provider understands the answer")
+    return answer
+
+
+def through_the_tool(layer):
+    """What the identify tool of the map window shows for a click in the middle."""
+    canvas = QgsMapCanvas()
+    canvas.resize(400, 300)
+    canvas.setDestinationCrs(QgsCoordinateReferenceSystem("EPSG:4326"))
+    canvas.setLayers([layer])
+    canvas.setExtent(QgsRectangle(PARIS[0] - 2, PARIS[1] - 1.5, PARIS[0] + 2, PARIS[1] + 1.5))
+    tool = QgsMapToolIdentify(canvas)
+    middle = canvas.getCoordinateTransform().transform(QgsPointXY(*PARIS))
+    results = tool.identify(
+        int(middle.x()), int(middle.y()), [layer], QgsMapToolIdentify.TopDownAll)
+    return [str(result.mFeature.attribute("name")) for result in results]
+
+
+def through_gdal(url, numbers):
+    """The body that GDAL's ArcGIS driver fetched for Paris."""
+    shown = ",".join(str(number) for number in numbers)
+    document = f"""<GDAL_WMS><Service name="AGS"><ServerUrl>{url}</ServerUrl><BBoxOrder>xyXY</BBoxOrder>
+        <SRS>EPSG:4326</SRS><ImageFormat>png32</ImageFormat><Transparent>TRUE</Transparent>
+        <Layers>show:{shown}</Layers><IdentificationTolerance>5</IdentificationTolerance></Service>
+        <DataWindow><UpperLeftX>-5</UpperLeftX><UpperLeftY>52</UpperLeftY><LowerRightX>10</LowerRightX>
+        <LowerRightY>41</LowerRightY><SizeX>1024</SizeX><SizeY>768</SizeY></DataWindow>
+        <BandsCount>4</BandsCount></GDAL_WMS>"""
+    gdal.UseExceptions()
+    dataset = gdal.Open(document)
+    column = int((PARIS[0] + 5) / 15 * 1024)
+    row = int((52 - PARIS[1]) / 11 * 768)
+    return dataset.GetRasterBand(1).GetMetadataItem(f"Pixel_{column}_{row}", "LocationInfo") or ""
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    root = sys.argv[1].rstrip("/")
+    url = root + "/World/MapServer"
+
+    catalog = fetch(root)
+    check({"name": "World", "type": "MapServer"} in catalog["services"],
+          "the catalog lists the map", catalog["services"])
+    service = fetch(url)
+    numbers = {layer["name"]: layer["id"] for layer in service["layers"]}
+    check({"countries", "states_provinces", "cities"} <= set(numbers),
+          "the map has its layers", numbers)
+
+    application = QgsApplication([], True)
+    application.initQgis()
+
+    countries = open_layer(url, numbers["countries"])
+    check(names(ask(countries, PARIS, WINDOW, SIZE)) == ["France"], "Paris is in France", "France")
+    check(names(ask(countries, (-40.0, 30.0), (-45, 25, -35, 35), SIZE)) == [],
+          "the ocean is no country")
+    pixel = (PARIS[0] - 0.01, PARIS[1] - 0.01, PARIS[0] + 0.01, PARIS[1] + 0.01)
+    check(names(ask(countries, PARIS, pixel, (1, 1))) == ["France"],
+          "a window of one pixel does not limit the search", "France")
+
+    answer = ask(countries, PARIS, WINDOW, SIZE)
+    store = next(iter(answer.results().values()))[0]
+    feature = store.features()[0]
+    geometry = feature.geometry()
+    check(geometry.contains(QgsPointXY(*PARIS)), "the polygon that comes back contains the point",
+          f"{geometry.constGet().nCoordinates()} vertices in {store.crs().authid()}")
+    check(store.crs().authid() == "EPSG:4326", "the geometry says its reference",
+          store.crs().authid())
+
+    whole = open_layer(url)
+    found = names(ask(whole, PARIS, WINDOW, SIZE))
+    check("Paris" in found and "France" in found, "the whole service answers layer by layer", found)
+
+    check("France" in through_the_tool(countries), "the identify tool shows the country", "France")
+
+    body = through_gdal(url, numbers.values())
+    check('"results"' in body and "France" in body, "GDAL's driver passes the answer on",
+          f"{len(body)} characters")
+
+    for entry in fetch(url + "/legend")["layers"]:
+        image = QImage.fromData(base64.b64decode(entry["legend"][0]["imageData"]), "PNG")
+        check((image.width(), image.height()) == (20, 20),
+              f"the legend of {entry['layerName']} is a picture", "20 x 20")
+
+    sys.stdout.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

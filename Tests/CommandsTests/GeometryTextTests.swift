@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import Geometry
+import TestKit
+import Testing
+
+@testable import Commands
+
+@Suite struct GeometryTextTests {
+    private static func at(_ x: Double, _ y: Double) -> Coordinate { Coordinate(x: x, y: y) }
+    static let square = [at(0, 0), at(2, 0), at(2, 2), at(0, 2), at(0, 0)]
+    static let hole = [at(0.5, 0.5), at(1, 0.5), at(1, 1), at(0.5, 0.5)]
+
+    static let shapes: [(String, Shape)] = [
+        ("1,2", .point(at(1, 2))),
+        ("-1.5e1, 2", .point(at(-15, 2))),
+        ("0,1,2,3", .envelope(Envelope(minX: 0, minY: 1, maxX: 2, maxY: 3))),
+        ("POINT(1 2)", .point(at(1, 2))),
+        ("  point Z ( 1 2 3 ) ", .point(at(1, 2))),
+        ("POINT(1 2 3 4)", .point(at(1, 2))),
+        ("LINESTRING(0 0,1 1)", .polyline(paths: [[at(0, 0), at(1, 1)]])),
+        (
+            "MULTILINESTRING((0 0,1 1),(2 2,3 3))",
+            .polyline(paths: [[at(0, 0), at(1, 1)], [at(2, 2), at(3, 3)]])
+        ),
+        ("MULTIPOINT((1 2),(3 4))", .multipoint([at(1, 2), at(3, 4)])),
+        ("MULTIPOINT(1 2,3 4)", .multipoint([at(1, 2), at(3, 4)])),
+        (
+            "POLYGON((0 0,2 0,2 2,0 2,0 0),(.5 .5,1 .5,1 1,.5 .5))",
+            .polygon(rings: [square, hole])
+        ),
+        ("MULTIPOLYGON(((0 0,2 0,2 2,0 2,0 0)))", .polygon(rings: [square])),
+        ("ENVELOPE(0, 2, 1, 3)", .envelope(Envelope(minX: 0, minY: 1, maxX: 2, maxY: 3))),
+        (#"{"type":"Point","coordinates":[1,2,3]}"#, .point(at(1, 2))),
+        (
+            #"{"type":"Feature","properties":{"a":1},"geometry":{"type":"Point","coordinates":[1,2]}}"#,
+            .point(at(1, 2))
+        ),
+        (
+            #"{"type":"MultiPolygon","coordinates":[[[[0,0],[2,0],[2,2],[0,2],[0,0]]]]}"#,
+            .polygon(rings: [square])
+        ),
+        (#"{"x":1,"y":2}"#, .point(at(1, 2))),
+        (#"{"paths":[[[0,0],[1,1]]]}"#, .polyline(paths: [[at(0, 0), at(1, 1)]])),
+        (#"{"rings":[[[0,0],[2,0],[2,2],[0,2],[0,0]]]}"#, .polygon(rings: [square])),
+        (
+            #"{"xmin":0,"ymin":1,"xmax":2,"ymax":3}"#,
+            .envelope(Envelope(minX: 0, minY: 1, maxX: 2, maxY: 3))
+        ),
+    ]
+
+    @Test(arguments: shapes.indices)
+    func `every form is read`(row: Int) throws {
+        #expect(try GeometryText.parse(Self.shapes[row].0).shape == Self.shapes[row].1)
+    }
+
+    @Test func `the spatial reference comes with the text where it has one`() throws {
+        let esri = try GeometryText.parse(#"{"x":1,"y":2,"spatialReference":{"wkid":102100}}"#)
+        let geo = try GeometryText.parse(#"{"type":"Point","coordinates":[1,2]}"#)
+
+        #expect(esri.spatialReference == SpatialReference(wkid: 102_100))
+        #expect(geo.spatialReference == .wgs84)
+        #expect(try GeometryText.parse("1,2").spatialReference == nil)
+    }
+
+    static let faults: [(String, String)] = [
+        ("", "the geometry is empty"),
+        ("1,2,3", "expected WKT"),
+        ("nan,2", "'nan' is not a finite number"),
+        ("inf,2", "'inf' is not a finite number"),
+        ("2,1,0,3", "a minimum is above its maximum"),
+        ("POINT(1)", "byte 8: expected a number"),
+        ("POINT(nan 2)", "byte 7: the number is not finite"),
+        ("POINT(1 2", "byte 10: expected ',' or ')'"),
+        ("POINT(1 2) POINT(1 2)", "byte 12: expected the end"),
+        ("POINT EMPTY", "the geometry is empty"),
+        ("CIRCLE(1 2)", "'CIRCLE' is not a geometry known here"),
+        ("LINESTRING(0 0)", "a path has fewer than 2 coordinates"),
+        ("POLYGON((0 0,1 0,1 1))", "a ring is not closed"),
+        ("SRID=4326;POINT(1 2)", "WKT, byte 5"),
+        ("POINT(1e999 2)", "the number is not finite"),
+        ("POINT(1.2.3 2)", "'1.2.3' is not a number"),
+        (#"{"type":"Circle"}"#, "GeoJSON type 'Circle' is not read here"),
+        (#"{"type":"Point","coordinates":[1]}"#, "a position has fewer than two numbers"),
+        (#"{"type":"Point","coordinates":"#, "geometry JSON"),
+        (#"{"a":1}"#, "neither GeoJSON"),
+        (String(repeating: "[", count: 100_000).replacingFirst(with: "{"), "nested too deeply"),
+    ]
+
+    @Test(arguments: faults.indices)
+    func `what is wrong is said in one sentence`(row: Int) {
+        let failure = #expect(throws: Failure.self) { try GeometryText.parse(Self.faults[row].0) }
+        let text = failure?.message ?? ""
+        #expect(text.contains(Self.faults[row].1), "\(text)")
+        #expect(!text.contains("\n"))
+    }
+
+    @Test func `any bytes are survived`() {
+        var random = SeededGenerator(seed: .random(in: .min ... .max))
+        print("\(#function): seed \(random.seed)")
+        let alphabet = Array("POINTLINEGY()., -1e5{}[]\"xytype:ZM".unicodeScalars)
+        for _ in 0..<3_000 {
+            var text = ""
+            for _ in 0..<Int.random(in: 0...30, using: &random) {
+                if let scalar = alphabet.randomElement(using: &random) {
+                    text.unicodeScalars.append(scalar)
+                }
+            }
+            do throws(Failure) {
+                let shape = try GeometryText.parse(text).shape
+                #expect(shape.coordinateCount > 0 && shape.envelope.isFinite, "\(text)")
+            } catch {
+                #expect(error.code == .invalidParameter, "\(text)")
+            }
+        }
+    }
+
+    @Test func `written text is read back`() throws {
+        for (_, shape) in Self.shapes {
+            #expect(try GeometryText.parse(WKTText.text(of: shape)).shape == shape)
+        }
+    }
+}
+
+extension String {
+    fileprivate func replacingFirst(with first: Character) -> String {
+        String(first) + dropFirst()
+    }
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import Dataset
+import Foundation
+import GDAL
+import Geometry
+import PROJ
+import Testing
+
+@Suite struct DatasetBuilderTests {
+    private let scratch = Scratch()
+
+    @Test func `points keep their ids, attributes and coordinates`() throws {
+        let path = try scratch.write(
+            "towns.geojson",
+            """
+            {"type":"FeatureCollection","features":[
+            {"type":"Feature","id":7,"properties":{"name":"Å","n":3,"big":9007199254740993,\
+            "r":1.5,"t":"2020-02-29T12:30:00.250+01:00","b":true,"none":null},
+             "geometry":{"type":"Point","coordinates":[10.5,60.25,99]}},
+            {"type":"Feature","id":3,"properties":{"name":"B","n":null,"big":1,"r":2,\
+            "t":null,"b":false,"none":null},
+             "geometry":{"type":"Point","coordinates":[-10,0]}}]}
+            """)
+
+        let layers = try DatasetBuilder.importFile(path: path, into: scratch.datasets)
+
+        #expect(layers.count == 1)
+        let layer = try #require(layers.first)
+        #expect(layer.name == "towns" && layer.featureCount == 2 && layer.rejectedCount == 0)
+        let dataset = try scratch.dataset(layer)
+        #expect(dataset.properties == layer.properties)
+        #expect(dataset.properties.geometryType == .point)
+        #expect(dataset.properties.spatialReference == .wgs84)
+        #expect(dataset.properties.extent == Envelope(minX: -10, minY: 0, maxX: 10.5, maxY: 60.25))
+        #expect(
+            dataset.properties.fields.map(\.type) == [
+                .objectID, .string, .integer, .bigInteger, .double, .date, .smallInteger, .string,
+            ])
+        var found: [Int64: (Shape?, Attributes)] = [:]
+        try dataset.forEach { feature in
+            found[feature.objectID] = (
+                try dataset.shape(of: feature), try dataset.attributes(of: feature)
+            )
+        }
+        #expect(found.count == 2)
+        #expect(found[7]?.0 == .point(Coordinate(x: 10.5, y: 60.25)))
+        #expect(
+            found[7]?.1.entries.map(\.value) == [
+                .integer(7), .string("Å"), .integer(3), .integer(9_007_199_254_740_993),
+                .real(1.5), .date(1_582_975_800_250), .integer(1), .null,
+            ])
+        #expect(found[3]?.1["N"] == .null && found[3]?.1["r"] == .real(2))
+    }
+
+    private func feature(_ geometry: String, _ properties: String = "{}", id: Int? = nil) -> String
+    {
+        let id = id.map { "\"id\":\($0)," } ?? ""
+        return "{\"type\":\"Feature\",\(id)\"properties\":\(properties),\"geometry\":\(geometry)}"
+    }
+
+    private func imported(_ path: String) throws -> [ImportedLayer] {
+        try DatasetBuilder.importFile(path: path, into: scratch.datasets)
+    }
+
+    private func refusal(_ path: String) -> Failure? {
+        do {
+            _ = try DatasetBuilder.importFile(path: path, into: scratch.datasets)
+            return nil
+        } catch { return error }
+    }
+
+    private static let square = "[[0,0],[1,0],[1,1],[0,1],[0,0]]"
+
+    @Test func `a layer of mixed geometry becomes one dataset per kind`() throws {
+        let path = try scratch.features(
+            "mix.geojson",
+            [
+                feature("{\"type\":\"Point\",\"coordinates\":[1,2]}", id: 11),
+                feature("{\"type\":\"LineString\",\"coordinates\":[[1,2],[3,4]]}", id: 12),
+                feature("{\"type\":\"Polygon\",\"coordinates\":[\(Self.square)]}", id: 13),
+                feature("{\"type\":\"MultiPoint\",\"coordinates\":[[1,2],[3,4]]}", id: 14),
+                feature(
+                    "{\"type\":\"MultiPolygon\",\"coordinates\":[[\(Self.square)],[\(Self.square)]]}",
+                    id: 15),
+            ])
+
+        let layers = try imported(path)
+
+        #expect(layers.map(\.name) == ["mix (points)", "mix (lines)", "mix (polygons)"])
+        #expect(
+            layers.map(\.properties.geometryType) == [.multipoint, .polyline, .polygon])
+        let ids = try layers.map { try scratch.dataset($0).contents().keys.sorted() }
+        #expect(ids == [[11, 14], [12], [13, 15]])
+        let polygons = try scratch.dataset(layers[2])
+        var parts: [Int64: Int] = [:]
+        try polygons.forEach { parts[$0.objectID] = try polygons.polygonParts(of: $0).count }
+        #expect(parts == [13: 1, 15: 2])
+    }
+
+    @Test func `features that cannot be taken are listed with the reason`() throws {
+        let path = try scratch.features(
+            "odd.geojson",
+            [
+                feature("null"),
+                feature("{\"type\":\"Polygon\",\"coordinates\":[[[0,0],[1,0],[1,1],[0,1]]]}"),
+                feature("{\"type\":\"Polygon\",\"coordinates\":[[[0,0],[1,0],[0,0]]]}"),
+                feature("{\"type\":\"LineString\",\"coordinates\":[[0,0]]}"),
+                feature("{\"type\":\"Polygon\",\"coordinates\":[]}"),
+                feature("{\"type\":\"Polygon\",\"coordinates\":[\(Self.square)]}", "{\"a\":1}"),
+                feature(
+                    "{\"type\":\"GeometryCollection\",\"geometries\":[{\"type\":\"Point\","
+                        + "\"coordinates\":[1,2]},{\"type\":\"LineString\",\"coordinates\":"
+                        + "[[0,0],[1,1]]}]}"),
+                feature(
+                    "{\"type\":\"GeometryCollection\",\"geometries\":[{\"type\":\"Polygon\","
+                        + "\"coordinates\":[\(Self.square)]}]}"),
+            ])
+
+        let layers = try imported(path)
+
+        let layer = try #require(layers.last)
+        #expect(layers.map(\.name) == ["odd (points)", "odd (lines)", "odd (polygons)"])
+        #expect(layers.map(\.featureCount) == [1, 1, 2])
+        #expect(try scratch.dataset(layers[0]).contents()[7]?.parts == [[[1, 2]]])
+        #expect(layer.rejectedCount == 5)
+        #expect(
+            layer.rejected.map(\.reason) == [
+                "no geometry", "a ring that is not closed", "a ring of fewer than four coordinates",
+                "a line of one coordinate", "no geometry",
+            ])
+        #expect(try scratch.dataset(layer).contents().keys.sorted() == [6, 8])
+    }
+
+    @Test func `coordinates that are no numbers are left out`() throws {
+        let path = try scratch.write(
+            "nan.csv", "id,wkt\n1,POINT(nan 1)\n2,\"LINESTRING(0 0,inf 1)\"\n3,POINT(1 1)\n")
+        let layer = try #require(try imported(path).first)
+        #expect(layer.featureCount == 1 && layer.rejectedCount == 2)
+    }
+
+    @Test func `a source without spatial reference is refused unless it can be degrees`() throws {
+        let degrees = try scratch.write("degrees.csv", "name,lon,lat\na,10,20\nb,-170.5,-89\n")
+        let layer = try #require(try imported(degrees).first)
+        #expect(layer.properties.spatialReference == .wgs84 && layer.featureCount == 2)
+        #expect(layer.notes.contains { $0.contains("4326 was assumed") })
+
+        let metres = try scratch.write("metres.csv", "name,x,y\na,500000,5000000\n")
+        let failure = try #require(refusal(metres))
+        #expect(failure.code == .unreadable && failure.message.contains("spatial reference"))
+        #expect(scratch.entries() == [layer.dataset.rawValue])
+    }
+
+    @Test func `a column named like the object id is used when it can be`() throws {
+        func layer(_ name: String, _ ids: [String]) throws -> ImportedLayer {
+            let path = try scratch.features(
+                name,
+                ids.map {
+                    feature("{\"type\":\"Point\",\"coordinates\":[1,2]}", "{\"ObjectId\":\($0)}")
+                })
+            return try #require(try imported(path).first)
+        }
+        let good = try scratch.dataset(try layer("good.geojson", ["40", "7"]))
+        #expect(try good.contents().keys.sorted() == [7, 40])
+        #expect(good.properties.fields.map(\.name) == ["OBJECTID"])
+
+        for (name, ids) in [
+            ("twice.geojson", ["7", "7"]), ("null.geojson", ["7", "null"]),
+            ("zero.geojson", ["0", "7"]), ("large.geojson", ["2147483648", "7"]),
+        ] {
+            let dataset = try scratch.dataset(try layer(name, ids))
+            #expect(try dataset.contents().keys.sorted() == [1, 2], "\(name)")
+            #expect(dataset.properties.fields.map(\.name) == ["OBJECTID", "ObjectId_1"])
+        }
+    }
+
+    @Test func `column names stay unique without regard to case`() throws {
+        let path = try scratch.write(
+            "names.csv", "lon,lat,Name,name,NAME_1,objectid\n1,2,a,b,c,d\n")
+        let dataset = try scratch.dataset(try #require(try imported(path).first))
+        let names = dataset.properties.fields.map { $0.name.lowercased() }
+        #expect(Set(names).count == names.count && names.first == "objectid")
+        let contents = try #require(try dataset.contents()[1])
+        for text in ["a", "b", "c", "d"] { #expect(contents.values.contains(.string(text))) }
+    }
+
+    @Test(arguments: [
+        ("EPSG:2154", 2154), ("ESRI:102008", 102_008), ("EPSG:3857", 3857), ("EPSG:31467", 31467),
+        ("EPSG:4326+5773", 4326), ("OGC:CRS84", 4326), ("+proj=laea +lat_0=10 +lon_0=20", nil),
+    ])
+    func `the spatial reference is kept and PROJ understands it`(
+        definition: String, wkid: Int?
+    ) throws {
+        let source = try scratch.features(
+            "place.geojson", [feature("{\"type\":\"Point\",\"coordinates\":[4,46]}")])
+        #expect(
+            try scratch.run(
+                "/usr/bin/ogr2ogr",
+                ["-a_srs", definition, "-f", "GPKG", "place.gpkg", source]))
+        let layer = try #require(try imported(scratch.path + "/place.gpkg").first)
+        let reference = layer.properties.spatialReference
+        #expect(reference.wkid == wkid && (reference.wkt == nil) == (wkid != nil))
+        _ = try CoordinateTransform(from: reference, to: .wgs84)
+        #expect(try scratch.dataset(layer).contents()[1]?.parts == [[[4, 46]]])
+    }
+
+    @Test func `latitude before longitude is exchanged`() throws {
+        let path = try scratch.write(
+            "order.gml",
+            """
+            <wfs:FeatureCollection xmlns:wfs="http://www.opengis.net/wfs" xmlns:x="http://x"
+             xmlns:gml="http://www.opengis.net/gml/3.2"><gml:featureMember><x:place gml:id="p.1">
+            <x:at><gml:Point srsName="urn:ogc:def:crs:EPSG::4326"><gml:pos>60 10</gml:pos></gml:Point>
+            </x:at></x:place></gml:featureMember></wfs:FeatureCollection>
+            """)
+        let layer = try #require(try imported(path).first)
+        #expect(layer.properties.spatialReference == .wgs84)
+        #expect(layer.properties.extent == Envelope(minX: 10, minY: 60, maxX: 10, maxY: 60))
+    }
+
+    @Test func `text in another encoding is recoded`() throws {
+        var bytes = Data("lon,lat,name\n1,2,Caf".utf8)
+        bytes += [0xe9, 0x20, 0x80]
+        let path = try scratch.write("latin.csv", bytes)
+        let dataset = try scratch.dataset(try #require(try imported(path).first))
+        #expect(try dataset.contents()[1]?.values.last == .string("Café €"))
+    }
+
+    @Test func `curves become chains and heights are dropped`() throws {
+        let path = try scratch.write(
+            "curves.csv",
+            """
+            id,wkt
+            1,"CIRCULARSTRING(0 0,1 1,2 0)"
+            2,"LINESTRING ZM (0 0 5 6,1 1 5 6)"
+            3,"COMPOUNDCURVE((0 0,1 0),CIRCULARSTRING(1 0,2 1,3 0))"
+
+            """)
+        let layer = try #require(try imported(path).first)
+        #expect(layer.properties.geometryType == .polyline && layer.featureCount == 3)
+        #expect(layer.notes.contains("heights and measures (z, m) were dropped"))
+        let contents = try scratch.dataset(layer).contents()
+        #expect(contents[2]?.parts == [[[0, 0], [1, 1]]])
+        let arc = try #require(contents[1]?.parts.first)
+        #expect(arc.count > 10)
+        for point in arc {
+            let radius = ((point[0] - 1) * (point[0] - 1) + point[1] * point[1]).squareRoot()
+            #expect(abs(radius - 1) < 1e-9)
+        }
+    }
+
+    @Test func `the same file gives the same bytes, packed or not`() throws {
+        let features = (0..<500).map { index in
+            feature(
+                "{\"type\":\"Point\",\"coordinates\":[\(index % 25),\(index / 25)]}",
+                "{\"name\":\"n\(index)\"}")
+        }
+        let path = try scratch.features("grid.geojson", features)
+        let first = try imported(path)
+        let second = try imported(path)
+        #expect(first == second)
+        #expect(scratch.entries() == first.map(\.dataset.rawValue))
+
+        try scratch.run("/usr/bin/gzip", ["-k", path])
+        #expect(try imported(path + ".gz") == first)
+        #expect(
+            try scratch.run(
+                "/usr/bin/python3",
+                ["-c", "import zipfile;zipfile.ZipFile('grid.zip','w').write('grid.geojson')"]))
+        #expect(try imported(scratch.path + "/grid.zip") == first)
+    }
+
+    @Test(arguments: [
+        "missing.geojson", "empty.geojson", "text.geojson", "none.geojson", "table.csv",
+        "remote.vrt",
+    ])
+    func `what holds no features is refused and leaves nothing`(name: String) throws {
+        let texts = [
+            "empty.geojson": "", "text.geojson": "hello",
+            "none.geojson": "{\"type\":\"FeatureCollection\",\"features\":[]}",
+            "table.csv": "a,b\n1,2\n",
+            "remote.vrt": "<OGRVRTDataSource><OGRVRTLayer name='x'><SrcDataSource>/etc/passwd"
+                + "</SrcDataSource></OGRVRTLayer></OGRVRTDataSource>",
+        ]
+        if let text = texts[name] { _ = try scratch.write(name, text) }
+        let failure = try #require(refusal(scratch.path + "/" + name))
+        #expect(failure.message.contains(name))
+        #expect(scratch.entries().isEmpty)
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import EventLog
+import Foundation
+import TestKit
+import Testing
+
+/// A directory that goes away with the test.
+final class Scratch {
+    let path: String
+    init() throws {
+        path = NSTemporaryDirectory() + "log-" + UUID().uuidString.prefix(8)
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+    var file: String { path + "/events.sqlite" }
+}
+
+/// A clock that the test turns.
+final class TestClock {
+    var now: Int64 = 1_000
+    func read() -> Timestamp { Timestamp(microseconds: now) }
+}
+
+/// A store under test, which can be closed and opened again if it lies in a file.
+final class StoreUnderTest {
+    enum Kind: String, CaseIterable, Sendable { case memory, sqlite }
+
+    let scratch: Scratch
+    let clock = TestClock()
+    let kind: Kind
+    private(set) var store: any EventStore
+
+    init(_ kind: Kind) throws {
+        self.kind = kind
+        scratch = try Scratch()
+        let clock = clock
+        switch kind {
+        case .memory: store = InMemoryEventStore { clock.read() }
+        case .sqlite: store = try SQLiteEventStore(path: scratch.file) { clock.read() }
+        }
+    }
+
+    /// Ends the process, so to speak.
+    func reopen() throws {
+        guard kind == .sqlite else { return }
+        store = InMemoryEventStore { Timestamp(microseconds: 0) }
+        let clock = clock
+        store = try SQLiteEventStore(path: scratch.file) { clock.read() }
+    }
+}
+
+func event(_ text: String, id: UUID = UUID(), type: String = "test.happened") -> NewEvent {
+    NewEvent(
+        id: id, type: type, schema: 1, data: Data(text.utf8),
+        metadata: EventMetadata(correlation: id, actor: "tester", producer: "tests/1"))
+}
+
+func name(_ text: String) throws -> StreamName { try #require(StreamName(rawValue: text)) }
+
+func code(_ body: () throws -> Void) -> Failure.Code? { failure(body)?.code }
+
+func failure(_ body: () throws -> Void) -> Failure? {
+    do {
+        try body()
+        return nil
+    } catch {
+        return error as? Failure
+    }
+}
+
+extension EventReader {
+    func everything() throws -> [RecordedEvent] {
+        try read(ReadRange(after: 0, limit: .max >> 8, byteLimit: .max)).events
+    }
+
+    /// Verifies page by page; the first fault, or nil.
+    func firstFault(limit: Int = 10) throws -> LogFault? {
+        var after: Int64 = 0
+        while true {
+            let page = try verify(after: after, limit: limit)
+            if let fault = page.fault { return fault }
+            if page.checkedThrough >= page.head { return nil }
+            #expect(page.checkedThrough > after)
+            after = page.checkedThrough
+        }
+    }
+}

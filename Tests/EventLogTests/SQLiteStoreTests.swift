@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import EventLog
+import Foundation
+import Platform
+import SQLite
+import TestKit
+import Testing
+
+/// What only the store in a file can suffer.
+@Suite struct SQLiteStoreTests {
+    let scratch: Scratch
+    init() throws { scratch = try Scratch() }
+
+    private func open() throws -> SQLiteEventStore {
+        try SQLiteEventStore(path: scratch.file) { Timestamp(microseconds: 5) }
+    }
+
+    /// Commits of 1, 2, 3 … events until there are 45.
+    private func fill() throws -> [RecordedEvent] {
+        let store = try open()
+        for size in 1...9 {
+            try store.append([
+                StreamAppend(
+                    stream: name("map-\(size % 3)"), expected: .any,
+                    events: (0..<size).map { event("event \(size).\($0)") })
+            ])
+        }
+        try store.checkpoint(truncating: true)
+        return try store.everything()
+    }
+
+    private func tamper(_ sql: String) throws {
+        let connection = try Connection(path: scratch.file, mode: .write)
+        try connection.execute(sql)
+    }
+
+    @Test func `a second opener is refused while the first is there`() throws {
+        let first = try open()
+
+        let refusal = failure { _ = try open() }
+
+        #expect(refusal?.code == .conflict)
+        #expect(refusal?.message.contains("\(ProcessInfo.processInfo.processIdentifier)") == true)
+        #expect(try first.head() == 0)
+    }
+
+    @Test func `a file that is not a log is refused and left as it is`() throws {
+        let text = Data("name,city\nZoë,Ulm\n".utf8) + Data(repeating: 65, count: 2_000)
+        try text.write(to: URL(fileURLWithPath: scratch.file))
+        #expect(code { _ = try open() } == .unreadable)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: scratch.file)) == text)
+    }
+
+    @Test func `another program's database is refused and left as it is`() throws {
+        do {
+            let other = try Connection(path: scratch.file, mode: .create)
+            try other.execute("CREATE TABLE event (position INTEGER)")
+        }
+        let before = try Data(contentsOf: URL(fileURLWithPath: scratch.file))
+
+        #expect(code { _ = try open() } == .unreadable)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: scratch.file)) == before)
+    }
+
+    @Test func `a newer schema is refused by a sentence that says so`() throws {
+        _ = try fill()
+        try tamper("PRAGMA user_version = 2")
+
+        let refusal = failure { _ = try open() }
+
+        #expect(refusal?.code == .newerVersion)
+        #expect(refusal?.message.contains("schema 2") == true)
+    }
+
+    @Test func `the file is written ahead, synced fully and checkpointed by hand`() throws {
+        let store = try open()
+        try store.append([
+            StreamAppend(stream: name("map-a"), expected: .any, events: [event("x")])
+        ])
+
+        #expect(FileManager.default.fileExists(atPath: scratch.file + "-wal"))
+        #expect(try store.setting("synchronous") == 2)
+        #expect(try store.setting("wal_autocheckpoint") == 0)
+        #expect(try store.setting("page_size") == 8192)
+    }
+
+    @Test func `a full disk refuses, keeps what is there, and works again afterwards`() throws {
+        let store = try open()
+        func append(_ byteCount: Int) throws {
+            try store.append([
+                StreamAppend(
+                    stream: name("map-a"), expected: .any,
+                    events: [event(String(repeating: "x", count: byteCount))])
+            ])
+        }
+        try append(10)
+        try store.limitPages(to: 30)
+        var accepted: Int64 = 1
+        while code({ try append(20_000) }) == nil { accepted += 1 }
+        #expect(accepted > 2)
+        #expect(code { try append(20_000) } == .noSpace)
+
+        let huge = [
+            StreamAppend(
+                stream: try name("map-b"), expected: .any,
+                events: [event(String(repeating: "y", count: 100_000))])
+        ]
+        let small = [
+            StreamAppend(stream: try name("map-a"), expected: .any, events: [event("small")])
+        ]
+        let batch = store.append(batch: [huge, small])
+        #expect(batch.results.map { refusal(of: $0) } == [.noSpace, nil])
+        accepted += 1
+        #expect(try store.head() == accepted)
+        #expect(try store.everything().map(\.globalPosition) == Array(1...accepted))
+
+        try store.limitPages(to: 1_000_000)
+        #expect(refusal(of: store.append(batch: [huge]).results[0]) == nil)
+        #expect(try store.head() == accepted + 1)
+        #expect(try store.firstFault() == nil)
+    }
+
+    private func refusal(of result: Result<AppendResult, Failure>) -> Failure.Code? {
+        guard case .failure(let failure) = result else { return nil }
+        return failure.code
+    }
+
+    @Test(arguments: [
+        ("UPDATE event SET data = CAST('forged' AS BLOB) WHERE position = 20", Int64(20)),
+        ("UPDATE event SET type = 'forged' WHERE position = 1", 1),
+        ("UPDATE event SET crc = crc + 1 WHERE position = 45", 45),
+        ("UPDATE event SET stream_position = 900 WHERE position = 7", 7),
+        ("UPDATE event SET recorded_at = 4 WHERE position = 30", 30),
+        ("UPDATE event SET id = zeroblob(16) WHERE position = 11", 11),
+        ("UPDATE event SET id = CAST('short' AS BLOB) WHERE position = 11", 11),
+        ("UPDATE event SET metadata = CAST('{' AS BLOB) WHERE position = 2", 2),
+        ("DELETE FROM event WHERE position = 33", 33),
+        ("DELETE FROM batch WHERE last = 36", 29),
+        ("UPDATE batch SET hash = zeroblob(32) WHERE last = 10", 7),
+        ("UPDATE batch SET first = 3 WHERE last = 3", 2),
+    ])
+    func `verify names the first sequence number that cannot be trusted`(
+        sql: String, position: Int64
+    ) throws {
+        let before = try fill()
+        #expect(before.count == 45)
+        try tamper(sql)
+
+        let store = try open()
+
+        #expect(try store.firstFault()?.position == position)
+        #expect(try store.firstFault(limit: 1_000)?.position == position)
+    }
+
+    @Test func `a forged record with a matching checksum breaks the chain`() throws {
+        // Two logs that differ in one event: its row, checksum and all, is moved from one to the other.
+        _ = try fill()
+        let other = try Scratch()
+        do {
+            let store = try SQLiteEventStore(path: other.file) { Timestamp(microseconds: 5) }
+            for record in try open().everything() {
+                var forged = record.event
+                if record.globalPosition == 18 { forged.data = Data("forged".utf8) }
+                try store.append([
+                    StreamAppend(stream: record.stream, expected: .any, events: [forged])
+                ])
+            }
+            try store.checkpoint(truncating: true)
+        }
+        try tamper(
+            """
+            ATTACH '\(other.file)' AS other;
+            UPDATE event SET (data, crc) = (SELECT data, crc FROM other.event WHERE position = 18)
+            WHERE position = 18;
+            """)
+
+        let store = try open()
+
+        #expect(
+            try store.read(ReadRange(after: 17, limit: 1)).events[0].event.data
+                == Data("forged".utf8))
+        let fault = try #require(try store.firstFault())
+        #expect(fault.position == 16)
+        #expect(fault.message.contains("hash chain"))
+    }
+
+    @Test func `reading stops loudly at a damaged record, after the good ones`() throws {
+        let before = try fill()
+        try tamper("UPDATE event SET data = CAST('forged' AS BLOB) WHERE position = 20")
+        let store = try open()
+
+        #expect(try store.read(ReadRange(after: 0, limit: 100)).events == Array(before[..<19]))
+        let refusal = failure { _ = try store.read(ReadRange(after: 19, limit: 100)) }
+        #expect(refusal?.code == .corrupt)
+        #expect(refusal?.message.contains("20") == true)
+        #expect(try store.read(ReadRange(after: 20, limit: 100)).events == Array(before[20...]))
+    }
+
+    @Test func `a flipped bit anywhere never changes what is read unnoticed`() throws {
+        var random = SeededGenerator(seed: 11)
+        let before = try fill()
+        let good = try Data(contentsOf: URL(fileURLWithPath: scratch.file))
+        var noticed = 0
+        for _ in 0..<200 {
+            var bad = good
+            let offset = Int.random(in: 0..<bad.count, using: &random)
+            bad[offset] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+            try bad.write(to: URL(fileURLWithPath: scratch.file))
+            do {
+                let store = try open()
+                var after: Int64 = 0
+                while true {
+                    let slice = try store.read(ReadRange(after: after, limit: 7))
+                    for event in slice.events {
+                        #expect(event == before[Int(event.globalPosition) - 1], "offset \(offset)")
+                    }
+                    guard !slice.isLast, let last = slice.events.last else { break }
+                    after = last.globalPosition
+                }
+                let page = try store.verify(after: 0, limit: 1_000)
+                if page.fault != nil || page.head != 45 { noticed += 1 }
+            } catch {
+                noticed += 1
+            }
+        }
+        #expect(noticed > 20)
+    }
+}

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import FoundationEssentials
+import Geometry
+import Synchronization
+import Testing
+
+@testable import Gateway
+
+private let root = "/arcgis/rest/services"
+
+/// A service on a simulated site, asked by URL.
+private struct Asked {
+    let site: SimulatedSite
+    let service: GatewayService
+
+    init() throws {
+        site = SimulatedSite(map: try Samples.map())
+        service = GatewayService(backend: site)
+    }
+
+    func get(_ url: String, form: String = "", wantsPage: Bool = false) async -> GatewayResponse {
+        let parts = url.split(separator: "?", maxSplits: 1)
+        return await service.answer(
+            GatewayRequest(
+                path: Array(parts[0].utf8), query: parts.count == 2 ? Array(parts[1].utf8) : [],
+                form: Array(form.utf8), wantsPage: wantsPage))
+    }
+
+    func text(_ url: String) async -> String {
+        String(decoding: await get(url).body, as: UTF8.self)
+    }
+
+    func json(_ url: String) async throws -> JSONValue { try RelaxedJSON.parse(await text(url)) }
+
+    func errorCode(_ url: String) async throws -> Double? {
+        try await json(url)["error"]?["code"]?.number
+    }
+}
+
+extension JSONValue {
+    fileprivate subscript(index: Int) -> JSONValue? {
+        guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }
+        return elements[index]
+    }
+
+    fileprivate var elements: [JSONValue] {
+        guard case .array(let elements) = self else { return [] }
+        return elements
+    }
+}
+
+@Suite struct MapServerTests {
+    @Test func `the catalog lists maps and locators`() async throws {
+        #expect(
+            try await Asked().text(root)
+                == #"{"currentVersion":10.91,"folders":[],"services":[{"name":"City","type":"MapServer"},{"name":"World","type":"GeocodeServer"}]}"#
+        )
+    }
+
+    @Test func `layers are listed top first, a group before what it holds`() async throws {
+        let service = try await Asked().json(root + "/City/MapServer?f=json")
+        let layers = try #require(service["layers"]).elements
+        #expect(layers.map { $0["id"] } == [.number(1), .number(2), .number(3), .number(0)])
+        #expect(layers[0]["subLayerIds"] == .array([.number(2), .number(3)]))
+        #expect(layers[0]["type"] == .string("Group Layer"))
+        #expect(layers[1]["parentLayerId"] == .number(1))
+        #expect(layers[1]["defaultVisibility"] == .bool(false))
+        #expect(layers[3]["parentLayerId"] == .number(-1))
+        #expect(layers[3]["minScale"] == .number(50_000))
+    }
+
+    @Test func `both numbers of a spatial reference are given`() async throws {
+        let text = try await Asked().text(root + "/City/MapServer")
+        #expect(text.contains(#""spatialReference":{"wkid":102100,"latestWkid":3857}"#))
+    }
+
+    @Test func `a layer in another reference is placed by its extent in degrees`() async throws {
+        let layer = try await Asked().json(root + "/City/MapServer/2?f=json")
+        let extent = try #require(layer["extent"])
+        let expected = WebMercator.project(Coordinate(x: 3, y: 4))
+        #expect(extent["xmax"] == .number(expected.x))
+        #expect(extent["ymax"] == .number(expected.y))
+        #expect(extent["spatialReference"]?["latestWkid"] == .number(3857))
+    }
+
+    @Test func `a layer has fields, and its text field for display`() async throws {
+        let layer = try await Asked().json(root + "/City/MapServer/0?f=json")
+        #expect(layer["displayField"] == .string("NAME"))
+        #expect(layer["objectIdField"] == .string("OBJECTID"))
+        #expect(layer["geometryType"] == .string("esriGeometryPolygon"))
+        let fields = try #require(layer["fields"]).elements
+        #expect(
+            fields.map { $0["type"] } == [
+                .string("esriFieldTypeOID"), .string("esriFieldTypeInteger"),
+                .string("esriFieldTypeString"),
+            ])
+    }
+
+    @Test func `a group has no fields but an extent`() async throws {
+        let group = try await Asked().json(root + "/City/MapServer/1")
+        #expect(group["fields"] == .null)
+        #expect(group["extent"]?["xmin"] == .number(0))
+    }
+
+    @Test func `a blank map says neither reference nor extent`() async throws {
+        let asked = try Asked()
+        asked.site.change { inner in
+            inner.map.spatialReference = nil
+            inner.map.initialExtent = nil
+        }
+        let service = try await asked.json(root + "/City/MapServer")
+        #expect(service["spatialReference"] == nil)
+        #expect(service["fullExtent"] == nil)
+        #expect(service["layers"]?.elements.count == 4)
+    }
+
+    @Test func `every layer that is loaded has a picture in the legend`() async throws {
+        let legend = try await Asked().json(root + "/City/MapServer/legend?f=json")
+        let layers = try #require(legend["layers"]).elements
+        #expect(layers.count == 3)
+        for layer in layers {
+            guard case .string(let text)? = layer["legend"]?[0]?["imageData"],
+                let data = Data(base64Encoded: text)
+            else {
+                Issue.record("no picture in \(layer)")
+                continue
+            }
+            #expect(Array(data.prefix(4)) == [0x89, 0x50, 0x4E, 0x47])
+        }
+    }
+
+    @Test func `the past is asked for by sequence number`() async throws {
+        let asked = try Asked()
+        let response = await asked.get(root + "/City/MapServer?at=5")
+        #expect(asked.site.inner.withLock { $0.lastAt } == 5)
+        #expect(response.sequence == 7)
+    }
+
+    static let wrong: [(String, Double)] = [
+        ("/Nowhere/MapServer", 404), ("/City/MapServer/9", 404), ("/City/MapServer/export", 404),
+        ("/City/FeatureServer", 404), ("/City", 404), ("/a%2Fb/MapServer", 404),
+        ("/City/MapServer?f=kmz", 400), ("/City/MapServer?at=x", 400), ("/City/MapServer?a=%", 400),
+        ("/City/MapServer/identify", 400), ("/Mars/GeocodeServer", 404),
+        ("/World/GeocodeServer/findAddressCandidates", 400),
+        ("/World/GeocodeServer/suggest?text=", 400),
+        ("/World/GeocodeServer/reverseGeocode?location=1", 400),
+        ("/World/GeocodeServer/findAddressCandidates?singleLine=a&outSR=2154", 400),
+    ]
+
+    @Test(arguments: wrong)
+    func `what cannot be answered is an error body with status 200`(
+        _ path: String, _ code: Double
+    ) async throws {
+        let asked = try Asked()
+        #expect(await asked.get(root + path).status == 200)
+        #expect(try await asked.errorCode(root + path) == code)
+        #expect(try await asked.json(root + path)["error"]?["details"] != nil)
+    }
+
+    @Test(arguments: [
+        "/arcgis/rest/info/", "/arcgis/rest/services/City/MapServer/", "//arcgis/rest/services//",
+        "/ARCGIS/REST/services/City/mapserver/LAYERS",
+    ])
+    func `slashes at the end and letter case of resources do not matter`(
+        _ path: String
+    ) async throws {
+        #expect(try await Asked().json(path)["error"] == nil)
+    }
+
+    @Test func `a browser gets a page, in which names cannot act`() async throws {
+        let asked = try Asked()
+        asked.site.change { $0.map.layers[0].name = "<script>" }
+        let response = await asked.get(root + "/City/MapServer", wantsPage: true)
+        let text = String(decoding: response.body, as: UTF8.self)
+        #expect(response.contentType.hasPrefix("text/html"))
+        #expect(!text.contains("<script>"))
+    }
+
+    @Test func `pretty JSON says the same`() async throws {
+        let asked = try Asked()
+        let plain = try await asked.json(root + "/City/MapServer/layers?f=json")
+        let pretty = await asked.text(root + "/City/MapServer/layers?f=pjson")
+        #expect(try RelaxedJSON.parse(pretty) == plain)
+        #expect(pretty.contains("\n"))
+    }
+
+    @Test func `health follows the log`() async throws {
+        let asked = try Asked()
+        #expect(await asked.get("/healthz").status == 200)
+        asked.site.change { $0.isStale = true }
+        #expect(await asked.get("/healthz").status == 503)
+    }
+}
+
+@Suite struct IdentifyBodyTests {
+    private let query =
+        root + "/City/MapServer/identify?f=json&geometry=1,2&tolerance=3&mapExtent=0,0,9,9"
+        + "&imageDisplay=90,90,96"
+
+    private func asked(_ answer: IdentifyAnswer) throws -> Asked {
+        let asked = try Asked()
+        asked.site.change { $0.identify = .success(answer) }
+        return asked
+    }
+
+    @Test func `values are texts, as ArcGIS writes them, and null is null`() async throws {
+        let text = try await asked(Samples.answer(geometry: nil)).text(query)
+        #expect(
+            text
+                == #"{"results":[{"layerId":2,"layerName":"Places","displayFieldName":"NAME","value":"Höhe","attributes":{"OBJECTID":"17","NAME":"Höhe","AREA":"2.5","WHOLE":"3","SEEN":"2020-09-13T12:26:40.500Z","NONE":null},"geometryType":"esriGeometryPolygon"}]}"#
+        )
+    }
+
+    @Test func `unformatted values are numbers and epoch milliseconds`() async throws {
+        let text = try await asked(Samples.answer(geometry: nil))
+            .text(query + "&returnUnformattedValues=TRUE&returnGeometry=false")
+        #expect(
+            text.contains(
+                #""OBJECTID":17,"NAME":"Höhe","AREA":2.5,"WHOLE":3,"SEEN":1600000000500,"NONE":null"#
+            ))
+        #expect(!text.contains("geometryType"))
+    }
+
+    @Test func `geometry carries its own spatial reference`() async throws {
+        let shape = Shape.point(Coordinate(x: -1.5, y: 2))
+        let text = try await asked(Samples.answer(geometry: shape)).text(query)
+        #expect(
+            text.contains(
+                #""geometry":{"x":-1.5,"y":2,"spatialReference":{"wkid":102100,"latestWkid":3857}}"#
+            ))
+    }
+
+    @Test func `no hit is an empty list, a cut list says so`() async throws {
+        #expect(try await Asked().text(query) == #"{"results":[]}"#)
+        let cut = try await asked(Samples.answer(geometry: nil, isTruncated: true)).json(query)
+        #expect(cut["exceededTransferLimit"] == .bool(true))
+    }
+
+    @Test func `a worker's refusal reaches the client as its sentence`() async throws {
+        let asked = try Asked()
+        asked.site.change {
+            $0.identify = .failure(Failure(.unavailable, "no identify worker is running"))
+        }
+        let error = try await asked.json(query)["error"]
+        #expect(error?["code"] == .number(503))
+        #expect(error?["message"] == .string("no identify worker is running"))
+    }
+
+    @Test func `a form's body is read like a query`() async throws {
+        let asked = try Asked()
+        let form =
+            "geometry=%7Bx%3A%201%2C%20y%3A%202%7D&tolerance=3&mapExtent=0,0,9,9"
+            + "&imageDisplay=90,90,96&sr=102100"
+        _ = await asked.get(root + "/City/MapServer/identify", form: form)
+        let request = asked.site.inner.withLock { $0.lastIdentify }
+        #expect(request?.geometry == .point(Coordinate(x: 1, y: 2)))
+        #expect(request?.spatialReference?.latestWkid == 3857)
+    }
+}
+
+@Suite struct RingOrderTests {
+    private static func square(_ least: Double, _ most: Double) -> [Coordinate] {
+        [
+            Coordinate(x: least, y: least), Coordinate(x: most, y: least),
+            Coordinate(x: most, y: most), Coordinate(x: least, y: most),
+            Coordinate(x: least, y: least),
+        ]
+    }
+
+    @Test func `exteriors are clockwise and holes are not, however they came`() {
+        let rings = [
+            Self.square(0, 10), Self.square(1, 9), Self.square(2, 8), Self.square(20, 30),
+            Self.square(20, 25).map { Coordinate(x: $0.x, y: $0.y) },
+        ]
+        for turned in 0..<(1 << rings.count) {
+            let input = rings.enumerated().map { index, ring in
+                turned >> index & 1 == 1 ? ring.reversed() : ring
+            }
+            let output = RingOrder.esri(input)
+            #expect(output.map(Ring.isClockwise) == [true, false, true, true, false])
+            for (before, after) in zip(input, output) {
+                #expect(after == before || after == before.reversed())
+            }
+        }
+    }
+}
+
+@Suite struct GeocodeServerTests {
+    private let candidates = root + "/World/GeocodeServer/findAddressCandidates?f=json"
+
+    private func asked() throws -> Asked {
+        let asked = try Asked()
+        asked.site.change { $0.candidates = [Samples.paris] }
+        return asked
+    }
+
+    @Test func `the root names the parameter for a single line, and what it can do`() async throws {
+        let page = try await asked().json(root + "/world/GeocodeServer/?f=json")
+        #expect(page["singleLineAddressField"]?["name"] == .string("SingleLine"))
+        #expect(page["capabilities"] == .string("Geocode,ReverseGeocode,Suggest"))
+    }
+
+    @Test func `a candidate has address, location, score, attributes and extent`() async throws {
+        let text = try await asked().text(candidates + "&SingleLine=paris&maxLocations=1")
+        #expect(
+            text
+                == #"{"spatialReference":{"wkid":4326,"latestWkid":4326},"candidates":[{"address":"Paris, France","location":{"x":2.35,"y":48.85},"score":98.5,"attributes":{},"extent":{"xmin":2.2,"ymin":48.8,"xmax":2.5,"ymax":48.9}}]}"#
+        )
+    }
+
+    @Test func `attributes are those asked for`() async throws {
+        let all = try await asked().json(candidates + "&singleLine=paris&outFields=*")
+        #expect(all["candidates"]?[0]?["attributes"]?["City"] == .string("Paris"))
+        let some = try await asked().json(
+            candidates + "&singleLine=paris&outFields=match_addr%2CAddr_type")
+        #expect(
+            some["candidates"]?[0]?["attributes"]
+                == .object([
+                    "Match_addr": .string("Paris, France"), "Addr_type": .string("Locality"),
+                ]))
+    }
+
+    @Test func `Web Mercator is given when asked for`() async throws {
+        let answer = try await asked().json(candidates + "&singleLine=paris&outSR=102100")
+        let place = WebMercator.project(Coordinate(x: 2.35, y: 48.85))
+        #expect(answer["candidates"]?[0]?["location"]?["x"] == .number(place.x))
+        #expect(answer["spatialReference"]?["latestWkid"] == .number(3857))
+    }
+
+    @Test func `parameters become the request, within bounds`() async throws {
+        let asked = try asked()
+        _ = await asked.get(
+            candidates + "&address=12+rue&city=Paris&postal=75002&SingleLine=undefined"
+                + "&maxLocations=9999&sourceCountry=fr,%20de&searchExtent=1,2,3,4"
+                + "&location={x:2,y:48,spatialReference:{wkid:4326}}")
+        let request = asked.site.inner.withLock { $0.lastGeocode }
+        #expect(request?.singleLine == "12 rue, Paris, 75002")
+        #expect(request?.maxLocations == 50)
+        #expect(request?.countryCodes == ["fr", "de"])
+        #expect(request?.searchExtent == Envelope(minX: 1, minY: 2, maxX: 3, maxY: 4))
+        #expect(request?.location == Coordinate(x: 2, y: 48))
+    }
+
+    @Test func `a location in Web Mercator is turned into degrees`() async throws {
+        let asked = try asked()
+        let meters = WebMercator.project(Coordinate(x: 2, y: 48))
+        _ = await asked.get(
+            root + "/World/GeocodeServer/reverseGeocode?location="
+                + "{x:\(meters.x),y:\(meters.y),spatialReference:{wkid:102100}}&distance=500")
+        let request = try #require(asked.site.inner.withLock { $0.lastReverse })
+        #expect(abs(request.location.x - 2) < 1e-9 && abs(request.location.y - 48) < 1e-9)
+        #expect(request.maxDistanceMeters == 500)
+    }
+
+    @Test func `an address has every key that clients read unguarded`() async throws {
+        let answer = try await asked().json(
+            root + "/World/GeocodeServer/reverseGeocode?location=2.35,48.85")
+        for key in ["Address", "City", "Region", "Postal", "CountryCode", "LongLabel"] {
+            #expect(answer["address"]?[key] != nil)
+        }
+        #expect(answer["address"]?["CountryCode"] == .string("FRA"))
+        #expect(answer["location"]?["spatialReference"]?["wkid"] == .number(4326))
+    }
+
+    @Test func `no address is the error that geopy reads as nothing`() async throws {
+        let error = try await Asked().json(
+            root + "/World/GeocodeServer/reverseGeocode?location=0,0")["error"]
+        guard case .string(let detail)? = error?["details"]?[0] else {
+            Issue.record("no detail")
+            return
+        }
+        #expect(detail.contains("Unable to find"))
+    }
+
+    @Test func `suggestions keep their quotes and keys`() async throws {
+        let asked = try asked()
+        #expect(
+            await asked.text(
+                root + "/World/GeocodeServer/suggest?text=par&maxSuggestions=99")
+                == #"{"suggestions":[{"text":"Paris, \"Texas\"","magicKey":"k1","isCollection":false}]}"#
+        )
+        #expect(asked.site.inner.withLock { $0.lastSuggest }?.maxSuggestions == 15)
+    }
+}

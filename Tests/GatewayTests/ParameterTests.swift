@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import Geometry
+import Testing
+
+@testable import Gateway
+
+@Suite struct ParametersTests {
+    private func parse(_ query: String, _ form: String = "") throws -> Parameters {
+        try Parameters(query: query.utf8, form: form.utf8)
+    }
+
+    @Test func `names match in any letter case, values are decoded`() throws {
+        let parameters = try parse("SingleLine=12+rue%20de+la+Paix%2C+Pa%72is&outSr=4326")
+        #expect(parameters["singleLine"] == "12 rue de la Paix, Paris")
+        #expect(parameters["outSR"] == "4326")
+    }
+
+    @Test func `empty, bare and undefined values are absent`() throws {
+        let parameters = try parse("time=&inSR&layerdefs=&SingleLine=undefined&&=5&%3D=x")
+        for name in ["time", "inSR", "layerDefs", "singleLine", ""] {
+            #expect(parameters[name] == nil)
+        }
+    }
+
+    @Test func `the body adds to the query string, which wins`() throws {
+        let parameters = try parse("f=json", "f=html&tolerance=3")
+        #expect(parameters["f"] == "json")
+        #expect(parameters["tolerance"] == "3")
+    }
+
+    @Test(arguments: ["a=%", "a=%4", "a=%zz", "%4=a"])
+    func `a broken escape is refused`(_ query: String) {
+        #expect(throws: Failure.self) { try parse(query) }
+    }
+
+    @Test func `bytes that are not UTF-8 do not trap`() throws {
+        #expect(try parse("a=%ff%fe")["a"] == "\u{FFFD}\u{FFFD}")
+    }
+
+    @Test func `the number of parameters is bounded`() {
+        let many = (0...Parameters.countLimit).map { "p\($0)=1" }.joined(separator: "&")
+        #expect(throws: Failure.self) { try parse(many) }
+    }
+
+    @Test(arguments: ["1e999", "nan", "inf", "0x10", "1,2", "--1", ""])
+    func `what is no finite decimal number is refused`(_ text: String) {
+        #expect(Parameters.number(text) == nil)
+    }
+}
+
+@Suite struct RelaxedJSONTests {
+    @Test func `keys need no quotes, as QGIS sends them`() throws {
+        let value = try RelaxedJSON.parse("{x: -181081.000000, y: 6714729.000000}")
+        #expect(value == .object(["x": .number(-181081), "y": .number(6_714_729)]))
+    }
+
+    @Test func `strict JSON is read as JSON`() throws {
+        let value = try RelaxedJSON.parse(
+            #" {"a":[1,-2.5e3,true,false,null,"\"\\\/\u00e9\ud83d\ude00\n"],"b":{}} "#)
+        #expect(
+            value
+                == .object([
+                    "a": .array([
+                        .number(1), .number(-2500), .bool(true), .bool(false), .null,
+                        .string("\"\\/é😀\n"),
+                    ]), "b": .object([:]),
+                ]))
+    }
+
+    @Test(arguments: [
+        "", "{", "}", "{x}", "{x:}", "{x:1,}", "[1", "[1,]", "{\"x:1}", "nul", "1 2", "{x:1e999}",
+        "\"\\u12g4\"", "\"\\u+123\"", "\"\\", "{:1}", String(repeating: "[", count: 100_000),
+    ])
+    func `broken JSON is refused with a place`(_ text: String) {
+        do throws(Failure) {
+            _ = try RelaxedJSON.parse(text)
+            Issue.record("accepted")
+        } catch {
+            #expect(error.code == .invalidParameter)
+            #expect(error.message.contains("byte"))
+        }
+    }
+
+    @Test func `random bytes are answered with a value or a failure`() {
+        var seed: UInt64 = 42
+        let alphabet = Array("{}[]:,\"'\\ux01-+.eE \n".utf8) + [0xFF, 0x80, 0]
+        for _ in 0..<5_000 {
+            var bytes: [UInt8] = []
+            for _ in 0..<40 {
+                seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                bytes.append(alphabet[Int(seed >> 33) % alphabet.count])
+            }
+            let text = String(decoding: bytes, as: UTF8.self)
+            let first = try? RelaxedJSON.parse(text)
+            #expect(first == (try? RelaxedJSON.parse(text)), "\(bytes)")
+        }
+    }
+}
+
+@Suite struct GeometryParameterTests {
+    @Test func `the simple forms are read`() throws {
+        #expect(
+            try GeometryParameter("1.5,-2", kind: nil).shape == .point(.init(x: 1.5, y: -2)))
+        #expect(
+            try GeometryParameter("4,3,2,1", kind: .envelope).shape
+                == .envelope(.init(minX: 2, minY: 1, maxX: 4, maxY: 3)))
+        #expect(
+            try GeometryParameter("1,2;3,4", kind: .multipoint).shape
+                == .multipoint([.init(x: 1, y: 2), .init(x: 3, y: 4)]))
+    }
+
+    @Test func `JSON brings its own spatial reference`() throws {
+        let parameter = try GeometryParameter(
+            #"{"x":1,"y":2,"spatialReference":{"wkid":102100,"latestWkid":3857}}"#, kind: .point)
+        #expect(parameter.spatialReference == .webMercator)
+    }
+
+    @Test func `an open ring is closed`() throws {
+        let shape = try GeometryParameter("{rings:[[[0,0],[0,1],[1,1]]]}", kind: nil).shape
+        guard case .polygon(let rings) = shape else {
+            Issue.record("\(shape)")
+            return
+        }
+        #expect(rings[0].count == 4)
+        #expect(rings[0].first == rings[0].last)
+    }
+
+    @Test(arguments: [
+        "1", "1,2,3", "a,b", "{x:1}", "{x:1,y:NaN}", #"{x:1,y:"2"}"#, "{rings:[]}",
+        "{rings:[[[0,0]]]}", "{rings:[[0,0]]}", "{paths:[[[0,0]]]}", "{points:[]}",
+        "{xmin:1,ymin:2,xmax:3}", "{curveRings:[]}", "{x:1,y:2,spatialReference:{wkid:-3}}",
+        "{x:1,y:2,spatialReference:7.5}",
+    ])
+    func `what is no geometry is refused`(_ text: String) {
+        #expect(throws: Failure.self) { try GeometryParameter(text, kind: nil) }
+    }
+
+    @Test func `the JSON must be of the type that is stated`() {
+        #expect(throws: Failure.self) { try GeometryParameter("{x:1,y:2}", kind: .polygon) }
+        #expect(throws: Failure.self) { try GeometryParameter.Kind("esriGeometryBox") }
+    }
+
+    @Test func `too many coordinates are refused`() {
+        let points = Array(repeating: "[1,2]", count: GeometryParameter.coordinateLimit + 1)
+        #expect(throws: Failure.self) {
+            try GeometryParameter("{points:[\(points.joined(separator: ","))]}", kind: nil)
+        }
+    }
+}
+
+@Suite struct IdentifyParameterTests {
+    static let qgis = [
+        "geometryType": "esriGeometryPoint", "geometry": "{x: -181081.000000, y: 6714729.000000}",
+        "layers": "all:1", "imageDisplay": "800,600,96", "tolerance": "10",
+        "mapExtent": "-200000.000000,6600000.000000,200000.000000,6900000.000000",
+    ]
+
+    private func request(_ changes: [String: String] = [:]) throws -> IdentifyRequest {
+        try IdentifyResource.request(
+            map: try MapName(parsing: "World"),
+            Parameters(Self.qgis.merging(changes) { $1 }))
+    }
+
+    @Test func `what QGIS sends is understood`() throws {
+        let request = try request()
+        #expect(request.geometry == .point(.init(x: -181_081, y: 6_714_729)))
+        #expect(request.layers == LayerSelection(.all, ids: [1]))
+        #expect(request.tolerance == 10)
+        #expect(request.imageDisplay == ImageDisplay(width: 800, height: 600, dpi: 96))
+        #expect(request.spatialReference == nil)
+        #expect(request.returnGeometry)
+    }
+
+    static let selections: [(String, LayerSelection)] = [
+        ("top", .init(.top)), ("visible", .init(.visible)), ("ALL", .init(.all)),
+        ("all:", .init(.all)), ("visible:2,5", .init(.visible, ids: [2, 5])),
+        ("1, 2", .init(.top, ids: [1, 2])), ("show:14", .init(.top, ids: [14])),
+        ("something", .init(.top)),
+    ]
+
+    @Test(arguments: selections)
+    func `the layers parameter is read as Esri's servers read it`(
+        _ text: String, _ expected: LayerSelection
+    ) throws {
+        #expect(try LayerSelection(parsing: text) == expected)
+    }
+
+    static let definitions: [(String, [LayerID: String])] = [
+        ("1:POP>0;2:X='a;b:c'", [1: "POP>0", 2: "X='a;b:c'"]),
+        (#"{"1":"POP>10","2":""}"#, [1: "POP>10"]), ("false", [:]),
+    ]
+
+    @Test(arguments: definitions)
+    func `layer definitions come in two syntaxes`(
+        _ text: String, _ expected: [LayerID: String]
+    ) throws {
+        #expect(try request(["layerDefs": text]).layerDefinitions == expected)
+    }
+
+    static let refused: [(String, String)] = [
+        ("tolerance", "-1"), ("tolerance", "x"), ("imageDisplay", "800"),
+        ("imageDisplay", "-1,2,96"), ("mapExtent", "1,2,3"), ("sr", "abc"), ("sr", "0"),
+        ("layers", "all:x"), ("layers", "all:-1"), ("layerDefs", "POP>0"),
+        ("returnGeometry", "maybe"), ("maxAllowableOffset", "-5"), ("geometryPrecision", "99"),
+        ("geometryType", "esriGeometryCurve"), ("dynamicLayers", "[{}]"), ("at", "-3"),
+    ]
+
+    @Test(arguments: refused)
+    func `a parameter that makes no sense is named`(_ name: String, _ value: String) {
+        do {
+            _ = try request([name: value])
+            Issue.record("accepted")
+        } catch {
+            #expect("\(error)".contains(name), "\(error)")
+        }
+    }
+
+    @Test(arguments: ["geometry", "tolerance", "mapExtent", "imageDisplay"])
+    func `a required parameter that is missing is named`(_ name: String) throws {
+        var parameters = Self.qgis
+        parameters[name] = nil
+        do {
+            _ = try IdentifyResource.request(
+                map: try MapName(parsing: "World"), Parameters(parameters))
+            Issue.record("accepted")
+        } catch {
+            #expect("\(error)".contains(name), "\(error)")
+        }
+    }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import FoundationEssentials
+import Geometry
+import Synchronization
+
+@testable import Gateway
+
+/// A backend that answers from values and keeps what it was asked.
+final class SimulatedSite: GatewayBackend {
+    struct Inner {
+        var map: MapDescription
+        var identify: Result<IdentifyAnswer, Failure>
+        var candidates: [Candidate] = []
+        var asked: [String] = []
+        var lastIdentify: IdentifyRequest?
+        var lastGeocode: GeocodeRequest?
+        var lastReverse: ReverseGeocodeRequest?
+        var lastSuggest: SuggestRequest?
+        var lastAt: Int64?
+        var isStale = false
+    }
+
+    let inner: Mutex<Inner>
+
+    init(map: MapDescription) {
+        inner = Mutex(
+            Inner(
+                map: map,
+                identify: .success(
+                    IdentifyAnswer(
+                        layers: [], spatialReference: .wgs84, sequence: 7, isStale: false))))
+    }
+
+    func change(_ body: @Sendable (inout Inner) -> Void) { inner.withLock { body(&$0) } }
+
+    func catalog() async throws(Failure) -> (maps: [MapName], locators: [String]) {
+        (inner.withLock { [$0.map.name] }, ["World"])
+    }
+
+    func map(
+        named name: MapName, at position: Int64?, minSequence: Int64?
+    ) async throws(Failure) -> MapDescription? {
+        inner.withLock { inner in
+            inner.lastAt = position
+            return inner.map.name == name ? inner.map : nil
+        }
+    }
+
+    func identify(_ request: IdentifyRequest) async throws(Failure) -> IdentifyAnswer {
+        let result = inner.withLock { inner in
+            inner.lastIdentify = request
+            return inner.identify
+        }
+        return try result.get()
+    }
+
+    func geocode(_ request: GeocodeRequest) async throws(Failure) -> GeocodeAnswer {
+        let candidates = inner.withLock { inner in
+            inner.lastGeocode = request
+            return inner.candidates
+        }
+        return GeocodeAnswer(candidates: candidates, locator: try Samples.hash())
+    }
+
+    func suggest(_ request: SuggestRequest) async throws(Failure) -> SuggestAnswer {
+        inner.withLock { $0.lastSuggest = request }
+        return SuggestAnswer(suggestions: [
+            Suggestion(text: "Paris, \"Texas\"", magicKey: "k1", isCollection: false)
+        ])
+    }
+
+    func reverse(_ request: ReverseGeocodeRequest) async throws(Failure) -> ReverseGeocodeAnswer {
+        let candidates = inner.withLock { inner in
+            inner.lastReverse = request
+            return inner.candidates
+        }
+        return ReverseGeocodeAnswer(candidate: candidates.first)
+    }
+
+    func health() async -> (sequence: Int64, isStale: Bool) { inner.withLock { (7, $0.isStale) } }
+}
+
+/// Values the tests share.
+enum Samples {
+    static func hash() throws(Failure) -> ContentID {
+        guard let hash = ContentID(rawValue: String(repeating: "a", count: 64)) else {
+            throw Failure(.internal, "64 digits are a content id")
+        }
+        return hash
+    }
+
+    static func layer(
+        _ id: LayerID, _ name: String, parent: LayerID? = nil, children: [LayerID]? = nil,
+        reference: SpatialReference = .webMercator, geometry: GeometryType = .polygon
+    ) throws -> LayerDescription {
+        let properties = LayerProperties(
+            extent: Envelope(minX: 0, minY: 0, maxX: 1000, maxY: 2000), spatialReference: reference,
+            geometryType: geometry,
+            fields: [
+                FieldDescription(name: "OBJECTID", type: .objectID),
+                FieldDescription(name: "POP", type: .integer),
+                FieldDescription(name: "NAME", type: .string, length: 80),
+            ],
+            featureCount: 3,
+            geographicExtent: Envelope(minX: 1, minY: 2, maxX: 3, maxY: 4))
+        return LayerDescription(
+            id: id, name: name, parent: parent, children: children ?? [],
+            kind: children == nil ? .feature(source: LayerSource(dataset: try hash())) : .group,
+            isVisible: id != 2, scaleRange: ScaleRange(minScale: 50_000, maxScale: 0),
+            definitionExpression: nil, displayField: nil, loadStatus: .loaded, loadError: nil,
+            properties: children == nil ? properties : nil)
+    }
+
+    /// Bottom first: layer 0, then group 1 with 3 below 2.
+    static func map() throws -> MapDescription {
+        MapDescription(
+            name: try MapName(parsing: "City"), sequence: 7, rootLayers: [0, 1],
+            layers: [
+                try layer(0, "Base"), try layer(1, "Group", children: [3, 2]),
+                try layer(3, "Roads", parent: 1, geometry: .polyline),
+                try layer(
+                    2, "Odd \"name\"", parent: 1, reference: SpatialReference(wkid: 2154),
+                    geometry: .point),
+            ],
+            basemap: 0, spatialReference: .webMercator,
+            initialExtent: Envelope(minX: 0, minY: 0, maxX: 1000, maxY: 2000))
+    }
+
+    static func result(geometry: Shape?) -> IdentifyResult {
+        IdentifyResult(
+            layerID: 2, layerName: "Places", objectID: 17, displayFieldName: "NAME",
+            value: .string("Höhe"),
+            attributes: Attributes([
+                .init(name: "OBJECTID", value: .integer(17)),
+                .init(name: "NAME", value: .string("Höhe")),
+                .init(name: "AREA", value: .real(2.5)), .init(name: "WHOLE", value: .real(3)),
+                .init(name: "SEEN", value: .date(1_600_000_000_500)),
+                .init(name: "NONE", value: .null),
+            ]),
+            geometryType: .polygon, geometry: geometry, distance: 0)
+    }
+
+    static func answer(geometry: Shape?, isTruncated: Bool = false) -> IdentifyAnswer {
+        IdentifyAnswer(
+            layers: [
+                IdentifyLayerResult(
+                    layerID: 2, layerName: "Places", results: [result(geometry: geometry)],
+                    sublayerResults: [], transferLimitExceeded: isTruncated)
+            ],
+            spatialReference: SpatialReference(wkid: 102_100), sequence: 7, isStale: false)
+    }
+
+    static let paris = Candidate(
+        address: "Paris, France", location: Coordinate(x: 2.35, y: 48.85), score: 98.5,
+        matchType: .exact, extent: Envelope(minX: 2.2, minY: 48.8, maxX: 2.5, maxY: 48.9),
+        attributes: Attributes([
+            .init(name: "Match_addr", value: .string("Paris, France")),
+            .init(name: "Addr_type", value: .string("Locality")),
+            .init(name: "City", value: .string("Paris")),
+            .init(name: "Country", value: .string("FRA")),
+        ]))
+}

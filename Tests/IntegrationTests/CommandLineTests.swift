@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Foundation
+import Testing
+
+/// What `cairn` answers when there is nothing to talk to.
+@Suite(.timeLimit(.minutes(2))) struct CommandLineTests {
+    @Test(arguments: [
+        "map list", "status", "identify --map W --point 1,2", "job list", "log head", "down",
+        "up", "import x --map W", "locator build World x", "view", "replay --map W",
+    ])
+    func `without a site every command says so and exits 64`(text: String) async throws {
+        guard Programs.areBuilt(["cairn"]) else { return }
+
+        let outcome = try await Programs.run(text.split(separator: " ").map(String.init), site: nil)
+
+        #expect(outcome.status == 64)
+        #expect(outcome.errors == "cairn: no site: give --site DIRECTORY or set CAIRN_SITE\n")
+        #expect(outcome.output.isEmpty)
+    }
+
+    @Test func `a directory that is no site is refused in one sentence`() async throws {
+        guard Programs.areBuilt(["cairn"]) else { return }
+        let site = Programs.newSite()
+
+        for text in ["map list", "status", "job list", "log tail", "geocode Paris"] {
+            let outcome = try await Programs.run(
+                text.split(separator: " ").map(String.init), site: site)
+            #expect(outcome.status == 1, "\(text)")
+            #expect(outcome.errors.contains("is not a Cairn site"), "\(text): \(outcome.errors)")
+            #expect(outcome.errors.split(separator: "\n").count == 1)
+        }
+        #expect(!FileManager.default.fileExists(atPath: site))
+    }
+
+    @Test func `a site that is down is unavailable`() async throws {
+        guard Programs.areBuilt(["cairn", "cairn-logd", "cairn-mapstate"]) else { return }
+        let site = try await SmallSite.imported()
+        defer { site.remove() }
+
+        for text in ["status", "map list", "identify --map Small --point 1,1", "log head"] {
+            let outcome = try await site.run(text)
+            #expect(outcome.status == 69, "\(text)")
+            #expect(outcome.errors.contains("is not up: start it with 'cairn up'"), "\(text)")
+        }
+        let down = try await site.run("down")
+        #expect(down.status == 0)
+        #expect(down.output == "the site is not up\n")
+    }
+
+    @Test func `a file that cannot be imported leaves nothing and exits 1`() async throws {
+        guard Programs.areBuilt(["cairn", "cairn-logd", "cairn-mapstate"]) else { return }
+        let site = SmallSite()
+        defer { site.remove() }
+        try "no geometry here".write(
+            toFile: site.folder + "/odd.txt", atomically: true, encoding: .utf8)
+
+        for path in [site.folder + "/odd.txt", site.folder + "/none.gpkg"] {
+            let outcome = try await Programs.run(["import", path, "--map", "M"], site: site.path)
+            #expect(outcome.status == 1)
+            #expect(outcome.errors.hasPrefix("cairn: "))
+            #expect(outcome.output.isEmpty)
+        }
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: site.path + "/datasets").isEmpty)
+    }
+}
+
+/// A site with the map `Small`: two squares and three points in longitude and latitude.
+struct SmallSite: Sendable {
+    /// Where sources are written.
+    let folder: String
+    /// The site.
+    let path: String
+
+    init() {
+        folder = Programs.newSite()
+        path = folder + "/site"
+        try? FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true)
+    }
+
+    /// A site that was made by importing, with no process running.
+    static func imported() async throws -> SmallSite {
+        let site = SmallSite()
+        func square(_ x: Int, _ name: String) -> String {
+            #"{"type":"Feature","properties":{"name":"\#(name)"},"geometry":{"type":"Polygon","#
+                + #""coordinates":[[[\#(x),0],[\#(x + 4),0],[\#(x + 4),4],[\#(x),4],[\#(x),0]]]}}"#
+        }
+        func point(_ x: Int, _ name: String) -> String {
+            #"{"type":"Feature","properties":{"name":"\#(name)"},"geometry":{"type":"Point","#
+                + #""coordinates":[\#(x),2]}}"#
+        }
+        try site.write("squares", [square(0, "west"), square(4, "east")])
+        try site.write("points", [point(2, "a"), point(4, "b"), point(6, "c")])
+        let outcome = try await Programs.run(
+            [
+                "import", site.folder + "/squares.geojson", site.folder + "/points.geojson",
+                "--map", "Small", "--json",
+            ], site: site.path)
+        try #require(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.objects.compactMap { $0["name"] as? String } == ["squares", "points"])
+        #expect(outcome.objects.compactMap { $0["loadStatus"] as? String } == ["loaded", "loaded"])
+        return site
+    }
+
+    private func write(_ name: String, _ features: [String]) throws {
+        let text =
+            #"{"type":"FeatureCollection","features":["# + features.joined(separator: ",") + "]}"
+        try text.write(toFile: folder + "/\(name).geojson", atomically: true, encoding: .utf8)
+    }
+
+    func run(_ text: String) async throws -> Programs.Outcome {
+        try await Programs.run(text.split(separator: " ").map(String.init), site: path)
+    }
+
+    func remove() { try? FileManager.default.removeItem(atPath: folder) }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnClient
+import CairnModel
+import Foundation
+import Locator
+import Platform
+import Site
+import Synchronization
+import TestKit
+import Testing
+
+/// A site with a log, a supervisor and workers as real processes, and a locator to ask.
+final class JobSite: Sendable {
+    let files: TestSite
+    let site: Site
+    let client: CairnClient
+    /// Process ids by executable.
+    private let processes = Mutex<[String: [Int32]]>([:])
+
+    init(supervisorFailpoint: String? = nil) async throws {
+        files = try TestSite()
+        site = try Site(openingOrCreating: files.path)
+        client = try CairnClient(site: site, patience: .seconds(20))
+        try start("cairn-logd")
+        try start("cairn-supervisor", failpoint: supervisorFailpoint)
+        try await publishLocator()
+    }
+
+    deinit {
+        client.close()
+        files.end()
+    }
+
+    @discardableResult
+    func start(_ name: String, failpoint: String? = nil) throws -> Int32 {
+        var environment = ["CAIRN_LOG": "notice"]
+        environment["CAIRN_FAILPOINT"] = failpoint
+        let processID = try files.start(name, environment: environment)
+        processes.withLock { $0[name, default: []].append(processID) }
+        return processID
+    }
+
+    func processIDs(_ name: String) -> [Int32] { processes.withLock { $0[name] ?? [] } }
+
+    /// Waits until the process has ended by itself and starts another of that name.
+    func replaceWhenDead(
+        _ name: String, _ processID: Int32, failpoint: String? = nil
+    ) throws -> Int32 {
+        let status = files.waitForExit(processID)
+        guard status == -SIGKILL else {
+            throw Failure(.internal, "\(name) ended with \(status ?? 0): \(files.output())")
+        }
+        processes.withLock { $0[name]?.removeAll { $0 == processID } }
+        return try start(name, failpoint: failpoint)
+    }
+
+    /// Kills one process of that name and starts another.
+    func replace(_ name: String, at index: Int = 0) throws {
+        let victim = processes.withLock { $0[name]?.remove(at: index) }
+        files.kill(try #require(victim))
+        try start(name)
+    }
+
+    private func publishLocator() async throws {
+        let built = try LocatorBuilder.build(
+            sources: [try Self.bigCities(in: files.path)], into: site.locatorsDirectory)
+        let event = LocatorPublished(
+            name: "World", locator: built.id, placeCount: built.placeCount)
+        let log = try LogReader(bus: client.bus)
+        _ = try await log.append(
+            [try event.newEvent(id: .timeOrdered(), metadata: EventMetadata())],
+            to: .locator("World"), expected: .noStream, timeout: .seconds(20))
+    }
+
+    /// The sample gazetteer's cities of a million and more, as a file.
+    private static func bigCities(in directory: String) throws -> String {
+        var root = URL(filePath: #filePath)
+        for _ in 0..<3 { root.deleteLastPathComponent() }
+        var lines = try TextLines(path: root.path() + "/deploy/sample/gazetteer/cities.tsv.gz")
+        var kept: [UInt8] = []
+        while let line = try lines.next() {
+            let fields = line.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false)
+            let population = Int(String(decoding: fields[8], as: UTF8.self)) ?? .max
+            if population >= 1_000_000 { kept += line + [UInt8(ascii: "\n")] }
+        }
+        let path = directory + "/cities.tsv"
+        try Data(kept).write(to: URL(filePath: path))
+        return path
+    }
+
+    /// Waits until so many workers take work.
+    func waitForWorkers(_ count: Int) async throws {
+        let end = ContinuousClock.now + .seconds(20)
+        while try await client.workers().count != count {
+            guard ContinuousClock.now < end else {
+                throw Failure(.timedOut, "workers did not come: \(files.output())")
+            }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    /// A table of real and unreal places.
+    static func table(rows: Int, seed: UInt64) -> Data {
+        var random = SeededGenerator(seed: seed)
+        let names = [
+            "Paris", "London", "Nairobi", "Springfield", "São Paulo", "Tokyo, Japan", "Köln",
+            "Nowhereville Xyz", "", "Berlin, Germany", "New York", "Lomdon", "Quito",
+        ]
+        var text = "id,query,note\n"
+        for row in 0..<rows {
+            let name = names.randomElement(using: &random) ?? ""
+            text += "\(row),\"\(name)\",\"n\(row), x\"\n"
+        }
+        return Data(text.utf8)
+    }
+
+    func submit(_ table: Data) async throws -> JobID {
+        let blob = try site.blobs.put(table, mediaType: "text/csv")
+        return try await client.submit(
+            JobSubmission(
+                id: JobID(rawValue: .timeOrdered()), kind: .batchGeocode, parameters: [:],
+                input: blob)
+        ).id
+    }
+
+    /// The job once it has ended, asked for patiently.
+    func end(of id: JobID, within limit: Duration = .seconds(90)) async throws -> JobDescription {
+        let end = ContinuousClock.now + limit
+        while true {
+            do {
+                let job = try await client.job(id)
+                if job.status.isTerminal { return job }
+                guard ContinuousClock.now < end else {
+                    throw Failure(.internal, "job did not end: \(job) \(files.output())")
+                }
+            } catch let failure as Failure where failure.isRetriable {
+                guard ContinuousClock.now < end else { throw failure }
+            }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    func events(_ id: JobID) async throws -> [RecordedEvent] {
+        try await LogReader(bus: client.bus).events(category: "job", after: 0, limit: 100_000)
+            .filter { $0.stream == .job(id) }
+    }
+}

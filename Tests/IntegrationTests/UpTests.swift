@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Foundation
+import Testing
+
+/// A whole site as `cairn up` runs it.
+@Suite(.serialized, .timeLimit(.minutes(4))) struct UpTests {
+    /// A port that nothing listens on; another program may still take it before it is used.
+    private static func freePort() throws -> Int {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(listener) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let bound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe bind(listener, $0, size) + getsockname(listener, $0, &size)
+            }
+        }
+        try #require(bound == 0)
+        return Int(UInt16(bigEndian: address.sin_port))
+    }
+
+    private func pid(_ role: String, _ site: SmallSite) async throws -> Int32 {
+        let found = try await site.run("status --json").objects.first {
+            $0["role"] as? String == role && $0["state"] as? String == "running"
+        }
+        return (found?["pid"] as? Int).map(Int32.init) ?? 0
+    }
+
+    @Test func `a site comes up once, answers, survives a death and goes down`() async throws {
+        guard Programs.areBuilt() else { return }
+        let site = try await SmallSite.imported()
+        defer { site.remove() }
+        let port = try Self.freePort()
+
+        let up = try await site.run("up --detach --port \(port)")
+        try #require(up.status == 0, "\(up.errors)")
+        #expect(up.output.contains("http://127.0.0.1:\(port)/arcgis/rest/services"))
+
+        try await refusals(site, port)
+        try await answers(site)
+        try await restart(site)
+
+        let down = try await site.run("down")
+        #expect(down.status == 0, "\(down.errors)")
+        #expect(try await site.run("status").status == 69)
+        #expect(!FileManager.default.fileExists(atPath: site.path + "/run/up.json"))
+    }
+
+    private func refusals(_ site: SmallSite, _ port: Int) async throws {
+        let again = try await site.run("up")
+        #expect(again.status == 1)
+        #expect(again.errors.contains("is up already: process"))
+        #expect(again.errors.split(separator: "\n").count == 1)
+        let other = SmallSite()
+        defer { other.remove() }
+        let taken = try await other.run("up --detach --port \(port)")
+        #expect(taken.status == 1)
+        #expect(
+            taken.errors
+                == "cairn: port \(port) is taken by another program: choose one with --port\n")
+        for text in [
+            "map show Nothing", "map hide Small nothing", "map hide Nothing squares",
+            "job show j00000000000070008000000000000001", "log show 100000",
+            "identify --map Small --point 1,1 --at 100000", "map create Small",
+            "replay --map Nothing", "identify --map Small --point 1,1 --layers all:nothing",
+            "map definition Small squares name=",
+        ] {
+            let outcome = try await site.run(text)
+            #expect(outcome.status == 1, "\(text): \(outcome.output)")
+            #expect(outcome.errors.split(separator: "\n").count == 1, "\(outcome.errors)")
+        }
+        for text in [
+            "identify --map Small --point nan,1", "identify --map Small --point 1",
+            "identify --map Small --geometry POINT(1",
+            "identify --map Small --point 1,1 --size 0,0",
+            "identify --map Small --point 1,1 --extent 2,2,1,1",
+            "identify --map Small --point 1,1 --layers some",
+        ] {
+            let outcome = try await site.run(text)
+            #expect(outcome.status == 64, "\(text): \(outcome.errors)")
+            #expect(outcome.errors.split(separator: "\n").count == 1, "\(outcome.errors)")
+        }
+    }
+
+    private func answers(_ site: SmallSite) async throws {
+        let ask = "identify --map Small --point 2,2 --layers visible --tolerance 1"
+        let before = try await site.run("log head").output.trimmingCharacters(in: .newlines)
+        let both = try await site.run(ask)
+        #expect(both.status == 0, "\(both.errors)")
+        #expect(both.output.contains("points") && both.output.contains("west"))
+
+        #expect(try await site.run("map hide Small points").status == 0)
+        #expect(try await !site.run(ask).output.contains("points"))
+        #expect(try await site.run(ask + " --at \(before)").output.contains("points"))
+
+        let replay = try await site.run("replay --map Small --json").objects
+        let sequences = replay.compactMap { ($0["event"] as? [String: Any])?["sequence"] as? Int }
+        #expect(sequences == sequences.sorted() && sequences.count == replay.count)
+        let state = try #require(replay.last?["state"] as? NSDictionary)
+        let shown = try await site.run("map show Small --json").objects
+        #expect((shown.first as NSDictionary?) == state, "the fold is the present")
+
+        let frame = try await site.run("view Small --frame 60x20")
+        #expect(frame.status == 0, "\(frame.errors)")
+        #expect(frame.output.contains("Small") && frame.output.contains("⢸"))
+        #expect(try await site.run("log verify").status == 0)
+    }
+
+    private func restart(_ site: SmallSite) async throws {
+        for role in ["identify", "mapstate"] {
+            let first = try await pid(role, site)
+            try #require(first > 0)
+            kill(first, SIGKILL)
+            var second = first
+            for _ in 0..<200 where second == first || second == 0 {
+                second = try await pid(role, site)
+            }
+            #expect(second != first && second > 0)
+        }
+        let answer = try await site.run("identify --map Small --point 1,1 --layers all")
+        #expect(answer.status == 0 && answer.output.contains("west"), "\(answer.errors)")
+    }
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import FoundationEssentials
+import Geometry
+import JobKinds
+import Site
+import TestKit
+import Testing
+
+/// Knows every text that begins with `Place`: its number is its longitude.
+private struct NumberGeocoder: RowGeocoder {
+    func bestCandidate(singleLine: String, countryCodes: [String]) throws -> Candidate? {
+        guard singleLine.hasPrefix("Place "), let number = Double(singleLine.dropFirst(6)),
+            countryCodes.isEmpty || countryCodes == ["FR"]
+        else { return nil }
+        let location = Coordinate(x: number / 8, y: 45.5)
+        return Candidate(
+            address: "Place \(number), \"Land\"", location: location, score: 98.5,
+            matchType: .exact,
+            extent: Envelope(minX: location.x, minY: 45, maxX: location.x, maxY: 46),
+            attributes: Attributes([]))
+    }
+}
+
+/// Runs the stages of a job one chunk after the other, without supervisor or bus.
+private struct StageRunner {
+    let blobs: BlobStore
+    let submission: JobSubmission
+    let operations: [String: ChunkOperation]
+    var messages: [JobMessage] = []
+    var chunkCount = 0
+
+    init(csv: [UInt8], parameters: [String: String] = [:], directory: String) throws {
+        blobs = BlobStore(directory: directory)
+        submission = JobSubmission(
+            id: JobID(rawValue: UUID()), kind: .batchGeocode, parameters: parameters,
+            input: try blobs.put(Data(csv), mediaType: "text/csv"))
+        operations = BatchGeocode.workOperations.merging(
+            BatchGeocode.locatorOperations { name in
+                guard name == "World" else {
+                    throw Failure(.notFound, "there is no locator '\(name)'")
+                }
+                return NumberGeocoder()
+            }
+        ) { first, _ in first }
+    }
+
+    func run(_ chunk: ChunkDescription, gathered: [BlobReference?]) throws -> ChunkOutcome {
+        let attempt = ChunkAttempt(chunk: 0, number: 1, lease: UUID())
+        let assignment = ChunkAssignment(
+            held: HeldAttempt(job: submission.id, attempt: attempt), kind: submission.kind,
+            parameters: submission.parameters, jobInput: submission.input, chunk: chunk,
+            gathered: gathered)
+        let operation = try #require(operations[assignment.operation])
+        return try operation(ChunkContext(assignment: assignment, blobs: blobs))
+    }
+
+    mutating func output() throws -> String {
+        let plan = ChunkDescription(pool: .work, operation: "plan", input: Data(), weight: 0)
+        let planned = try run(plan, gathered: [])
+        messages += planned.messages
+        var made: [BlobReference?] = []
+        for stage in [planned.nextStage] + planned.laterStages {
+            let outcomes = try stage.map { try run($0, gathered: $0.gathers ? made : []) }
+            made = outcomes.map(\.blob)
+            messages += outcomes.flatMap(\.messages)
+            chunkCount += stage.count
+        }
+        let product = try #require(made.last ?? nil)
+        return String(decoding: try blobs.read(product), as: UTF8.self)
+    }
+}
+
+@Suite struct BatchGeocodeTests {
+    private func geocode(
+        _ csv: String, _ parameters: [String: String] = [:]
+    ) throws -> (text: String, runner: StageRunner) {
+        let directory = FileManager.default.temporaryDirectory.path + "/cairn-\(UUID())"
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        var runner = try StageRunner(
+            csv: Array(csv.utf8), parameters: parameters, directory: directory)
+        let text = try runner.output()
+        return (text, runner)
+    }
+
+    @Test func `every row comes back with its place, in order`() throws {
+        let (text, runner) = try geocode("id,query\n1,Place 8\n2,nowhere\n3,Place 9\n")
+
+        #expect(
+            text == """
+                id,query,Match_addr,X,Y,Score,Status
+                1,Place 8,"Place 8.0, ""Land""\",1,45.5,98.5,M
+                2,nowhere,,,,0,U
+                3,Place 9,"Place 9.0, ""Land""\",1.125,45.5,98.5,M
+
+                """)
+        #expect(runner.messages.last?.text == "2 of 3 rows have a place")
+    }
+
+    @Test func `a byte order mark, quotes, ragged rows and CRLF are read as they are meant`() throws
+    {
+        let (text, runner) = try geocode(
+            "\u{feff}query,note,X\r\n\"Place 8\",\"a,\r\nb\",\r\nPlace 16\r\n\r\nx,y,z,surplus",
+            ["query": "Query"])
+
+        #expect(
+            text == "query,note,X,Match_addr,X_1,Y,Score,Status\r\n"
+                + "Place 8,\"a,\r\nb\",,\"Place 8.0, \"\"Land\"\"\",1,45.5,98.5,M\r\n"
+                + "Place 16,,,\"Place 16.0, \"\"Land\"\"\",2,45.5,98.5,M\r\n"
+                + "x,y,z,,,,0,U\r\n")
+        let texts = runner.messages.map(\.text)
+        #expect(texts[0].hasPrefix("row 2 has 1 fields, the header has 3"))
+        #expect(texts[1].hasPrefix("row 3 has 4 fields"))
+        #expect(texts.contains("1 empty lines are no rows"))
+    }
+
+    @Test func `the country column narrows the search`() throws {
+        let (text, _) = try geocode(
+            "q,c\nPlace 8, FR \nPlace 8,DE\nPlace 8,\n", ["query": "q", "country": "c"])
+
+        #expect(text.split(separator: "\n").map { $0.suffix(1) } == ["s", "M", "U", "M"])
+    }
+
+    @Test(arguments: [0, 1, 249, 250, 251, 1_003])
+    func `a file of any length keeps its rows, over chunk borders too`(_ rowCount: Int) throws {
+        let rows = (0..<rowCount).map { "\($0),\($0.isMultiple(of: 3) ? "Place \($0)" : "?")" }
+        let (text, runner) = try geocode("id,query\n" + rows.map { $0 + "\n" }.joined())
+
+        let lines = text.split(separator: "\n").dropFirst()
+        #expect(lines.count == rowCount)
+        for (number, line) in lines.enumerated() {
+            #expect(line.hasPrefix("\(number),"))
+            #expect(line.hasSuffix(number.isMultiple(of: 3) ? ",M" : ",U"))
+        }
+        #expect(runner.chunkCount == max(1, (rowCount + 249) / 250) + 1)
+    }
+
+    @Test func `random tables come back row by row`() throws {
+        let seed = UInt64.random(in: .min ... .max)
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<10 {
+            let pool = ["Place 8", "a,b", "line\nbreak", "\"", "é日", "", "plain"]
+            let table = (0..<Int.random(in: 0...600, using: &random)).map { _ in
+                (0..<3).map { _ in Array((pool.randomElement(using: &random) ?? "").utf8) }
+            }
+            let csv = ([["a", "query", "b"].map { Array($0.utf8) }] + table)
+                .flatMap { CSVWriter.record($0, newline: [10]) }
+
+            let (text, _) = try geocode(String(decoding: csv, as: UTF8.self))
+
+            var scanner = CSVScanner()
+            var output: [[[UInt8]]] = []
+            try scanner.feed(Array(text.utf8)) { output.append(Array($0.fields.prefix(3))) }
+            #expect(Array(output.dropFirst()) == table, "seed \(seed)")
+        }
+    }
+
+    @Test(arguments: [
+        ("", "is empty"), ("a,b\n1,2\n", "no column 'query'"), ("query\n\"open\n", "never closed"),
+    ])
+    func `a file that cannot be used is refused with its reason`(
+        _ csv: String, _ reason: String
+    ) throws {
+        let failure = #expect(throws: Failure.self) { try geocode(csv) }
+        #expect(failure?.message.contains(reason) == true)
+        #expect(failure?.code == .invalidParameter)
+    }
+
+    @Test func `an unknown locator is refused with its name`() throws {
+        let failure = #expect(throws: Failure.self) {
+            try geocode("query\nx\n", ["locator": "Mars"])
+        }
+        #expect(failure?.message == "there is no locator 'Mars'")
+    }
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import FoundationEssentials
+import Jobs
+import Testing
+
+@Suite struct JobStateTests {
+    @Test func `a job runs its stages one after the other and names its product`() throws {
+        var job = try JobFixture()
+        #expect(job.state.status == .waiting)
+        #expect(job.state.runnableChunks(in: .work, at: job.now, limit: 9) == [0])
+        #expect(job.state.runnableChunks(in: .locator, at: job.now, limit: 9).isEmpty)
+
+        try job.plan(rows: 3)
+
+        #expect(job.state.status == .executing)
+        #expect(job.state.progress == 0)
+        #expect(job.state.runnableChunks(in: .locator, at: job.now, limit: 9) == [1, 2, 3])
+        #expect(job.state.runnableChunks(in: .work, at: job.now, limit: 9).isEmpty)
+
+        for chunk in [3, 1, 2] {
+            let attempt = try job.lease(chunk)
+            try job.perform(
+                .report(attempt, .completed(ChunkOutcome(blob: JobFixture.blob(chunk)))))
+        }
+        #expect(job.state.progress == 100 * 300.0 / 310)
+        let attempt = try job.lease(4)
+        let assignment = try #require(job.state.assignment(chunk: 4))
+        #expect(assignment.gathered == [1, 2, 3].map(JobFixture.blob))
+        #expect(assignment.operation == "BatchGeocode.assemble")
+        try job.perform(.report(attempt, .completed(ChunkOutcome(blob: JobFixture.blob(99)))))
+
+        #expect(job.state.status == .succeeded)
+        #expect(job.state.description.result == JobFixture.blob(99))
+        #expect(job.state.description.progress == 100)
+        #expect(try job.refolded() == job.state)
+    }
+
+    @Test func `an error is tried again after a rest, three times in all`() throws {
+        var job = try JobFixture()
+        let error = Failure(.internal, "the disk coughed")
+        for rest in [1_000, 4_000] {
+            let attempt = try job.lease(0)
+            try job.perform(.report(attempt, .failed(error)))
+            #expect(job.state.runnableChunks(in: .work, at: job.now, limit: 1).isEmpty)
+            job.now.microseconds += Int64(rest) * 1000 - 1
+            #expect(job.state.runnableChunks(in: .work, at: job.now, limit: 1).isEmpty)
+            job.now.microseconds += 1
+            #expect(job.state.runnableChunks(in: .work, at: job.now, limit: 1) == [0])
+        }
+
+        let attempt = try job.lease(0)
+        try job.perform(.report(attempt, .failed(error)))
+
+        #expect(job.state.status == .failed)
+        #expect(job.state.description.failure == error)
+    }
+
+    @Test func `an error the input would cause again ends the job at once`() throws {
+        var job = try JobFixture()
+        let error = Failure(.invalidParameter, "there is no column 'address'")
+
+        try job.perform(.report(try job.lease(0), .failed(error)))
+
+        #expect(job.state.status == .failed)
+        #expect(job.state.failure == error)
+    }
+
+    @Test func `a clock set back does not lengthen a rest`() throws {
+        var job = try JobFixture()
+        try job.perform(.report(try job.lease(0), .failed(Failure(.internal, "x"))))
+
+        job.now.microseconds -= 3_600_000_000
+
+        #expect(job.state.runnableChunks(in: .work, at: job.now, limit: 1) == [0])
+    }
+
+    @Test func `a chunk that ends three workers is quarantined and the job says so`() throws {
+        var job = try JobFixture()
+        for _ in 1...2 {
+            try job.perform(.lose(try job.lease(0), reason: "process 42 died"))
+            #expect(job.state.status == .executing)
+            job.state = try job.refolded()
+        }
+
+        try job.perform(.lose(try job.lease(0), reason: "process 42 died"))
+
+        #expect(job.state.status == .failed)
+        #expect(job.log.contains { $0.event.type == JobChunkQuarantined.eventType })
+        #expect(job.state.description.lostAttemptCount == 3)
+        #expect(job.state.failure?.message.contains("3 worker processes") == true)
+    }
+
+    @Test func `a released attempt counts against nobody`() throws {
+        var job = try JobFixture()
+        for number in 1...10 {
+            let attempt = try job.lease(0)
+            #expect(attempt.number == number)
+            try job.perform(.report(attempt, .released(reason: "the worker stops")))
+        }
+
+        #expect(job.state.runnableChunks(in: .work, at: job.now, limit: 1) == [0])
+        #expect(job.state.description.lostAttemptCount == 0)
+    }
+
+    @Test func `a result is taken from the lease holder only, and once`() throws {
+        var job = try JobFixture()
+        let first = try job.lease(0)
+        try job.perform(.lose(first, reason: "silent for 3 s"))
+        let second = try job.lease(0)
+
+        let refusal = #expect(throws: Failure.self) {
+            try job.perform(.report(first, .completed(ChunkOutcome())))
+        }
+        #expect(refusal?.code == .conflict)
+        let outcome = JobFixture.outcome(planning: 1)
+        #expect(try job.perform(.report(second, .completed(outcome))).count == 3)
+        #expect(try job.perform(.report(second, .completed(outcome))).isEmpty)
+        #expect(throws: Failure.self) {
+            try job.perform(.report(first, .completed(ChunkOutcome())))
+        }
+    }
+
+    @Test func `a paused job gives no lease, and ends what runs`() throws {
+        var job = try JobFixture()
+        try job.plan(rows: 2)
+        let running = try job.lease(1)
+
+        try job.perform(.command(.pause, id: UUID()))
+
+        #expect(job.state.runnableChunks(in: .locator, at: job.now, limit: 9).isEmpty)
+        #expect(throws: Failure.self) { try job.lease(2) }
+        try job.perform(.report(running, .completed(ChunkOutcome())))
+        #expect(job.state.running.isEmpty)
+        #expect(job.state.description.isPaused)
+        try job.perform(.command(.resume, id: UUID()))
+        #expect(job.state.runnableChunks(in: .locator, at: job.now, limit: 9) == [2])
+    }
+
+    @Test func `a command sent twice is carried out once`() throws {
+        var job = try JobFixture()
+        let pause = UUID()
+        try job.perform(.command(.pause, id: pause))
+        try job.perform(.command(.resume, id: UUID()))
+
+        #expect(try job.perform(.command(.pause, id: pause)).isEmpty)
+
+        #expect(!job.state.isPaused)
+        #expect(job.state.hasSeen(command: pause))
+    }
+
+    @Test func `cancelling waits for the last attempt that could still write`() throws {
+        var job = try JobFixture()
+        try job.plan(rows: 3)
+        let (one, two) = (try job.lease(1), try job.lease(2))
+
+        try job.perform(.command(.cancel, id: UUID()))
+        #expect(job.state.status == .cancelling)
+        try job.perform(.report(one, .completed(ChunkOutcome(blob: JobFixture.blob(1)))))
+        #expect(job.state.status == .cancelling)
+        try job.perform(.lose(two, reason: "killed"))
+
+        #expect(job.state.status == .cancelled)
+        #expect(job.state.description.completedChunkCount == 1)
+        #expect(job.state.description.endedAt == job.now)
+    }
+
+    @Test func `a job nobody works on is cancelled at once`() throws {
+        var job = try JobFixture()
+        let events = try job.perform(.command(.cancel, id: UUID()))
+        #expect(events == [.cancelRequested(JobCancelRequested()), .cancelled(JobCancelled())])
+    }
+
+    @Test(arguments: [JobCommand.pause, .resume, .cancel])
+    func `a job that ended cannot be changed`(_ command: JobCommand) throws {
+        var job = try JobFixture()
+        try job.perform(.report(try job.lease(0), .failed(Failure(.notFound, "no such file"))))
+
+        let refusal = #expect(throws: Failure.self) {
+            try job.perform(.command(command, id: UUID()))
+        }
+
+        #expect(refusal?.code == .conflict)
+        let late = RecordedEvent(
+            globalPosition: 1 << 40, stream: .job(JobFixture.job),
+            streamPosition: job.state.streamPosition + 1, recordedAt: job.now,
+            event: try JobPaused().newEvent(id: UUID(), metadata: EventMetadata()))
+        #expect(throws: Failure.self) { try job.state.apply(late) }
+    }
+
+    @Test func `progress is real, monotone and recorded at most once a second`() throws {
+        var job = try JobFixture()
+        try job.plan(rows: 2)
+        let attempt = try job.lease(1)
+
+        #expect(try job.perform(.progress([1: 0.5])).count == 1)
+        #expect(job.state.progress == 100 * 50.0 / 210)
+        job.now.microseconds += 999_999
+        #expect(try job.perform(.progress([1: 0.9])).isEmpty)
+        job.now.microseconds += 1
+        #expect(try job.perform(.progress([1: 0.9])).count == 1)
+        try job.perform(.lose(attempt, reason: "died"))
+        #expect(job.state.progress(running: [:]) == 100 * 90.0 / 210)
+        #expect(job.state.progress(running: [2: 1]) == 100 * 90.0 / 210)
+    }
+
+    @Test func `a time limit ends the job, and only when one was set`() throws {
+        var free = try JobFixture()
+        var bound = try JobFixture(timeLimitSeconds: 60)
+        for _ in 1...2 {
+            free.now.microseconds += 59_999_999
+            bound.now.microseconds += 59_999_999
+            let events = try bound.perform(.tick)
+            #expect(events.isEmpty == (bound.now.microseconds < 1_060_000_000))
+            if !events.isEmpty { break }
+        }
+
+        #expect(bound.state.status == .timedOut)
+        #expect(bound.state.failure?.code == .timedOut)
+        #expect(try free.perform(.tick).isEmpty)
+    }
+
+    @Test func `a long stage is split into events of at most 64 KiB`() throws {
+        var job = try JobFixture()
+        let chunks = (0..<4_000).map {
+            ChunkDescription(
+                pool: .locator, operation: "geocodeRows",
+                input: Data(String(repeating: "\($0 % 10)", count: 60).utf8), weight: 1)
+        }
+        try job.perform(
+            .report(try job.lease(0), .completed(ChunkOutcome(nextStage: chunks))))
+
+        #expect(job.state.chunks.count == 4_001)
+        #expect(job.log.map(\.event.data.count).max() ?? 0 <= 65_536)
+        #expect(job.log.count > 10)
+        #expect(try job.refolded() == job.state)
+    }
+
+    @Test func `too many chunks fail the job with a sentence`() throws {
+        var job = try JobFixture()
+        let chunk = ChunkDescription(pool: .work, operation: "x", input: Data(), weight: 1)
+        let outcome = ChunkOutcome(nextStage: Array(repeating: chunk, count: 5_000))
+
+        try job.perform(.report(try job.lease(0), .completed(outcome)))
+
+        #expect(job.state.failure?.code == .tooLarge)
+    }
+
+    @Test func `messages are bounded and say how many are left out`() throws {
+        var job = try JobFixture()
+        try job.plan(rows: 30)
+        for chunk in 1...30 {
+            let messages = (0..<25).map { JobMessage(.warning, "row \($0) is ragged") }
+            try job.perform(
+                .report(try job.lease(chunk), .completed(ChunkOutcome(messages: messages))))
+        }
+
+        let messages = job.state.description.messages
+        #expect(messages.count == 201)
+        #expect(messages[19].text == "6 further messages are left out")
+        #expect(messages.last?.text == "400 further messages are left out")
+    }
+
+    @Test func `the same submission twice is one job, a different one is refused`() throws {
+        let fixture = try JobFixture()
+        var table = JobTable()
+        for record in fixture.log { try table.apply(record) }
+
+        #expect(try table.decide(submit: fixture.state.submission).isEmpty)
+        var other = fixture.state.submission
+        other.parameters["query"] = "place"
+        let refusal = #expect(throws: Failure.self) { try table.decide(submit: other) }
+        #expect(refusal?.code == .conflict)
+        #expect(table.descriptions.map(\.id) == [JobFixture.job])
+    }
+
+    @Test func `a record out of order is corrupt`() throws {
+        let fixture = try JobFixture()
+        var state = try JobState(first: fixture.log[0])
+        try state.apply(fixture.log[1])
+
+        #expect(throws: Failure.self) { try state.apply(fixture.log[1]) }
+        #expect(throws: Failure.self) { try JobState(first: fixture.log[1]) }
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import Platform
+import TestKit
+import Testing
+
+@testable import Locator
+
+@Suite struct TypoSearchTests {
+    /// Optimal string alignment by the textbook, without limits.
+    private func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
+        var table = Array(
+            repeating: Array(repeating: 0, count: right.count + 1), count: left.count + 1)
+        for row in 0...left.count { table[row][0] = row }
+        for column in 0...right.count { table[0][column] = column }
+        guard !left.isEmpty, !right.isEmpty else { return max(left.count, right.count) }
+        for row in 1...left.count {
+            for column in 1...right.count {
+                let cost = left[row - 1] == right[column - 1] ? 0 : 1
+                table[row][column] = min(
+                    table[row - 1][column] + 1, table[row][column - 1] + 1,
+                    table[row - 1][column - 1] + cost)
+                if row > 1, column > 1, left[row - 1] == right[column - 2],
+                    left[row - 2] == right[column - 1]
+                {
+                    table[row][column] = min(
+                        table[row][column], table[row - 2][column - 2] + 1)
+                }
+            }
+        }
+        return table[left.count][right.count]
+    }
+
+    /// Words over a small alphabet, so that near neighbours are many.
+    private func word(_ random: inout SeededGenerator, letters: ClosedRange<Int>) -> String {
+        String(
+            (0..<Int.random(in: letters, using: &random)).map { _ in
+                "abcdeé ".randomElement(using: &random) ?? "a"
+            })
+    }
+
+    @Test(arguments: [1, 2])
+    func `the walk finds exactly what comparing with every name finds`(limit: Int) throws {
+        var random = SeededGenerator(seed: UInt64(7 + limit))
+        print("seed \(random.seed)")
+        let header = "id\tname\tlatitude\tlongitude\n"
+        let lines = (1...3_000).map { "\($0)\tq\(word(&random, letters: 3...10))\t1\t2" }
+        let (built, path) = try Scratch.build([header + lines.joined(separator: "\n")])
+        let mapped = try MappedFile(path: path)
+        try mapped.withBytes { bytes in
+            let file = try LocatorFile(checking: bytes, path: path)
+            let keys = (0..<file.keyCount).map { key in
+                Array(
+                    String(decoding: file.keyBytes(key, bytes), as: UTF8.self).unicodeScalars)
+            }
+            for _ in 0..<150 {
+                let text = Folder.fold("q" + word(&random, letters: 4...11)).bytes
+                let wanted = Array(String(decoding: text, as: UTF8.self).unicodeScalars)
+                var search = TypoSearch(text[...], limit: limit)
+                let found = search.run(file, bytes)
+                let expected = keys.indices.filter { distance(keys[$0], wanted) <= limit }
+
+                #expect(found.map(\.key) == expected, "\(String(decoding: text, as: UTF8.self))")
+                for (key, errors) in found { #expect(errors == distance(keys[key], wanted)) }
+            }
+        }
+        #expect(built.placeCount >= 3_000)
+    }
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnClient
+import CairnModel
+import EventLog
+import Foundation
+import Platform
+import Site
+import Synchronization
+import Testing
+
+/// What clients were told about their appends, and whether they may stop.
+private final class Acknowledged: Sendable {
+    private let state = Mutex<[UUID: Int64]>([:])
+    private let over = Mutex(false)
+    var isOver: Bool { over.withLock { $0 } }
+    func stop() { over.withLock { $0 = true } }
+    var count: Int { state.withLock { $0.count } }
+    var positions: [UUID: Int64] { state.withLock { $0 } }
+    func add(_ events: [NewEvent], from position: Int64) {
+        state.withLock { state in
+            for (offset, event) in events.enumerated() {
+                state[event.id] = position + Int64(offset)
+            }
+        }
+    }
+}
+
+/// The real process, killed and stopped.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct ProcessTests {
+    let scratch: ScratchSite
+    init() throws { scratch = try ScratchSite() }
+
+    /// Appends one to three events at a time to a stream of its own until told to stop, knowing the
+    /// stream's version only from the answers.
+    private static func write(
+        _ client: LogClient, _ stream: StreamName, _ acknowledged: Acknowledged
+    ) async throws {
+        var last: Int64?
+        var round = 0
+        while !acknowledged.isOver {
+            let events = (0...round % 3).map { newEvent("\(round).\($0)") }
+            let result = try await client.log.append(
+                events, to: stream, expected: last.map { .exact($0) } ?? .noStream,
+                timeout: .seconds(30))
+            acknowledged.add(events, from: result.firstPosition)
+            last = (last ?? -1) + Int64(events.count)
+            round += 1
+        }
+    }
+
+    /// The log's file, read after the process has gone.
+    private func check(_ acknowledged: Acknowledged) throws {
+        let store = try SQLiteEventStore(path: scratch.site.logFile) { Timestamp(microseconds: 0) }
+        let events = try store.read(
+            ReadRange(after: 0, limit: 1_000_000, byteLimit: .max)
+        ).events
+        let isGapFree = events.map(\.globalPosition) == (0..<events.count).map { Int64($0 + 1) }
+        #expect(isGapFree)
+        #expect(Set(events.map(\.event.id)).count == events.count)
+        let places = Dictionary(
+            uniqueKeysWithValues: events.map { ($0.event.id, $0.globalPosition) })
+        let missing = acknowledged.positions.filter { places[$0.key] != $0.value }
+        #expect(missing.isEmpty, "\(missing.count) of \(acknowledged.count) acknowledged are lost")
+        for (stream, records) in Dictionary(grouping: events, by: \.stream) {
+            let counts = records.map(\.streamPosition) == (0..<records.count).map(Int64.init)
+            #expect(counts, "\(stream)")
+        }
+        let page = try store.verify(after: 0, limit: 1_000_000)
+        #expect(page.fault == nil && page.checkedThrough == Int64(events.count))
+    }
+
+    @Test(
+        arguments: [
+            nil, "log.beforeCommit:kill@40", "log.afterCommitBeforeReply:kill@40",
+            "log.afterReplyBeforePublish:kill@40",
+        ] as [String?])
+    func `killed again and again, it loses nothing it acknowledged and doubles nothing`(
+        failpoint: String?
+    ) async throws {
+        let acknowledged = Acknowledged()
+        let handled = Handled()
+        let site = scratch.site
+        let clients = try (0..<4).map { _ in try LogClient(site) }
+        var logd = try LogdProcess(site, failpoint: failpoint)
+        let subscription = try LogSubscription(bus: clients[0].bus, log: clients[0].log) {
+            handled.take($0, upTo: $1)
+        }
+
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (number, client) in clients.enumerated() {
+                let name = try stream("job-\(number)")
+                group.addTask {
+                    try await Self.write(client, name, acknowledged)
+                }
+            }
+            for _ in 0..<5 {
+                if failpoint == nil {
+                    let before = acknowledged.count
+                    #expect(await eventually { acknowledged.count > before + 100 })
+                    logd.kill()
+                } else {
+                    #expect(await eventually { !logd.isRunning })
+                    #expect(logd.waitForExit().status == -SIGKILL)
+                }
+                logd = try LogdProcess(site, failpoint: failpoint)
+            }
+            logd.kill()
+            logd = try LogdProcess(site)
+            let before = acknowledged.count
+            #expect(await eventually { acknowledged.count > before + 100 })
+            acknowledged.stop()
+            try await group.waitForAll()
+        }
+        let head = try await clients[0].log.head().head
+        #expect(await handled.reached(head))
+        let isWhole = handled.events.map(\.globalPosition) == Array(1...head)
+        #expect(isWhole)
+        subscription.cancel()
+        logd.signal(SIGTERM)
+        #expect(logd.waitForExit().status == 0)
+        try check(acknowledged)
+    }
+
+    @Test func `a second process ends with status 75 and the first still serves`() async throws {
+        let client = try LogClient(scratch.site)
+        let first = try LogdProcess(scratch.site)
+        try await client.log.append(
+            [newEvent()], to: try stream("map-a"), expected: .noStream, timeout: .seconds(30))
+
+        let second = try LogdProcess(scratch.site).waitForExit()
+
+        #expect(second.status == 75)
+        #expect(second.said.split(separator: "\n").count == 1)
+        #expect(second.said.contains("\(first.processID)"))
+        let result = try await client.log.append(
+            [newEvent()], to: try stream("map-a"), expected: .exact(0))
+        #expect(result.firstPosition == 2)
+    }
+
+    @Test func `asked to end under load, it answers what it committed and ends with status 0`()
+        async throws
+    {
+        let acknowledged = Acknowledged()
+        let clients = try (0..<3).map { _ in try LogClient(scratch.site) }
+        let first = try LogdProcess(scratch.site)
+
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (number, client) in clients.enumerated() {
+                let name = try stream("job-\(number)")
+                group.addTask {
+                    try await Self.write(client, name, acknowledged)
+                }
+            }
+            #expect(await eventually { acknowledged.count > 200 })
+            let asked = ContinuousClock.now
+            first.signal(SIGTERM)
+            #expect(first.waitForExit().status == 0)
+            #expect(asked.duration(to: .now) < .seconds(3))
+            let rest = try? Data(contentsOf: URL(filePath: scratch.site.logFile + "-wal"))
+            #expect(rest?.isEmpty ?? true)
+
+            let second = try LogdProcess(scratch.site)
+            let before = acknowledged.count
+            #expect(await eventually { acknowledged.count > before + 50 })
+            acknowledged.stop()
+            try await group.waitForAll()
+            second.signal(SIGTERM)
+            #expect(second.waitForExit().status == 0)
+        }
+        try check(acknowledged)
+    }
+
+    @Test func `a second signal ends it at once`() async throws {
+        let client = try LogClient(scratch.site)
+        let logd = try LogdProcess(scratch.site)
+        _ = try await client.log.head(timeout: .seconds(30))
+        // Stopped, it cannot end in an orderly way between the two signals.
+        logd.signal(SIGSTOP)
+        logd.signal(SIGTERM)
+        logd.signal(SIGINT)
+        logd.signal(SIGCONT)
+
+        let status = logd.waitForExit().status
+        #expect(status == 128 + SIGINT || status == 128 + SIGTERM)
+    }
+
+    @Test func `a subscriber without a log says so, and recovers by itself`() async throws {
+        let client = try LogClient(scratch.site)
+        let handled = Handled()
+        let subscription = try LogSubscription(
+            bus: client.bus, log: client.log, categories: ["map"]
+        ) { handled.take($0, upTo: $1) }
+        #expect(subscription.isStale)
+
+        var logd = try LogdProcess(scratch.site)
+        try await client.log.append(
+            [newEvent("1")], to: try stream("map-a"), expected: .any, timeout: .seconds(30))
+        try await client.log.append([newEvent("2")], to: try stream("job-a"), expected: .any)
+        #expect(await handled.reached(2))
+        #expect(await eventually { !subscription.isStale })
+
+        logd.kill()
+        #expect(await eventually { subscription.isStale })
+        await #expect(throws: Failure.self) {
+            try await client.log.append(
+                [newEvent()], to: try stream("map-a"), expected: .any, timeout: .milliseconds(300))
+        }
+
+        logd = try LogdProcess(scratch.site)
+        try await client.log.append(
+            [newEvent("3")], to: try stream("map-b"), expected: .any, timeout: .seconds(30))
+        #expect(await eventually { handled.events.contains { $0.stream.rawValue == "map-b" } })
+        #expect(await eventually { !subscription.isStale })
+        #expect(handled.events.allSatisfy { $0.stream.category == "map" })
+        subscription.cancel()
+    }
+}

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Bus
+import CairnModel
+import FoundationEssentials
+import LogService
+import Logging
+import Platform
+import Site
+import Supervisor
+import Synchronization
+import Testing
+import Worker
+
+/// A site whose log, supervisor and workers run in this process, each on its own bus thread, over
+/// real sockets.
+final class HubFixture: Sendable {
+    let site: Site
+    private struct Parts {
+        var log: (service: LogService, bus: BusThread)?
+        var supervisor: (service: Supervisor, bus: BusThread)?
+        var workers: [(host: WorkerHost, bus: BusThread)] = []
+    }
+    private let parts = Mutex(Parts())
+    let client: BusThread
+    let requester: Requester
+    let logRequester: Requester
+    let faults = Mutex<[Failure]>([])
+
+    init(timing: SupervisorTiming = HubFixture.quick) async throws {
+        let path = "/tmp/cairn-sup-\(UUID().uuidString.prefix(8))"
+        site = try Site(openingOrCreating: path)
+        client = try BusThread(name: "client", runDirectory: site.runDirectory)
+        requester = try client.connectRequester(.supervisorRequests)
+        logRequester = try client.connectRequester(.logRequests)
+        try startLog()
+        try await startSupervisor(timing)
+    }
+
+    /// Patience that lets tests end soon.
+    static var quick: SupervisorTiming {
+        var timing = SupervisorTiming()
+        timing.adoption = .milliseconds(1_500)
+        timing.cancelGrace = .milliseconds(500)
+        timing.poolAbsence = .milliseconds(700)
+        return timing
+    }
+
+    private static var logger: Logger {
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        return logger
+    }
+
+    func startLog() throws {
+        let bus = try BusThread(name: "log", runDirectory: site.runDirectory)
+        let service = try LogService(site: site, bus: bus, logger: Self.logger)
+        parts.withLock { $0.log = (service, bus) }
+    }
+
+    /// As soon as the stopped one has let go of its file.
+    func restartLog() async throws {
+        _ = try await eventually {
+            do {
+                try startLog()
+                return true
+            } catch let failure as Failure where failure.code == .conflict {
+                return false
+            }
+        }
+    }
+
+    func stopLog() {
+        let log = parts.withLock { $0.log.take() }
+        log?.service.stop()
+        log?.bus.stop()
+    }
+
+    func startSupervisor(_ timing: SupervisorTiming = HubFixture.quick) async throws {
+        let bus = try BusThread(name: "supervisor", runDirectory: site.runDirectory)
+        let service = try await Supervisor(bus: bus, logger: Self.logger, timing: timing) {
+            [weak self] fault in self?.faults.withLock { $0.append(fault) }
+        }
+        parts.withLock { $0.supervisor = (service, bus) }
+    }
+
+    /// As a kill: its sockets close, nothing is said.
+    func stopSupervisor() {
+        parts.withLock { $0.supervisor.take() }?.bus.stop()
+    }
+
+    func counts() async -> [String: Int] {
+        await parts.withLock { $0.supervisor?.service }?.counts() ?? [:]
+    }
+
+    /// Starts a worker; returns its number.
+    @discardableResult
+    func startWorker(
+        _ pool: WorkerPool, slots: WorkerSlots, _ operations: [String: Operation]
+    ) async throws -> Int {
+        let bus = try BusThread(name: "worker", runDirectory: site.runDirectory)
+        let host = WorkerHost(
+            pool: pool, operations: operations, slots: slots, bus: bus, build: "test/0",
+            logger: Self.logger)
+        try await host.start()
+        return parts.withLock { parts in
+            parts.workers.append((host, bus))
+            return parts.workers.count - 1
+        }
+    }
+
+    func worker(_ number: Int) -> (host: WorkerHost, bus: BusThread) {
+        parts.withLock { $0.workers[number] }
+    }
+
+    // MARK: Asking
+
+    func ask<Answer: Decodable>(
+        _ operation: String, _ body: some Encodable, timeout: Duration = .seconds(10)
+    ) async throws -> Answer {
+        let answer = try await requester.request(
+            operation: operation, payload: try CairnJSON.encode(body), timeout: timeout)
+        return try answer.decode(Answer.self)
+    }
+
+    func task(
+        _ operation: String, _ text: String, pool: WorkerPool = .identify, map: String? = nil,
+        timeout: Duration = .seconds(10)
+    ) async throws -> String {
+        let answer = try await requester.request(
+            operation: operation, payload: Data(text.utf8), kind: .task, pool: pool.rawValue,
+            map: map, timeout: timeout)
+        return String(decoding: answer.payload, as: UTF8.self)
+    }
+
+    func submit(_ parameters: [String: String] = [:]) async throws -> JobDescription {
+        try await ask(
+            "submit",
+            JobSubmission(
+                id: JobID(rawValue: .timeOrdered()), kind: JobKind(rawValue: "Test"),
+                parameters: parameters))
+    }
+
+    func command(_ command: JobCommand, _ job: JobID) async throws -> JobDescription {
+        try await ask("command", JobCommandRequest(id: .timeOrdered(), job: job, command: command))
+    }
+
+    func job(_ id: JobID) async throws -> JobDescription { try await ask("describe", id) }
+
+    /// The job once it satisfies the condition; the last look at it after the limit.
+    func job(
+        _ id: JobID, within limit: Duration = .seconds(20),
+        _ condition: (JobDescription) -> Bool
+    ) async throws -> JobDescription {
+        let end = ContinuousClock.now + limit
+        while true {
+            do {
+                let description = try await job(id)
+                if condition(description) || ContinuousClock.now > end { return description }
+            } catch let failure as Failure where failure.isRetriable && ContinuousClock.now < end {
+                // A supervisor that has just started, or whose log is away.
+            }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    /// The types of the job's events, in order.
+    func events(_ id: JobID) async throws -> [RecordedEvent] {
+        var events: [RecordedEvent] = []
+        while true {
+            let request = ReadRequest(
+                after: events.last?.globalPosition ?? 0, limit: 1_000, stream: .job(id))
+            let page = try await logRequester.request(
+                operation: "read", payload: try CairnJSON.encode(request), timeout: .seconds(10)
+            ).decode(ReadPage.self)
+            guard !page.events.isEmpty else { return events }
+            events += page.events
+        }
+    }
+
+    func waitForWorkers(_ count: Int) async throws {
+        _ = try await eventually {
+            let workers: [WorkerDescription] = try await ask("workers", [String]())
+            return workers.count == count
+        }
+    }
+
+    deinit {
+        let parts = parts.withLock { $0 }
+        for worker in parts.workers { worker.bus.stop() }
+        parts.supervisor?.bus.stop()
+        parts.log?.service.stop()
+        parts.log?.bus.stop()
+        client.stop()
+        try? FileManager.default.removeItem(atPath: site.path)
+    }
+}
+
+/// Waits until `condition` holds, asking every few milliseconds; false after `limit`.
+func eventually(
+    within limit: Duration = .seconds(10), _ condition: () async throws -> Bool
+) async rethrows -> Bool {
+    let end = ContinuousClock.now + limit
+    while ContinuousClock.now < end {
+        if try await condition() { return true }
+        try? await Task.sleep(for: .milliseconds(5))
+    }
+    return try await condition()
+}
+
+/// A job kind for tests: `rows` chunks that each wait until the gate lets them, then a sum.
+struct TestKind: Sendable {
+    /// Chunks that may end; every chunk takes one.
+    let gate = Gate()
+
+    final class Gate: Sendable {
+        private let state = Mutex((isOpen: true, started: [Int](), ended: [Int]()))
+        var started: [Int] { state.withLock { $0.started } }
+        var ended: [Int] { state.withLock { $0.ended } }
+        func set(open: Bool) { state.withLock { $0.isOpen = open } }
+        func begin(_ number: Int) { state.withLock { $0.started.append(number) } }
+        func end(_ number: Int) { state.withLock { $0.ended.append(number) } }
+        var isOpen: Bool { state.withLock { $0.isOpen } }
+    }
+
+    let blobs: Site
+
+    init(site: Site) { blobs = site }
+
+    var operations: [String: Operation] {
+        [
+            "Test.plan": { context, payload in
+                let assignment = try CairnJSON.decode(ChunkAssignment.self, from: payload)
+                let rows = Int(assignment.parameters["rows"] ?? "3") ?? 3
+                let stage = (0..<rows).map {
+                    ChunkDescription(
+                        pool: .locator, operation: "row", input: Data("\($0)".utf8), weight: 100)
+                }
+                let sum = ChunkDescription(
+                    pool: .work, operation: "sum", input: Data(), weight: 10, gathers: true)
+                return try CairnJSON.encode(
+                    ChunkOutcome(nextStage: stage, laterStages: [[sum]]))
+            },
+            "Test.row": { [gate, blobs] context, payload in
+                let assignment = try CairnJSON.decode(ChunkAssignment.self, from: payload)
+                let number =
+                    Int(String(decoding: assignment.chunk.input, as: UTF8.self)) ?? -1
+                gate.begin(number)
+                context.report(0.5)
+                while !gate.isOpen {
+                    if context.isCancelled { throw Failure(.cancelled, "stopped") }
+                    PauseThread.briefly()
+                }
+                if assignment.parameters["fail"] == "\(number)" {
+                    throw Failure(.invalidParameter, "row \(number) is bad")
+                }
+                gate.end(number)
+                let blob = try blobs.blobs.put(Data("\(number);".utf8), mediaType: "text/plain")
+                return try CairnJSON.encode(ChunkOutcome(blob: blob))
+            },
+            "Test.sum": { [blobs] context, payload in
+                let assignment = try CairnJSON.decode(ChunkAssignment.self, from: payload)
+                let blob = try blobs.blobs.put(
+                    Data(), then: assignment.gathered.compactMap(\.self), mediaType: "text/plain")
+                return try CairnJSON.encode(ChunkOutcome(blob: blob))
+            },
+        ]
+    }
+}
+
+enum PauseThread {
+    /// Blocks the calling thread, one of a worker's own, for two milliseconds.
+    static func briefly() {
+        let queue = BlockingQueue<Int>(capacity: 1)
+        let end = ContinuousClock.now + .milliseconds(2)
+        while ContinuousClock.now < end { _ = queue.count }
+    }
+}

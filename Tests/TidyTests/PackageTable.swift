@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Foundation
+import TestKit
+
+/// The target table of `Package.swift`, read as text: which target stands in which tier and what it
+/// says it depends on.
+struct PackageTable {
+    struct Row {
+        var name: String
+        var tier: Int
+        var dependencies: Set<String>
+    }
+
+    var rows: [String: Row] = [:]
+
+    /// Modules that a named product brings.
+    static let products: [String: Set<String>] = [
+        "arguments": ["ArgumentParser"],
+        "logging": ["Logging"],
+        "lifecycle": ["ServiceLifecycle"],
+        "collections": ["DequeModule"],
+        "hummingbird": [
+            "Hummingbird", "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOHTTPTypes",
+            "ServiceLifecycle",
+        ],
+    ]
+
+    /// What any target may import without saying so.
+    static let toolchain: Set<String> = [
+        "Swift", "Synchronization", "Glibc", "FoundationEssentials", "Foundation", "Dispatch",
+    ]
+
+    init(manifest: String) {
+        for tier in 0...6 {
+            guard let start = manifest.range(of: "let tier\(tier): [Target] = [\n"),
+                let end = manifest.range(of: "\n]\n", range: start.upperBound..<manifest.endIndex)
+            else { continue }
+            let text = manifest[start.upperBound..<end.lowerBound]
+            for entry in Self.entries(in: text) {
+                rows[entry.name] = Row(
+                    name: entry.name, tier: tier, dependencies: entry.dependencies)
+            }
+        }
+    }
+
+    /// Splits `library("A", ["B", logging]), process(…)` at the commas of the outermost level.
+    private static func entries(
+        in text: Substring
+    ) -> [(name: String, dependencies: Set<String>)] {
+        var result: [(String, Set<String>)] = []
+        var depth = 0
+        var current = ""
+        for character in text {
+            if character == "(" || character == "[" { depth += 1 }
+            if character == ")" || character == "]" { depth -= 1 }
+            if character == ",", depth == 0 {
+                if let entry = parse(current) { result.append(entry) }
+                current = ""
+            } else {
+                current.append(character)
+            }
+        }
+        if let entry = parse(current) { result.append(entry) }
+        return result
+    }
+
+    private static func parse(_ entry: String) -> (String, Set<String>)? {
+        let literals = entry.matches(of: /"([^"]*)"/).map { String($0.1) }
+        guard let name = literals.first else { return nil }
+        var dependencies: Set<String> = []
+        if !entry.contains("path:") { dependencies.formUnion(literals.dropFirst()) }
+        for (product, modules) in products
+        where entry.split(whereSeparator: { !$0.isLetter }).contains(Substring(product)) {
+            dependencies.formUnion(modules)
+        }
+        if entry.contains("process(") { dependencies.insert("ArgumentParser") }
+        return (name, dependencies)
+    }
+}
+
+/// A Swift file of the repository.
+struct SourceFile {
+    var path: String
+    var text: String
+    var lines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
+
+    /// The modules it imports, with or without access level.
+    var imports: [String] {
+        lines.compactMap { line in
+            line.firstMatch(
+                of:
+                    /^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:public |package |internal |private )?import (?:struct |enum |class |func |protocol )?(\w+)/
+            )
+            .map { String($0.1) }
+        }
+    }
+}
+
+/// The repository as the tests see it.
+enum Repository {
+    static let root: String = {
+        var url = URL(fileURLWithPath: #filePath)
+        for _ in 0..<3 { url.deleteLastPathComponent() }
+        return url.path
+    }()
+
+    static func read(_ path: String) throws -> String {
+        try String(contentsOfFile: root + "/" + path, encoding: .utf8)
+    }
+
+    /// Every file below a folder, as paths relative to the root, sorted.
+    static func files(below folder: String, withExtension suffix: String? = nil) -> [String] {
+        let enumerator = FileManager.default.enumerator(atPath: root + "/" + folder)
+        var paths: [String] = []
+        while let path = enumerator?.nextObject() as? String {
+            let attributes = try? FileManager.default.attributesOfItem(
+                atPath: root + "/" + folder + "/" + path)
+            guard attributes?[.type] as? FileAttributeType == .typeRegular else { continue }
+            if let suffix, !path.hasSuffix("." + suffix) { continue }
+            paths.append(folder + "/" + path)
+        }
+        return paths.sorted()
+    }
+
+    static func swiftFiles(below folder: String) throws -> [SourceFile] {
+        try files(below: folder, withExtension: "swift").map {
+            SourceFile(path: $0, text: try read($0))
+        }
+    }
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Foundation
+import Testing
+
+/// The house rules that a machine can check.
+@Suite struct TidyTests {
+    let table: PackageTable
+    let sources: [SourceFile]
+
+    init() throws {
+        table = PackageTable(manifest: try Repository.read("Package.swift"))
+        sources = try Repository.swiftFiles(below: "Sources")
+    }
+
+    private func target(of file: SourceFile) -> String {
+        String(file.path.split(separator: "/")[1])
+    }
+
+    @Test func `the table of targets is complete`() throws {
+        let folders = try FileManager.default.contentsOfDirectory(
+            atPath: Repository.root + "/Sources"
+        ).sorted()
+
+        #expect(folders == table.rows.keys.sorted())
+        #expect(table.rows.count > 30)
+    }
+
+    @Test func `no target depends on a higher tier`() {
+        for row in table.rows.values {
+            for dependency in row.dependencies {
+                guard let other = table.rows[dependency] else { continue }
+                #expect(
+                    other.tier <= row.tier,
+                    "\(row.name) (tier \(row.tier)) depends on \(dependency) (tier \(other.tier))")
+            }
+        }
+    }
+
+    @Test func `services do not know each other`() {
+        let services = table.rows.values.filter { $0.tier == 5 }.map(\.name)
+        let shared: Set<String> = ["Daemon", "Terminal"]
+        for row in table.rows.values where row.tier == 5 {
+            let arrows = row.dependencies.intersection(services).subtracting(shared)
+            #expect(arrows.isEmpty, "\(row.name) depends on \(arrows.sorted())")
+        }
+    }
+
+    @Test func `every import is an arrow of the table`() {
+        for file in sources {
+            let name = target(of: file)
+            guard let row = table.rows[name] else {
+                Issue.record("\(file.path): target \(name) is not in Package.swift")
+                continue
+            }
+            for module in file.imports where !PackageTable.toolchain.contains(module) {
+                #expect(
+                    row.dependencies.contains(module),
+                    "\(file.path) imports \(module), which Package.swift does not list for \(name)")
+            }
+        }
+    }
+
+    @Test func `only wrappers import C libraries`() {
+        for file in sources {
+            let tier = table.rows[target(of: file)]?.tier ?? 9
+            for module in file.imports where table.rows[module]?.tier == 0 {
+                #expect(tier == 1, "\(file.path) imports the C module \(module)")
+            }
+        }
+    }
+
+    @Test func `the inner targets do without Foundation`() {
+        let inner: Set<String> = [
+            "Platform", "ZeroMQ", "SQLite", "Geometry", "SpatialIndex",
+        ]
+        for file in sources where inner.contains(target(of: file)) {
+            #expect(
+                !file.imports.contains { $0.hasPrefix("Foundation") },
+                "\(file.path) imports Foundation")
+        }
+    }
+
+    @Test func `engines know neither bus nor log`() {
+        let engines: Set<String> = [
+            "MapState", "Identify", "Locator", "Jobs", "JobKinds", "Expression", "Dataset",
+        ]
+        let machinery: Set<String> = ["Bus", "ZeroMQ", "EventLog", "SQLite", "Daemon"]
+        for file in sources where engines.contains(target(of: file)) {
+            let arrows = machinery.intersection(file.imports)
+            #expect(arrows.isEmpty, "\(file.path) imports \(arrows.sorted())")
+        }
+    }
+
+    @Test func `unsafe code stays where it may be`() {
+        let allowed: Set<String> = ["SpatialIndex", "Dataset"]
+        for file in sources {
+            let name = target(of: file)
+            guard let row = table.rows[name], row.tier != 1, !allowed.contains(name) else {
+                continue
+            }
+            for (number, line) in file.lines.enumerated()
+            where !line.trimmingPrefix(while: \.isWhitespace).hasPrefix("//") {
+                #expect(
+                    line.firstMatch(of: /\bunsafe\b/) == nil,
+                    "\(file.path):\(number + 1) uses unsafe")
+            }
+        }
+    }
+
+    @Test func `escapes from the compiler give their reason`() {
+        for file in sources {
+            let lines = file.lines
+            for (number, line) in lines.enumerated()
+            where line.contains("@unchecked Sendable") || line.contains("nonisolated(unsafe)") {
+                let above = lines[max(0, number - 6)..<number].joined(separator: "\n")
+                #expect(
+                    above.contains("//"), "\(file.path):\(number + 1) has no reason comment above")
+            }
+        }
+    }
+
+    @Test func `forbidden words do not occur`() throws {
+        let forbidden: [(word: String, exempt: Set<String>)] = [
+            ("print(", ["Commands", "Terminal"]), ("try!", []), ("fatalError(", []),
+            ("TO" + "DO", []), ("FIX" + "ME", []), ("HEARTBEAT_IVL", []),
+        ]
+        for file in sources {
+            let name = target(of: file)
+            for (word, exempt) in forbidden where !exempt.contains(name) {
+                for (number, line) in file.lines.enumerated()
+                where !line.trimmingPrefix(while: \.isWhitespace).hasPrefix("//") {
+                    #expect(!line.contains(word), "\(file.path):\(number + 1) has '\(word)'")
+                }
+            }
+        }
+    }
+
+    @Test func `names are the field's, not fillers`() {
+        for file in sources {
+            for line in file.lines {
+                let declared = line.firstMatch(
+                    of: /\b(?:struct|class|enum|actor|protocol) (\w*(?:Manager|Helper|Utils))\b/)
+                #expect(declared == nil, "\(file.path): \(declared?.1 ?? "")")
+            }
+        }
+    }
+
+    @Test func `every file carries the licence line`() throws {
+        for file in try sources + Repository.swiftFiles(below: "Tests") {
+            #expect(
+                file.text.hasPrefix(
+                    "// SPDX-License-Identifier: Apache-2.0\n// Part of Cairn.\n"),
+                "\(file.path)")
+        }
+    }
+
+    @Test func `every target has its paragraph`() throws {
+        let modules = try Repository.read("Docs/modules.md")
+        for name in table.rows.keys.sorted() {
+            #expect(modules.contains("`\(name)`"), "Docs/modules.md says nothing of \(name)")
+        }
+    }
+
+    @Test func `process mains are thin`() {
+        for file in sources where (table.rows[target(of: file)]?.tier ?? 0) == 6 {
+            #expect(file.lines.count <= 120, "\(file.path) has \(file.lines.count) lines")
+        }
+    }
+
+    @Test func `no large file is committed`() throws {
+        for folder in ["Sources", "Tests", "Docs", "deploy"] {
+            for path in Repository.files(below: folder) {
+                let attributes = try FileManager.default.attributesOfItem(
+                    atPath: Repository.root + "/" + path)
+                let byteCount = (attributes[.size] as? Int) ?? 0
+                let limit = path.hasPrefix("deploy/sample/") ? 6 << 20 : 1 << 20
+                #expect(byteCount <= limit, "\(path) has \(byteCount) bytes")
+            }
+        }
+    }
+
+    @Test func `places to look`() {
+        for file in sources where file.lines.count > 600 {
+            print("\(file.path): \(file.lines.count) lines")
+        }
+        #expect(!sources.isEmpty)
+    }
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnClient
+import CairnModel
+import Dataset
+import Foundation
+import Geometry
+import MapState
+import Platform
+import Site
+import Synchronization
+import TestKit
+import Testing
+import Worker
+
+/// A log in memory, and the site whose datasets it names.
+private final class History: Sendable {
+    let site: Site
+    let name: MapName
+    private let records = Mutex<[RecordedEvent]>([])
+    let follower = MapFollower()
+
+    init() throws {
+        let path = NSTemporaryDirectory() + "cairn-worker-" + UUID().uuidString
+        site = try Site(openingOrCreating: path)
+        name = try MapName(parsing: "World")
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: site.path) }
+
+    /// A layer of one square around (5, 5).
+    func importSquare(_ label: String) throws -> ImportedLayer {
+        let path = site.path + "/\(label).geojson"
+        let text = """
+            {"type":"FeatureCollection","features":[{"type":"Feature","id":1,
+            "properties":{"name":"\(label)"},"geometry":{"type":"Polygon",
+            "coordinates":[[[0,0],[10,0],[10,10],[0,10],[0,0]]]}}]}
+            """
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        return try DatasetBuilder.importFile(path: path, into: site.datasetsDirectory)[0]
+    }
+
+    /// Appends an event of the map and lets the follower know.
+    func append(_ payload: some EventPayload) throws {
+        let event = try payload.newEvent(id: UUID(), metadata: EventMetadata())
+        let record = records.withLock { records in
+            records.append(
+                RecordedEvent(
+                    globalPosition: Int64(records.count + 1), stream: .map(name),
+                    streamPosition: Int64(records.count), recordedAt: Timestamp(microseconds: 0),
+                    event: event))
+            return records[records.count - 1]
+        }
+        follower.ingest([record], upTo: record.globalPosition)
+    }
+
+    /// Three events: the layer is added, loading and loaded.
+    func add(_ layer: ImportedLayer, as id: LayerID) throws {
+        let source = LayerSource(dataset: layer.dataset)
+        try append(
+            LayerAdded(
+                layer: id, name: "layer \(id)", kind: .feature(source: source), parent: nil,
+                index: id))
+        try append(LayerLoadStarted(layer: id))
+        try append(LayerLoaded(layer: id, properties: layer.properties))
+    }
+
+    func operations(isStale: Bool = false) -> IdentifyOperations {
+        IdentifyOperations(
+            follower: follower, isStale: { isStale }, shelf: DatasetShelf(site: site)
+        ) { [self] category, after, limit throws(Failure) in
+            let found = records.withLock { records in
+                records.filter { $0.stream.category == category && $0.globalPosition > after }
+            }
+            return Array(found.prefix(limit))
+        }
+    }
+
+    func request(_ change: (inout IdentifyRequest) -> Void = { _ in }) -> IdentifyRequest {
+        var request = IdentifyRequest(
+            map: name, geometry: .point(Coordinate(x: 5, y: 5)), layers: LayerSelection(.all),
+            tolerance: 0, mapExtent: Envelope(minX: 0, minY: 0, maxX: 10, maxY: 10),
+            imageDisplay: ImageDisplay(width: 100, height: 100))
+        change(&request)
+        return request
+    }
+}
+
+/// Asks on a thread of its own, as the worker's host does: the answer may have to wait for tasks.
+private func ask(
+    _ operations: IdentifyOperations, _ request: IdentifyRequest,
+    until deadline: ContinuousClock.Instant? = nil
+) async throws -> IdentifyAnswer {
+    let result: Result<IdentifyAnswer, Failure> = try await withCheckedThrowingContinuation {
+        continuation in
+        do {
+            _ = try PinnedThread(name: "asking") {
+                do throws(Failure) {
+                    let answer = try operations.identify(request, until: deadline)
+                    continuation.resume(returning: .success(answer))
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                }
+            }
+        } catch {
+            continuation.resume(throwing: error)
+        }
+    }
+    return try result.get()
+}
+
+@Suite(.timeLimit(.minutes(1))) struct IdentifyOperationsTests {
+    private let history: History
+
+    init() throws {
+        history = try History()
+        try history.append(MapCreated(name: history.name))
+        try history.add(history.importSquare("below"), as: 0)
+    }
+
+    @Test func `a request is answered from the newest maps`() async throws {
+        let operations = history.operations(isStale: true)
+
+        let answer = try await ask(operations, history.request())
+
+        #expect(answer.results.map(\.value) == [.string("below")])
+        #expect(answer.sequence == 4 && answer.isStale)
+        try history.add(history.importSquare("above"), as: 1)
+        let next = try await ask(operations, history.request())
+        #expect(next.results.map(\.value) == [.string("above"), .string("below")])
+        #expect(next.sequence == 7)
+    }
+
+    @Test func `the past is answered as it was, and is never stale`() async throws {
+        try history.add(history.importSquare("above"), as: 1)
+        let operations = history.operations(isStale: true)
+        func answer(at position: Int64) async throws -> IdentifyAnswer {
+            try await ask(operations, history.request { $0.at = position })
+        }
+
+        #expect(try await answer(at: 4).results.map(\.value) == [.string("below")])
+        #expect(try await answer(at: 4).sequence == 4)
+        #expect(try await !answer(at: 4).isStale)
+        #expect(try await answer(at: 3).layers.isEmpty)
+        #expect(try await answer(at: 6).results.map(\.layerID) == [0])
+        #expect(try await answer(at: 7).results.map(\.layerID) == [1, 0])
+        let early = await #expect(throws: Failure.self) { try await answer(at: 0) }
+        #expect(early?.code == .notFound)
+        let negative = await #expect(throws: Failure.self) { try await answer(at: -1) }
+        #expect(negative?.code == .invalidParameter)
+    }
+
+    @Test func `a request waits for the sequence number it must know`() async throws {
+        let operations = history.operations()
+        let request = history.request { $0.minSequence = 7 }
+        async let waiting = ask(operations, request)
+
+        try history.add(history.importSquare("above"), as: 1)
+
+        let answer = try await waiting
+        #expect(answer.sequence == 7 && answer.results.count == 2)
+    }
+
+    @Test func `a sequence number that does not come ends with the deadline`() async {
+        let operations = history.operations()
+
+        let failure = await #expect(throws: Failure.self) {
+            try await ask(
+                operations, history.request { $0.minSequence = 1_000_000 },
+                until: .now + .milliseconds(20))
+        }
+
+        #expect(failure?.code == .timedOut)
+    }
+
+    @Test func `an unknown map is not found`() async throws {
+        let other = try MapName(parsing: "Other")
+
+        let failure = await #expect(throws: Failure.self) {
+            try await ask(history.operations(), history.request { $0.map = other })
+        }
+
+        #expect(failure == Failure(.notFound, "there is no map 'Other'"))
+    }
+
+    @Test func `many threads get one and the same answer`() async throws {
+        let operations = history.operations()
+        let request = history.request { $0.spatialReference = SpatialReference(wkid: 3395) }
+        let expected = try await ask(operations, request)
+        let wrong = Atomic<Int>(0)
+        let threads = try (0..<4).map { number in
+            try PinnedThread(name: "asking-\(number)") {
+                for _ in 0..<25 where (try? operations.identify(request)) != expected {
+                    wrong.add(1, ordering: .relaxed)
+                }
+            }
+        }
+
+        for thread in threads { thread.join() }
+
+        #expect(wrong.load(ordering: .relaxed) == 0)
+        #expect(expected.results.count == 1)
+    }
+}
