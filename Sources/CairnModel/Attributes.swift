@@ -72,13 +72,19 @@ public struct FieldDescription: Hashable, Sendable, Codable {
     public var type: FieldType
     /// The longest text in bytes, where the source states one.
     public var length: Int?
+    /// What people call it, where that is not `name`.
+    public var alias: String?
 
     /// Describes a column.
-    public init(name: String, type: FieldType, length: Int? = nil) {
+    public init(name: String, type: FieldType, length: Int? = nil, alias: String? = nil) {
         self.name = name
         self.type = type
         self.length = length
+        self.alias = alias
     }
+
+    /// The alias, or the name where it has none.
+    public var shownName: String { alias ?? name }
 }
 
 /// The types a column can have; raw values are Esri's `esriFieldType…` without the prefix.

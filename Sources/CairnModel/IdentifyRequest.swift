@@ -32,19 +32,51 @@ public struct IdentifyRequest: Hashable, Sendable, Codable {
     public var geometryPrecision: Int?
     /// Further WHERE clauses by layer, each ANDed with the layer's own definition expression.
     public var layerDefinitions: [LayerID: String]
+    /// Esri's `time`: only features of that time; nil: of any.
+    ///
+    /// Layers without a ``LayerDescription/timeInfo`` are not limited by it.
+    public var time: TimeExtent?
+    /// Whether the ends of `time` belong to it.
+    public var timeRelation: TimeRelation
+    /// What single layers make of `time`.
+    public var layerTimeOptions: [LayerID: LayerTimeOptions]
+    /// Whether results carry the Z of every coordinate, where the layer has Z.
+    public var returnZ: Bool
+    /// Whether results carry the M of every coordinate, where the layer has M.
+    public var returnM: Bool
+    /// Whether attributes are named by field; else by the field's alias, which is the name itself
+    /// unless another was given.
+    public var returnFieldName: Bool
+    /// Whether attributes are typed values; else all but null are text, as people read it. (Esri's REST
+    /// API has false for its default.)
+    public var returnUnformattedValues: Bool
+    /// The most results of one layer, 0 or more, 0 for counts alone; nil, and anything above the
+    /// service's bound, is the bound.
+    public var maximumResultsPerLayer: Int?
+    /// Whether layers whose popups are off are left out.
+    public var returnPopupsOnly: Bool
+    /// Whether the answer says what came of every layer, and why.
+    public var explain: Bool
     /// Asks the map as it was at this sequence number; nil: now.
     public var at: Int64?
+    /// Asks the map as it was at this moment; at most one of `at` and `atTime` may be given.
+    public var atTime: Timestamp?
     /// The answer must know at least this sequence number (read your own writes).
     public var minSequence: Int64?
 
-    /// Makes a request; the defaults are those of Esri's REST API.
+    /// Makes a request; the defaults are those of Esri's REST API, typed attributes apart.
     public init(
         map: MapName, geometry: Shape, geometrySpatialReference: SpatialReference? = nil,
         layers: LayerSelection = LayerSelection(), tolerance: Double, mapExtent: Envelope,
         imageDisplay: ImageDisplay, spatialReference: SpatialReference? = nil,
         returnGeometry: Bool = true, maxAllowableOffset: Double? = nil,
         geometryPrecision: Int? = nil, layerDefinitions: [LayerID: String] = [:],
-        at: Int64? = nil, minSequence: Int64? = nil
+        time: TimeExtent? = nil, timeRelation: TimeRelation = .overlaps,
+        layerTimeOptions: [LayerID: LayerTimeOptions] = [:], returnZ: Bool = false,
+        returnM: Bool = false, returnFieldName: Bool = false,
+        returnUnformattedValues: Bool = true, maximumResultsPerLayer: Int? = nil,
+        returnPopupsOnly: Bool = false, explain: Bool = false, at: Int64? = nil,
+        atTime: Timestamp? = nil, minSequence: Int64? = nil
     ) {
         self.map = map
         self.geometry = geometry
@@ -58,8 +90,54 @@ public struct IdentifyRequest: Hashable, Sendable, Codable {
         self.maxAllowableOffset = maxAllowableOffset
         self.geometryPrecision = geometryPrecision
         self.layerDefinitions = layerDefinitions
+        self.time = time
+        self.timeRelation = timeRelation
+        self.layerTimeOptions = layerTimeOptions
+        self.returnZ = returnZ
+        self.returnM = returnM
+        self.returnFieldName = returnFieldName
+        self.returnUnformattedValues = returnUnformattedValues
+        self.maximumResultsPerLayer = maximumResultsPerLayer
+        self.returnPopupsOnly = returnPopupsOnly
+        self.explain = explain
         self.at = at
+        self.atTime = atTime
         self.minSequence = minSequence
+    }
+}
+
+extension IdentifyRequest {
+    /// Reads every member; those with a default may be absent.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        func read<Value: Decodable>(_ key: CodingKeys, _ standard: Value) throws -> Value {
+            try members.decodeIfPresent(Value.self, forKey: key) ?? standard
+        }
+        func read<Value: Decodable>(_ key: CodingKeys) throws -> Value? {
+            try members.decodeIfPresent(Value.self, forKey: key)
+        }
+        self.init(
+            map: try members.decode(MapName.self, forKey: .map),
+            geometry: try members.decode(Shape.self, forKey: .geometry),
+            geometrySpatialReference: try read(.geometrySpatialReference),
+            layers: try read(.layers, LayerSelection()),
+            tolerance: try members.decode(Double.self, forKey: .tolerance),
+            mapExtent: try members.decode(Envelope.self, forKey: .mapExtent),
+            imageDisplay: try members.decode(ImageDisplay.self, forKey: .imageDisplay),
+            spatialReference: try read(.spatialReference),
+            returnGeometry: try read(.returnGeometry, true),
+            maxAllowableOffset: try read(.maxAllowableOffset),
+            geometryPrecision: try read(.geometryPrecision),
+            layerDefinitions: try read(.layerDefinitions, [:]), time: try read(.time),
+            timeRelation: try read(.timeRelation, .overlaps),
+            layerTimeOptions: try read(.layerTimeOptions, [:]),
+            returnZ: try read(.returnZ, false), returnM: try read(.returnM, false),
+            returnFieldName: try read(.returnFieldName, false),
+            returnUnformattedValues: try read(.returnUnformattedValues, true),
+            maximumResultsPerLayer: try read(.maximumResultsPerLayer),
+            returnPopupsOnly: try read(.returnPopupsOnly, false),
+            explain: try read(.explain, false), at: try read(.at), atTime: try read(.atTime),
+            minSequence: try read(.minSequence))
     }
 }
 
@@ -102,100 +180,4 @@ public struct ImageDisplay: Hashable, Sendable, Codable {
         self.height = height
         self.dpi = dpi
     }
-}
-
-/// One feature that was hit.
-public struct IdentifyResult: Hashable, Sendable, Codable {
-    /// The layer it belongs to.
-    public var layerID: LayerID
-    /// That layer's name.
-    public var layerName: String
-    /// Its object id.
-    public var objectID: Int64
-    /// The field shown for it.
-    public var displayFieldName: String
-    /// That field's value.
-    public var value: AttributeValue
-    /// All attributes, in field order, the object id among them.
-    public var attributes: Attributes
-    /// What the feature is.
-    public var geometryType: GeometryType
-    /// Its geometry in the output spatial reference, when asked for.
-    public var geometry: Shape?
-    /// The distance from the query geometry in map units; 0 when they touch.
-    public var distance: Double
-
-    /// Makes a result.
-    public init(
-        layerID: LayerID, layerName: String, objectID: Int64, displayFieldName: String,
-        value: AttributeValue, attributes: Attributes, geometryType: GeometryType,
-        geometry: Shape?, distance: Double
-    ) {
-        self.layerID = layerID
-        self.layerName = layerName
-        self.objectID = objectID
-        self.displayFieldName = displayFieldName
-        self.value = value
-        self.attributes = attributes
-        self.geometryType = geometryType
-        self.geometry = geometry
-        self.distance = distance
-    }
-}
-
-/// The results of one layer, with those of the layers inside it: the SDK's `IdentifyLayerResult`.
-public struct IdentifyLayerResult: Hashable, Sendable, Codable {
-    /// The layer or group.
-    public var layerID: LayerID
-    /// Its name.
-    public var layerName: String
-    /// The features hit in this very layer, nearest first; empty for a group.
-    public var results: [IdentifyResult]
-    /// The layers inside it that have a hit, top first.
-    public var sublayerResults: [IdentifyLayerResult]
-    /// Whether further features were hit that are not in `results`.
-    public var transferLimitExceeded: Bool
-
-    /// Makes a layer's results.
-    public init(
-        layerID: LayerID, layerName: String, results: [IdentifyResult],
-        sublayerResults: [IdentifyLayerResult], transferLimitExceeded: Bool
-    ) {
-        self.layerID = layerID
-        self.layerName = layerName
-        self.results = results
-        self.sublayerResults = sublayerResults
-        self.transferLimitExceeded = transferLimitExceeded
-    }
-
-    /// This layer's results, then its sublayers', depth first: Esri's flat list.
-    public var flattened: [IdentifyResult] {
-        results + sublayerResults.flatMap(\.flattened)
-    }
-}
-
-/// The answer to an identify request.
-public struct IdentifyAnswer: Hashable, Sendable, Codable {
-    /// Top layer first; only layers with a hit.
-    public var layers: [IdentifyLayerResult]
-    /// The spatial reference of the geometries.
-    public var spatialReference: SpatialReference
-    /// The sequence number of the map state that answered.
-    public var sequence: Int64
-    /// Whether the log was out of reach, so the map may have changed since.
-    public var isStale: Bool
-
-    /// Makes an answer.
-    public init(
-        layers: [IdentifyLayerResult], spatialReference: SpatialReference, sequence: Int64,
-        isStale: Bool
-    ) {
-        self.layers = layers
-        self.spatialReference = spatialReference
-        self.sequence = sequence
-        self.isStale = isStale
-    }
-
-    /// Every result, top layer first.
-    public var results: [IdentifyResult] { layers.flatMap(\.flattened) }
 }

@@ -47,17 +47,61 @@ public struct LayerProperties: Hashable, Sendable, Codable {
     /// A rectangle around all features in WGS 84 longitude and latitude; nil where it is not known.
     public var geographicExtent: Envelope?
 
+    /// Whether coordinates have a Z.
+    public var hasZ: Bool
+    /// Whether coordinates have an M.
+    public var hasM: Bool
+
     /// Makes properties.
     public init(
         extent: Envelope?, spatialReference: SpatialReference, geometryType: GeometryType,
-        fields: [FieldDescription], featureCount: Int, geographicExtent: Envelope? = nil
+        fields: [FieldDescription], featureCount: Int, geographicExtent: Envelope? = nil,
+        hasZ: Bool = false, hasM: Bool = false
     ) {
         self.geographicExtent = geographicExtent
+        self.hasZ = hasZ
+        self.hasM = hasM
         self.extent = extent
         self.spatialReference = spatialReference
         self.geometryType = geometryType
         self.fields = fields
         self.featureCount = featureCount
+    }
+}
+
+extension LayerProperties {
+    private enum CodingKeys: String, CodingKey {
+        case extent, spatialReference, geometryType, fields, featureCount, geographicExtent
+        case hasZ, hasM
+    }
+
+    /// Reads every member; `hasZ` and `hasM` are false where they are absent.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            extent: try members.decodeIfPresent(Envelope.self, forKey: .extent),
+            spatialReference: try members.decode(
+                SpatialReference.self, forKey: .spatialReference),
+            geometryType: try members.decode(GeometryType.self, forKey: .geometryType),
+            fields: try members.decode([FieldDescription].self, forKey: .fields),
+            featureCount: try members.decode(Int.self, forKey: .featureCount),
+            geographicExtent: try members.decodeIfPresent(
+                Envelope.self, forKey: .geographicExtent),
+            hasZ: try members.decodeIfPresent(Bool.self, forKey: .hasZ) ?? false,
+            hasM: try members.decodeIfPresent(Bool.self, forKey: .hasM) ?? false)
+    }
+
+    /// Writes what is known; `hasZ` and `hasM` only where they are true.
+    public func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        try members.encodeIfPresent(extent, forKey: .extent)
+        try members.encode(spatialReference, forKey: .spatialReference)
+        try members.encode(geometryType, forKey: .geometryType)
+        try members.encode(fields, forKey: .fields)
+        try members.encode(featureCount, forKey: .featureCount)
+        try members.encodeIfPresent(geographicExtent, forKey: .geographicExtent)
+        if hasZ { try members.encode(true, forKey: .hasZ) }
+        if hasM { try members.encode(true, forKey: .hasM) }
     }
 }
 
@@ -103,6 +147,14 @@ public struct LayerDescription: Hashable, Sendable, Codable {
     public var definitionExpression: String?
     /// The field shown for a feature; nil means the field chosen from the properties.
     public var displayField: String?
+    /// The fields that say when its features are; nil for a layer without time.
+    public var timeInfo: LayerTimeInfo?
+    /// Aliases given to its fields in this map, by field name; they go before those of the source.
+    public var fieldAliases: [String: String]
+    /// Whether its features may be asked for: Esri's capability Query.
+    public var isQueryable: Bool
+    /// Whether its features show popups: identify can be limited to such layers.
+    public var isPopupEnabled: Bool
     /// How far the source is known; groups are always `loaded`.
     public var loadStatus: LoadStatus
     /// Why the last load failed, while `failedToLoad`.
@@ -114,7 +166,9 @@ public struct LayerDescription: Hashable, Sendable, Codable {
     public init(
         id: LayerID, name: String, parent: LayerID?, children: [LayerID], kind: LayerKind,
         isVisible: Bool, scaleRange: ScaleRange, definitionExpression: String?,
-        displayField: String?, loadStatus: LoadStatus, loadError: Failure?,
+        displayField: String?, timeInfo: LayerTimeInfo? = nil,
+        fieldAliases: [String: String] = [:], isQueryable: Bool = true,
+        isPopupEnabled: Bool = true, loadStatus: LoadStatus, loadError: Failure?,
         properties: LayerProperties?
     ) {
         self.id = id
@@ -126,6 +180,10 @@ public struct LayerDescription: Hashable, Sendable, Codable {
         self.scaleRange = scaleRange
         self.definitionExpression = definitionExpression
         self.displayField = displayField
+        self.timeInfo = timeInfo
+        self.fieldAliases = fieldAliases
+        self.isQueryable = isQueryable
+        self.isPopupEnabled = isPopupEnabled
         self.loadStatus = loadStatus
         self.loadError = loadError
         self.properties = properties

@@ -41,6 +41,14 @@ public enum MapCommand: Hashable, Sendable, Codable {
     case setDefinitionExpression(layer: LayerID, expression: String?)
     /// Chooses the field shown for a feature; nil goes back to the default.
     case setDisplayField(layer: LayerID, field: String?)
+    /// Names the fields that say when features are; nil makes it a layer without time.
+    case setTimeInfo(layer: LayerID, timeInfo: LayerTimeInfo?)
+    /// Gives a field an alias; nil goes back to what the source says.
+    case setFieldAlias(layer: LayerID, field: String, alias: String?)
+    /// Says whether its features may be asked for.
+    case setQueryable(layer: LayerID, isQueryable: Bool)
+    /// Turns its popups on or off.
+    case setPopups(layer: LayerID, isEnabled: Bool)
     /// Tries to load again after a failure.
     case retryLoad(layer: LayerID)
     /// Gives it another source, and loads that.

@@ -21,6 +21,14 @@ public enum MapEvent: Hashable, Sendable {
     case layerDefinitionChanged(LayerDefinitionChanged)
     /// The field shown for its features changed.
     case layerDisplayFieldChanged(LayerDisplayFieldChanged)
+    /// The fields that say when its features are changed.
+    case layerTimeInfoChanged(LayerTimeInfoChanged)
+    /// A field got another alias.
+    case layerFieldAliasChanged(LayerFieldAliasChanged)
+    /// Whether its features may be asked for changed.
+    case layerQueryableChanged(LayerQueryableChanged)
+    /// Its popups were turned on or off.
+    case layerPopupsChanged(LayerPopupsChanged)
     /// A layer got another source.
     case layerSourceChanged(LayerSourceChanged)
     /// The source is being read.
@@ -42,6 +50,10 @@ public enum MapEvent: Hashable, Sendable {
         case .layerScaleRangeChanged(let payload): payload
         case .layerDefinitionChanged(let payload): payload
         case .layerDisplayFieldChanged(let payload): payload
+        case .layerTimeInfoChanged(let payload): payload
+        case .layerFieldAliasChanged(let payload): payload
+        case .layerQueryableChanged(let payload): payload
+        case .layerPopupsChanged(let payload): payload
         case .layerSourceChanged(let payload): payload
         case .layerLoadStarted(let payload): payload
         case .layerLoaded(let payload): payload
@@ -65,6 +77,13 @@ public enum MapEvent: Hashable, Sendable {
             self = .layerDefinitionChanged(try .decode(event))
         case LayerDisplayFieldChanged.eventType:
             self = .layerDisplayFieldChanged(try .decode(event))
+        case LayerTimeInfoChanged.eventType:
+            self = .layerTimeInfoChanged(try .decode(event))
+        case LayerFieldAliasChanged.eventType:
+            self = .layerFieldAliasChanged(try .decode(event))
+        case LayerQueryableChanged.eventType:
+            self = .layerQueryableChanged(try .decode(event))
+        case LayerPopupsChanged.eventType: self = .layerPopupsChanged(try .decode(event))
         case LayerSourceChanged.eventType: self = .layerSourceChanged(try .decode(event))
         case LayerLoadStarted.eventType: self = .layerLoadStarted(try .decode(event))
         case LayerLoaded.eventType: self = .layerLoaded(try .decode(event))

@@ -27,7 +27,7 @@ struct IdentifyRun {
         for layer in resolution.searched(request.layers, scale: question.scale) {
             let search = try search(layer, &kept)
             let hits = try search.hits(question, isCancelled)
-            if hits.isEmpty { continue }
+            if hits.hits.isEmpty { continue }
             found[layer.id] = try search.results(hits, &form, kept.transforms)
             if request.layers.option == .top { break }
         }
@@ -43,7 +43,8 @@ struct IdentifyRun {
         let clauses = try clauses(layer, properties.fields)
         let dataset = try datasets(place.dataset)
         return LayerSearch(
-            layer: layer, source: try source(dataset, place.dataset, &kept), clauses: clauses)
+            layer: layer, source: try source(dataset, place.dataset, &kept),
+            filter: FeatureFilter(clauses: clauses))
     }
 
     /// The layer's own definition expression and the request's, checked against the fields.

@@ -3,50 +3,39 @@
 
 internal import CairnModel
 internal import Dataset
-internal import Expression
 internal import Geometry
 
 /// The search of one layer.
 struct LayerSearch {
     let layer: LayerDescription
     let source: FeatureSource
-    /// All must hold.
-    let clauses: [BoundClause]
+    let filter: FeatureFilter
 
-    /// A feature that is near enough and selected.
-    struct Hit {
-        var distance: Double
-        var feature: Dataset.FeatureReference
-    }
-
-    /// The hits nearest first, equal distances by object id.
+    /// What is near enough and counts.
     func hits(
         _ question: Question, _ isCancelled: () -> Bool
-    ) throws(Failure) -> [Hit] {
-        var hits: [Hit] = []
+    ) throws(Failure) -> LayerHits {
+        var found = LayerHits()
         let candidates = source.candidates(question.searchEnvelope, in: question.reference)
+        found.candidateCount = candidates.count
         for (number, feature) in candidates.enumerated() {
             if number.isMultiple(of: 256) { try Failure.stop(if: isCancelled) }
             let shape = try source.shape(feature)
             guard
                 let distance = shape?.distance(
-                    to: question.shape, within: question.distance, isAbandoned: isCancelled),
-                try isSelected(feature)
+                    to: question.shape, within: question.distance, isAbandoned: isCancelled)
             else { continue }
-            hits.append(Hit(distance: distance, feature: feature))
+            if let exclusion = try filter.exclusion(of: feature, in: source.dataset) {
+                found.note(exclusion)
+            } else {
+                found.hits.append(LayerHits.Hit(distance: distance, feature: feature))
+            }
         }
         try Failure.stop(if: isCancelled)
-        return hits.sorted { first, second in
+        found.hits.sort { first, second in
             (first.distance, first.feature.objectID) < (second.distance, second.feature.objectID)
         }
-    }
-
-    private func isSelected(_ feature: Dataset.FeatureReference) throws(Failure) -> Bool {
-        if clauses.isEmpty { return true }
-        let attributes = try source.dataset.attributes(of: feature)
-        return clauses.allSatisfy { clause in
-            clause.evaluate { attributes.entries[$0].value } == true
-        }
+        return found
     }
 }
 
@@ -69,10 +58,10 @@ struct OutputForm {
 extension LayerSearch {
     /// The first hits as results; stops at the limits of ``IdentifyLimits``.
     func results(
-        _ hits: [Hit], _ form: inout OutputForm, _ transforms: Transforms
+        _ found: LayerHits, _ form: inout OutputForm, _ transforms: Transforms
     ) throws(Failure) -> IdentifyLayerResult {
         var results: [IdentifyResult] = []
-        for hit in hits.prefix(IdentifyLimits.resultsPerLayer) {
+        for hit in found.hits.prefix(IdentifyLimits.resultsPerLayer) {
             let geometry = try output(hit.feature, form, transforms)
             form.coordinatesLeft -= geometry?.coordinateCount ?? 0
             guard form.coordinatesLeft >= 0 else { break }
@@ -80,10 +69,12 @@ extension LayerSearch {
         }
         return IdentifyLayerResult(
             layerID: layer.id, layerName: layer.name, results: results, sublayerResults: [],
-            transferLimitExceeded: results.count < hits.count)
+            transferLimitExceeded: results.count < found.hits.count,
+            hitCount: found.hits.count)
     }
 
-    private func result(_ hit: Hit, _ geometry: Shape?) throws(Failure) -> IdentifyResult {
+    private func result(_ hit: LayerHits.Hit, _ geometry: Shape?) throws(Failure) -> IdentifyResult
+    {
         let attributes = try source.dataset.attributes(of: hit.feature)
         let field = layer.shownField ?? Dataset.objectIDField
         return IdentifyResult(

@@ -136,6 +136,14 @@ extension MapModel {
             try changeFeatureLayer(event.layer) { $0.definitionExpression = event.expression }
         case .layerDisplayFieldChanged(let event):
             try changeFeatureLayer(event.layer) { $0.displayField = event.field }
+        case .layerTimeInfoChanged(let event):
+            try changeFeatureLayer(event.layer) { $0.timeInfo = event.timeInfo }
+        case .layerFieldAliasChanged(let event):
+            try changeFeatureLayer(event.layer) { $0.fieldAliases[event.field] = event.alias }
+        case .layerQueryableChanged(let event):
+            try changeFeatureLayer(event.layer) { $0.isQueryable = event.isQueryable }
+        case .layerPopupsChanged(let event):
+            try changeFeatureLayer(event.layer) { $0.isPopupEnabled = event.isEnabled }
         case .layerSourceChanged(let event):
             try changeFeatureLayer(event.layer) { layer in
                 layer.kind = .feature(source: event.source)

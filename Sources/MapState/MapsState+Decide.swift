@@ -13,6 +13,8 @@ public enum MapLimits {
     public static let groupDepth = 32
     /// The longest layer name in UTF-8 bytes.
     public static let layerNameBytes = 255
+    /// The most field aliases of a layer.
+    public static let aliases = 1_000
     /// The longest definition expression in UTF-8 bytes.
     public static let expressionBytes = 16_384
 }
@@ -48,7 +50,7 @@ extension MapsState {
 }
 
 /// Decides commands on one map; every accepted command is one event, or none.
-private struct MapDecision {
+struct MapDecision {
     let model: MapModel
 
     func decide(_ command: MapCommand) throws(Failure) -> MapEvent? {
@@ -70,6 +72,17 @@ private struct MapDecision {
         case .setDefinitionExpression(let layer, let expression):
             try setDefinition(layer, expression)
         case .setDisplayField(let layer, let field): try setDisplayField(layer, field)
+        case .setTimeInfo(let layer, let timeInfo): try setTimeInfo(layer, timeInfo)
+        case .setFieldAlias(let layer, let field, let alias):
+            try setFieldAlias(layer, field, alias)
+        case .setQueryable(let layer, let isQueryable):
+            try featureLayer(layer).isQueryable == isQueryable
+                ? nil
+                : .layerQueryableChanged(
+                    LayerQueryableChanged(layer: layer, isQueryable: isQueryable))
+        case .setPopups(let layer, let isEnabled):
+            try featureLayer(layer).isPopupEnabled == isEnabled
+                ? nil : .layerPopupsChanged(LayerPopupsChanged(layer: layer, isEnabled: isEnabled))
         case .retryLoad(let layer): try retryLoad(layer)
         case .setSource(let layer, let source): try setSource(layer, source)
         }
@@ -144,27 +157,6 @@ private struct MapDecision {
             LayerDefinitionChanged(layer: layer, expression: expression))
     }
 
-    private func setDisplayField(_ layer: LayerID, _ field: String?) throws(Failure) -> MapEvent? {
-        let node = try featureLayer(layer)
-        var name = field
-        if let field, let fields = node.properties?.fields {
-            let wanted = field.lowercased()
-            guard let known = fields.first(where: { $0.name.lowercased() == wanted }) else {
-                throw Failure(
-                    .invalidParameter,
-                    "layer \(layer) ('\(node.name)') has no field '\(field.prefix(80))'; it has "
-                        + DefinitionExpression.list(fields))
-            }
-            name = known.name
-        } else if let field, field.isEmpty || field.utf8.count > MapLimits.layerNameBytes {
-            throw Failure(
-                .invalidParameter,
-                "display field: expected 1 to \(MapLimits.layerNameBytes) bytes")
-        }
-        if node.displayField == name { return nil }
-        return .layerDisplayFieldChanged(LayerDisplayFieldChanged(layer: layer, field: name))
-    }
-
     private func retryLoad(_ layer: LayerID) throws(Failure) -> MapEvent {
         let node = try featureLayer(layer)
         guard node.loadStatus == .failedToLoad else {
@@ -184,14 +176,14 @@ private struct MapDecision {
 
     // MARK: Checks
 
-    private func node(_ layer: LayerID) throws(Failure) -> LayerDescription {
+    func node(_ layer: LayerID) throws(Failure) -> LayerDescription {
         guard let node = model.layers[layer] else {
             throw Failure(.notFound, "map '\(model.name)' has no layer \(layer)")
         }
         return node
     }
 
-    private func featureLayer(_ layer: LayerID) throws(Failure) -> LayerDescription {
+    func featureLayer(_ layer: LayerID) throws(Failure) -> LayerDescription {
         let node = try node(layer)
         guard node.kind != .group else {
             throw Failure(

@@ -40,6 +40,14 @@ extension MapEvent {
             "layer \(event.layer) definition \(event.expression ?? "none")"
         case .layerDisplayFieldChanged(let event):
             "layer \(event.layer) display field \(event.field ?? "default")"
+        case .layerTimeInfoChanged(let event):
+            "layer \(event.layer) time \(event.timeInfo?.displayText ?? "none")"
+        case .layerFieldAliasChanged(let event):
+            "layer \(event.layer) field \(event.field) alias \(event.alias ?? "of the source")"
+        case .layerQueryableChanged(let event):
+            "layer \(event.layer) \(event.isQueryable ? "may" : "may not") be queried"
+        case .layerPopupsChanged(let event):
+            "layer \(event.layer) popups \(event.isEnabled ? "on" : "off")"
         case .layerSourceChanged(let event):
             "layer \(event.layer) source \(event.source.dataset.rawValue.prefix(8))"
         case .layerLoadStarted(let event): "layer \(event.layer) loading"
@@ -78,6 +86,11 @@ extension JobEvent {
         case .cancelled: "job cancelled"
         }
     }
+}
+
+extension LayerTimeInfo {
+    /// `BUILT`, or `BUILT to RAZED`.
+    public var displayText: String { startField + (endField.map { " to \($0)" } ?? "") }
 }
 
 extension ScaleRange {

@@ -103,7 +103,8 @@ struct MapFixture {
             extent: Envelope(minX: 0, minY: 0, maxX: Double(wkid), maxY: 1),
             spatialReference: SpatialReference(wkid: wkid), geometryType: .polygon,
             fields: [FieldDescription(name: "OBJECTID", type: .objectID)]
-                + fields.map { FieldDescription(name: $0, type: .string) },
+                + fields.map { FieldDescription(name: $0, type: .string) }
+                + [FieldDescription(name: "BUILT", type: .date)],
             featureCount: 3)
     }
 }

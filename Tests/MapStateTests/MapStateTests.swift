@@ -34,6 +34,12 @@ private func smallWorld() throws -> MapFixture {
         .setDefinitionExpression(layer: 3, expression: "NAME = 'A'"),
         .setDisplayField(layer: 3, field: "name"),
         .setDisplayField(layer: 1, field: "not known before it is loaded"),
+        .setTimeInfo(layer: 3, timeInfo: LayerTimeInfo(startField: "built")),
+        .setTimeInfo(layer: 3, timeInfo: LayerTimeInfo(startField: "BUILT", endField: "BUILT")),
+        .setTimeInfo(layer: 1, timeInfo: LayerTimeInfo(startField: "not known yet")),
+        .setFieldAlias(layer: 3, field: "name", alias: "Street"),
+        .setFieldAlias(layer: 1, field: "not known yet", alias: "Street"),
+        .setQueryable(layer: 3, isQueryable: false), .setPopups(layer: 3, isEnabled: false),
         .setSource(layer: 3, source: MapFixture.source(9)),
     ]
 
@@ -101,6 +107,21 @@ private func smallWorld() throws -> MapFixture {
         (.setDisplayField(layer: 3, field: "POP"), .invalidParameter),
         (.setDisplayField(layer: 1, field: ""), .invalidParameter),
         (.setDisplayField(layer: 2, field: "NAME"), .invalidParameter),
+        (
+            .setTimeInfo(layer: 3, timeInfo: LayerTimeInfo(startField: "NAME")), .invalidParameter
+        ),
+        (
+            .setTimeInfo(layer: 3, timeInfo: LayerTimeInfo(startField: "BUILT", endField: "x")),
+            .invalidParameter
+        ),
+        (.setTimeInfo(layer: 1, timeInfo: LayerTimeInfo(startField: "")), .invalidParameter),
+        (.setTimeInfo(layer: 2, timeInfo: nil), .invalidParameter),
+        (.setFieldAlias(layer: 3, field: "POP", alias: "People"), .invalidParameter),
+        (.setFieldAlias(layer: 3, field: "NAME", alias: " "), .invalidParameter),
+        (.setFieldAlias(layer: 3, field: "NAME", alias: "a\nb"), .invalidParameter),
+        (.setFieldAlias(layer: 0, field: "NAME", alias: "A"), .invalidParameter),
+        (.setQueryable(layer: 0, isQueryable: false), .invalidParameter),
+        (.setPopups(layer: 9, isEnabled: false), .notFound),
         (.retryLoad(layer: 3), .conflict),
         (.retryLoad(layer: 1), .conflict),
         (.retryLoad(layer: 0), .invalidParameter),
@@ -121,8 +142,31 @@ private func smallWorld() throws -> MapFixture {
         .renameLayer(layer: 3, name: "Roads"), .setVisibility(layer: 0, isVisible: true),
         .setScaleRange(layer: 3, scaleRange: .unlimited),
         .setDefinitionExpression(layer: 3, expression: nil),
-        .setDisplayField(layer: 3, field: nil), .setSource(layer: 3, source: MapFixture.source(1)),
+        .setDisplayField(layer: 3, field: nil), .setTimeInfo(layer: 3, timeInfo: nil),
+        .setFieldAlias(layer: 3, field: "NAME", alias: nil),
+        .setQueryable(layer: 3, isQueryable: true), .setPopups(layer: 3, isEnabled: true),
+        .setSource(layer: 3, source: MapFixture.source(1)),
     ]
+
+    @Test func `time, aliases and what may be asked of a layer are part of the map`() throws {
+        var fixture = try smallWorld()
+        func layer() throws -> LayerDescription { try #require(fixture.world.layer(3)) }
+        #expect(try layer().isQueryable && layer().isPopupEnabled)
+
+        try fixture.run(.setTimeInfo(layer: 3, timeInfo: LayerTimeInfo(startField: "built")))
+        try fixture.run(.setFieldAlias(layer: 3, field: "name", alias: "Street"))
+        try fixture.run(.setQueryable(layer: 3, isQueryable: false))
+        try fixture.run(.setPopups(layer: 3, isEnabled: false))
+
+        #expect(try layer().timeInfo == LayerTimeInfo(startField: "BUILT"))
+        #expect(try layer().fieldAliases == ["NAME": "Street"])
+        #expect(try !layer().isQueryable && !layer().isPopupEnabled)
+
+        try fixture.run(.setTimeInfo(layer: 3, timeInfo: nil))
+        try fixture.run(.setFieldAlias(layer: 3, field: "NAME", alias: nil))
+
+        #expect(try layer().timeInfo == nil && layer().fieldAliases.isEmpty)
+    }
 
     @Test(arguments: idle)
     func `a command that changes nothing is accepted without an event`(

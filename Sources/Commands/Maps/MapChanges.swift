@@ -150,8 +150,6 @@ struct MapHide: MapChange {
 }
 
 struct MapVisibility: MapChange {
-    enum Switch: String, ExpressibleByArgument, CaseIterable { case on, off }
-
     static let configuration = CommandConfiguration(
         commandName: "visibility", abstract: "Turn a layer or group on or off.")
 

@@ -16,7 +16,9 @@ struct MapCommands: AsyncParsableCommand {
         subcommands: [
             MapList.self, MapShow.self, MapCreate.self, MapAddGroup.self, MapAddLayer.self,
             MapMove.self, MapRemove.self, MapRename.self, MapVisibility.self, MapShowLayer.self,
-            MapHide.self, MapScale.self, MapDefinition.self, MapDisplayField.self, MapRetry.self,
+            MapHide.self, MapScale.self, MapDefinition.self, MapDisplayField.self, MapTime.self,
+            MapAlias.self,
+            MapQueryable.self, MapPopups.self, MapRetry.self,
             MapSetSource.self,
         ])
 }

@@ -45,6 +45,12 @@ extension LayerDescription {
         if scaleRange != .unlimited { parts.append("scales \(scaleRange.displayText)") }
         if let definitionExpression { parts.append("where \(definitionExpression)") }
         if let displayField { parts.append("shows \(displayField)") }
+        if let timeInfo { parts.append("time \(timeInfo.displayText)") }
+        for (field, alias) in fieldAliases.sorted(by: { $0.key < $1.key }) {
+            parts.append("\(field) as '\(alias)'")
+        }
+        if !isQueryable { parts.append("not queryable") }
+        if !isPopupEnabled { parts.append("no popups") }
         if isBasemap { parts.append("basemap") }
         return parts.joined(separator: ", ")
     }

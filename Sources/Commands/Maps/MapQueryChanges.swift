@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import ArgumentParser
+internal import CairnModel
+
+/// On or off, as an argument.
+enum Switch: String, ExpressibleByArgument, CaseIterable { case on, off }
+
+struct MapTime: MapChange {
+    static let configuration = CommandConfiguration(
+        commandName: "time", abstract: "Name the fields that say when a layer's features are.")
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
+    @Argument(help: "The layer.") var layer: String
+    @Argument(help: "The date field of the start; without it the layer is without time.")
+    var start: String?
+    @Argument(help: "The date field of the end; without it a feature is of one moment.")
+    var end: String?
+
+    func command(on map: MapDescription) throws -> MapCommand {
+        .setTimeInfo(
+            layer: try map.layer(named: layer).id,
+            timeInfo: start.map { LayerTimeInfo(startField: $0, endField: end) })
+    }
+}
+
+struct MapAlias: MapChange {
+    static let configuration = CommandConfiguration(
+        commandName: "alias", abstract: "Give a field the name that people read.")
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
+    @Argument(help: "The layer.") var layer: String
+    @Argument(help: "The field.") var field: String
+    @Argument(help: "Its alias; without it that of the source is used again.") var alias: String?
+
+    func command(on map: MapDescription) throws -> MapCommand {
+        .setFieldAlias(layer: try map.layer(named: layer).id, field: field, alias: alias)
+    }
+}
+
+struct MapQueryable: MapChange {
+    static let configuration = CommandConfiguration(
+        commandName: "queryable", abstract: "Say whether a layer's features may be asked for.")
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
+    @Argument(help: "The layer.") var layer: String
+    @Argument(help: "on or off.") var value: Switch
+
+    func command(on map: MapDescription) throws -> MapCommand {
+        .setQueryable(layer: try map.layer(named: layer).id, isQueryable: value == .on)
+    }
+}
+
+struct MapPopups: MapChange {
+    static let configuration = CommandConfiguration(
+        commandName: "popups", abstract: "Turn a layer's popups on or off.",
+        discussion: "An identify for popups only leaves out layers whose popups are off.")
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
+    @Argument(help: "The layer.") var layer: String
+    @Argument(help: "on or off.") var value: Switch
+
+    func command(on map: MapDescription) throws -> MapCommand {
+        .setPopups(layer: try map.layer(named: layer).id, isEnabled: value == .on)
+    }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Dataset
+internal import Expression
+
+/// What decides, beside its place, whether a feature of a layer counts.
+struct FeatureFilter {
+    /// All must hold: the layer's definition expression and the request's own clause.
+    let clauses: [BoundClause]
+
+    /// Why a feature does not count.
+    enum Exclusion { case definition }
+
+    /// Nil when the feature counts; throws `corrupt` where its bytes are damaged.
+    func exclusion(
+        of feature: Dataset.FeatureReference, in dataset: Dataset
+    ) throws(Failure) -> Exclusion? {
+        if clauses.isEmpty { return nil }
+        let attributes = try dataset.attributes(of: feature)
+        let isSelected = clauses.allSatisfy { clause in
+            clause.evaluate { attributes.entries[$0].value } == true
+        }
+        return isSelected ? nil : .definition
+    }
+}
+
+/// What a search of one layer found.
+struct LayerHits {
+    /// A feature that is near enough and counts.
+    struct Hit {
+        var distance: Double
+        var feature: Dataset.FeatureReference
+    }
+
+    /// Nearest first, equal distances by object id.
+    var hits: [Hit] = []
+    /// How many features were tested exactly.
+    var candidateCount = 0
+    /// How many were near enough and left out by a clause.
+    var excludedByDefinition = 0
+
+    /// Counts a feature that is near enough and does not count.
+    mutating func note(_ exclusion: FeatureFilter.Exclusion) {
+        switch exclusion {
+        case .definition: excludedByDefinition += 1
+        }
+    }
+}

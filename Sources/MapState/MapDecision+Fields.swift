@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+
+// What commands say of a layer's fields.
+extension MapDecision {
+    func setDisplayField(_ layer: LayerID, _ field: String?) throws(Failure) -> MapEvent? {
+        let node = try featureLayer(layer)
+        let name = try field.map { name throws(Failure) in
+            try fieldName(name, of: node, "display field")
+        }
+        if node.displayField == name { return nil }
+        return .layerDisplayFieldChanged(LayerDisplayFieldChanged(layer: layer, field: name))
+    }
+
+    func setTimeInfo(
+        _ layer: LayerID, _ timeInfo: LayerTimeInfo?
+    ) throws(Failure) -> MapEvent? {
+        let node = try featureLayer(layer)
+        let known = try timeInfo.map { info throws(Failure) in
+            LayerTimeInfo(
+                startField: try dateField(info.startField, of: node, "start field"),
+                endField: try info.endField.map { name throws(Failure) in
+                    try dateField(name, of: node, "end field")
+                })
+        }
+        if node.timeInfo == known { return nil }
+        return .layerTimeInfoChanged(LayerTimeInfoChanged(layer: layer, timeInfo: known))
+    }
+
+    func setFieldAlias(
+        _ layer: LayerID, _ field: String, _ alias: String?
+    ) throws(Failure) -> MapEvent? {
+        let node = try featureLayer(layer)
+        let name = try fieldName(field, of: node, "field")
+        if let alias {
+            let isPlain = alias.unicodeScalars.allSatisfy { $0.value >= 32 && $0.value != 127 }
+            guard !alias.allSatisfy(\.isWhitespace), isPlain,
+                alias.utf8.count <= MapLimits.layerNameBytes
+            else {
+                throw Failure(
+                    .invalidParameter,
+                    "field alias: expected 1 to \(MapLimits.layerNameBytes) bytes, not blank and "
+                        + "without control characters")
+            }
+            guard node.fieldAliases[name] != nil || node.fieldAliases.count < MapLimits.aliases
+            else {
+                throw Failure(
+                    .tooLarge,
+                    "layer \(layer) ('\(node.name)') has \(MapLimits.aliases) field aliases, the "
+                        + "most it can hold")
+            }
+        }
+        if node.fieldAliases[name] == alias { return nil }
+        return .layerFieldAliasChanged(
+            LayerFieldAliasChanged(layer: layer, field: name, alias: alias))
+    }
+
+    /// The name of a date field, as ``fieldName(_:of:_:)``.
+    private func dateField(
+        _ field: String, of node: LayerDescription, _ what: String
+    ) throws(Failure) -> String {
+        let name = try fieldName(field, of: node, what)
+        if let known = node.properties?.fields.first(where: { $0.name == name }),
+            known.type != .date
+        {
+            throw Failure(
+                .invalidParameter,
+                "\(what) '\(name)' of layer \(node.id) ('\(node.name)') holds "
+                    + "\(known.type.rawValue): expected a date field")
+        }
+        return name
+    }
+
+    /// The field's name as the layer spells it; taken as it is while the layer is not loaded.
+    private func fieldName(
+        _ field: String, of node: LayerDescription, _ what: String
+    ) throws(Failure) -> String {
+        if let fields = node.properties?.fields {
+            let wanted = field.lowercased()
+            guard let known = fields.first(where: { $0.name.lowercased() == wanted }) else {
+                throw Failure(
+                    .invalidParameter,
+                    "layer \(node.id) ('\(node.name)') has no field '\(field.prefix(80))'; it has "
+                        + DefinitionExpression.list(fields))
+            }
+            return known.name
+        }
+        guard !field.isEmpty, field.utf8.count <= MapLimits.layerNameBytes else {
+            throw Failure(
+                .invalidParameter,
+                "\(what): expected 1 to \(MapLimits.layerNameBytes) bytes")
+        }
+        return field
+    }
+}
