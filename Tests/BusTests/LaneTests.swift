@@ -40,7 +40,7 @@ private struct Lane {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct LaneTests {
+@Suite(.timeLimit(.minutes(5))) struct LaneTests {
     @Test func `what is sent before the worker connects arrives, in order`() async throws {
         let lane = try Lane(credit: 4)
         defer { lane.supervisor.stop() }

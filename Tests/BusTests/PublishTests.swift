@@ -6,7 +6,7 @@ import CairnModel
 import FoundationEssentials
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct PublishTests {
+@Suite(.timeLimit(.minutes(5))) struct PublishTests {
     @Test func `a subscriber hears the topics it asked for and no others`() async throws {
         let directory = try RunDirectory()
         let server = try directory.bus("server")

@@ -29,7 +29,7 @@ private struct Pair {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct RequestTests {
+@Suite(.timeLimit(.minutes(5))) struct RequestTests {
     @Test func `a request is answered by the service that has the endpoint`() async throws {
         let pair = try Pair { request in
             let operation = (try? request.metadata().operation) ?? "?"
@@ -38,7 +38,7 @@ private struct Pair {
         defer { pair.stop() }
 
         let answer = try await pair.requester.request(
-            operation: "head", payload: Data([1, 2, 3]), timeout: .seconds(5))
+            operation: "head", payload: Data([1, 2, 3]), timeout: .seconds(40))
 
         #expect(answer.text == "head 3")
         #expect(answer.header.kind == .reply)
@@ -115,7 +115,7 @@ private struct Pair {
         let requester = pair.requester
 
         let got = await failure { () throws(Failure) in
-            try await requester.request(operation: "x", timeout: .seconds(5))
+            try await requester.request(operation: "x", timeout: .seconds(40))
         }
 
         #expect(got == refusal)
@@ -144,7 +144,7 @@ private struct Pair {
         defer { pair.stop() }
 
         for _ in 0..<3 {
-            let answer = try await pair.requester.request(operation: "x", timeout: .seconds(5))
+            let answer = try await pair.requester.request(operation: "x", timeout: .seconds(40))
             #expect(answer.text == "first")
         }
         #expect(pair.client.statistics.lateReplyCount == 0)
@@ -166,10 +166,10 @@ private struct Pair {
         defer { pair.stop() }
         let requester = pair.requester
 
-        let answer = try await requester.request(operation: "x", timeout: .seconds(5))
+        let answer = try await requester.request(operation: "x", timeout: .seconds(40))
         let refusal = await failure { () throws(Failure) in
             try await requester.request(
-                operation: "x", payload: Data([1]), timeout: .seconds(5))
+                operation: "x", payload: Data([1]), timeout: .seconds(40))
         }
 
         #expect(answer.text == "from a worker")
@@ -264,7 +264,7 @@ private struct Pair {
             var answer: Message?
             while answer == nil {
                 do throws(Failure) {
-                    answer = try await requester.request(operation: "x", timeout: .seconds(10))
+                    answer = try await requester.request(operation: "x", timeout: .seconds(40))
                 } catch {
                     try #require(error.message.contains("went away"))
                 }
@@ -315,9 +315,9 @@ private struct Pair {
             try await requester.send(
                 Message(
                     header: MessageHeader(kind: .request), metadata: Data(count: 65537)),
-                timeout: .seconds(5))
+                timeout: .seconds(40))
         }
-        let still = try await requester.request(operation: "x", timeout: .seconds(5))
+        let still = try await requester.request(operation: "x", timeout: .seconds(40))
 
         #expect(Endpoint.requests.maximumMessageByteCount == 8 << 20)
         #expect(largest.text == "\(room)")
@@ -333,7 +333,7 @@ private struct Pair {
         let requester = pair.requester
 
         let got = await failure { () throws(Failure) in
-            try await requester.request(operation: "x", timeout: .seconds(5))
+            try await requester.request(operation: "x", timeout: .seconds(40))
         }
 
         #expect(got?.code == .tooLarge)
@@ -348,7 +348,7 @@ private struct Pair {
         let got = await failure { () throws(Failure) in
             try other.bindRouter(.requests) { $0.reply(Data("second".utf8)) }
         }
-        let answer = try await pair.requester.request(operation: "x", timeout: .seconds(5))
+        let answer = try await pair.requester.request(operation: "x", timeout: .seconds(40))
 
         #expect(got?.code == .conflict)
         #expect(got?.message.contains("log.req") == true)

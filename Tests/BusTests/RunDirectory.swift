@@ -38,13 +38,13 @@ final class Inbox<Value: Sendable>: Sendable {
     func put(_ value: Value) { values.withLock { $0.append(value) } }
 
     /// The first value; fails when none comes in time.
-    func first(within limit: Duration = .seconds(10)) async throws -> Value {
+    func first(within limit: Duration = .seconds(60)) async throws -> Value {
         _ = await eventually(within: limit) { count > 0 }
         return try #require(all.first, "nothing came in time")
     }
 
     /// Waits for at least `count` values; answers what there is.
-    func waitFor(_ count: Int, within limit: Duration = .seconds(10)) async -> [Value] {
+    func waitFor(_ count: Int, within limit: Duration = .seconds(60)) async -> [Value] {
         _ = await eventually(within: limit) { self.count >= count }
         return all
     }
@@ -52,7 +52,7 @@ final class Inbox<Value: Sendable>: Sendable {
 
 /// Waits until `condition` holds, asking every few milliseconds; false after `limit`.
 func eventually(
-    within limit: Duration = .seconds(10), _ condition: () throws -> Bool
+    within limit: Duration = .seconds(60), _ condition: () throws -> Bool
 ) async rethrows -> Bool {
     let end = ContinuousClock.now + limit
     while ContinuousClock.now < end {

@@ -55,7 +55,7 @@ import ZeroMQ
         try sendWrongFrames(.dealer, to: path, seed: 2, count: 500)
         #expect(await eventually { server.statistics.rejectedCount >= 500 })
         let answer = try await requester.request(
-            operation: "x", payload: Data([7]), timeout: .seconds(10))
+            operation: "x", payload: Data([7]), timeout: .seconds(40))
 
         #expect(answer.payload == Data([7]))
         #expect(server.statistics.receivedCount == 1)
@@ -232,7 +232,7 @@ import ZeroMQ
     private func ask(_ requester: Requester?) async throws -> Message? {
         while true {
             do throws(Failure) {
-                return try await requester?.request(operation: "x", timeout: .seconds(10))
+                return try await requester?.request(operation: "x", timeout: .seconds(40))
             } catch {
                 try #require(error.code == .unavailable, "\(error)")
             }

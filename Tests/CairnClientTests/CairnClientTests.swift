@@ -30,7 +30,7 @@ private final class FakeSite: Sendable {
         return bus
     }
 
-    func client(patience: Duration = .seconds(5)) throws -> CairnClient {
+    func client(patience: Duration = .seconds(60)) throws -> CairnClient {
         try CairnClient(runDirectory: directory, patience: patience)
     }
 
@@ -55,7 +55,7 @@ private struct Seen: Sendable {
     var metadata: RequestMetadata?
 }
 
-@Suite(.timeLimit(.minutes(1))) struct CairnClientTests {
+@Suite(.timeLimit(.minutes(5))) struct CairnClientTests {
     @Test func `a task goes to the supervisor with its pool, operation and map`() async throws {
         let site = try FakeSite()
         defer { site.end() }
@@ -86,7 +86,7 @@ private struct Seen: Sendable {
             IdentifyRequest(
                 map: map, geometry: .point(Coordinate(x: 1, y: 2)), tolerance: 3,
                 mapExtent: Envelope(minX: 0, minY: 0, maxX: 1, maxY: 1),
-                imageDisplay: ImageDisplay(width: 100, height: 100)), timeout: .seconds(8))
+                imageDisplay: ImageDisplay(width: 100, height: 100)), timeout: .seconds(60))
 
         #expect(suggested.suggestions.map(\.text) == ["Par!"])
         #expect(identified.sequence == 7)

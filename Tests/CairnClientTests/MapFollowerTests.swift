@@ -72,7 +72,7 @@ private struct SmallLog {
     var head: Int64 { Int64(records.count) }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct MapFollowerTests {
+@Suite(.timeLimit(.minutes(5))) struct MapFollowerTests {
     @Test func `a reader gets the state at once when it is there already`() async throws {
         let log = try SmallLog()
         let follower = MapFollower()

@@ -75,7 +75,7 @@ final class Handled: Sendable {
 }
 
 /// Asks again every 5 ms until the answer is yes; false after the limit.
-func eventually(within limit: Duration = .seconds(20), _ condition: () async -> Bool) async -> Bool
+func eventually(within limit: Duration = .seconds(60), _ condition: () async -> Bool) async -> Bool
 {
     let deadline = ContinuousClock.now + limit
     while ContinuousClock.now < deadline {

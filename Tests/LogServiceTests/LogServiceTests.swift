@@ -9,7 +9,7 @@ import LogService
 import Site
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct LogServiceTests {
+@Suite(.timeLimit(.minutes(5))) struct LogServiceTests {
     let scratch: ScratchSite
     let running: RunningLog
     let client: LogClient

@@ -115,7 +115,7 @@ private final class RunningSite {
             ?? { preconditionFailure("64 zeros are a content id") }())
 }
 
-@Suite(.timeLimit(.minutes(1))) struct MapStateServiceTests {
+@Suite(.timeLimit(.minutes(5))) struct MapStateServiceTests {
     private let world: MapName
     private let running: RunningSite
 

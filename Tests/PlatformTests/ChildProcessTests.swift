@@ -56,7 +56,7 @@ import Testing
         #expect(error?.isNotFound == true)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `a child ends with the thread that started it`() async throws {
         let directory = try scratch()
         defer { try? FileManager.default.removeItem(atPath: directory) }

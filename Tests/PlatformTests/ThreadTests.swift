@@ -6,7 +6,7 @@ import Platform
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ThreadTests {
+@Suite(.timeLimit(.minutes(5))) struct ThreadTests {
     @Test func `a pinned thread runs its function on a thread of its own`() throws {
         let seen = Mutex<Int32>(0)
 

@@ -41,9 +41,9 @@ final class HubFixture: Sendable {
     /// Patience that lets tests end soon.
     static var quick: SupervisorTiming {
         var timing = SupervisorTiming()
-        timing.adoption = .milliseconds(1_500)
-        timing.cancelGrace = .milliseconds(500)
-        timing.poolAbsence = .milliseconds(700)
+        timing.adoption = .seconds(4)
+        timing.cancelGrace = .seconds(3)
+        timing.poolAbsence = .seconds(3)
         return timing
     }
 
@@ -117,7 +117,7 @@ final class HubFixture: Sendable {
     // MARK: Asking
 
     func ask<Answer: Decodable>(
-        _ operation: String, _ body: some Encodable, timeout: Duration = .seconds(10)
+        _ operation: String, _ body: some Encodable, timeout: Duration = .seconds(60)
     ) async throws -> Answer {
         let answer = try await requester.request(
             operation: operation, payload: try CairnJSON.encode(body), timeout: timeout)
@@ -126,7 +126,7 @@ final class HubFixture: Sendable {
 
     func task(
         _ operation: String, _ text: String, pool: WorkerPool = .identify, map: String? = nil,
-        timeout: Duration = .seconds(10)
+        timeout: Duration = .seconds(60)
     ) async throws -> String {
         let answer = try await requester.request(
             operation: operation, payload: Data(text.utf8), kind: .task, pool: pool.rawValue,
@@ -150,7 +150,7 @@ final class HubFixture: Sendable {
 
     /// The job once it satisfies the condition; the last look at it after the limit.
     func job(
-        _ id: JobID, within limit: Duration = .seconds(20),
+        _ id: JobID, within limit: Duration = .seconds(60),
         _ condition: (JobDescription) -> Bool
     ) async throws -> JobDescription {
         let end = ContinuousClock.now + limit
@@ -199,7 +199,7 @@ final class HubFixture: Sendable {
 
 /// Waits until `condition` holds, asking every few milliseconds; false after `limit`.
 func eventually(
-    within limit: Duration = .seconds(10), _ condition: () async throws -> Bool
+    within limit: Duration = .seconds(60), _ condition: () async throws -> Bool
 ) async rethrows -> Bool {
     let end = ContinuousClock.now + limit
     while ContinuousClock.now < end {

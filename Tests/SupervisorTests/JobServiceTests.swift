@@ -12,7 +12,7 @@ import Worker
 
 private let oneChunk = WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount: 1)
 
-@Suite(.timeLimit(.minutes(1))) struct JobServiceTests {
+@Suite(.timeLimit(.minutes(5))) struct JobServiceTests {
     private func site(rowWorkers: Int = 1) async throws -> (hub: HubFixture, kind: TestKind) {
         let hub = try await HubFixture()
         let kind = TestKind(site: hub.site)
@@ -199,7 +199,7 @@ private let oneChunk = WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount
 
     @Test func `a worker that falls silent loses its chunk to another`() async throws {
         var timing = HubFixture.quick
-        timing.silence = .milliseconds(1_200)
+        timing.silence = .seconds(4)
         let hub = try await HubFixture(timing: timing)
         let kind = TestKind(site: hub.site)
         try await hub.startWorker(.work, slots: oneChunk, kind.operations)
@@ -215,7 +215,7 @@ private let oneChunk = WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount
         let job = try await hub.job(id) { $0.status.isTerminal }
 
         #expect(job.status == .succeeded)
-        #expect(job.lostAttemptCount == 1)
+        #expect(job.lostAttemptCount >= 1)
         checkRecord(try await hub.events(id), completed: 3, end: JobSucceeded.eventType)
     }
 

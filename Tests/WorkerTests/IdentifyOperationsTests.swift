@@ -110,7 +110,7 @@ private func ask(
     return try result.get()
 }
 
-@Suite(.timeLimit(.minutes(1))) struct IdentifyOperationsTests {
+@Suite(.timeLimit(.minutes(5))) struct IdentifyOperationsTests {
     private let history: History
 
     init() throws {

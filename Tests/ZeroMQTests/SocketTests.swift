@@ -5,7 +5,7 @@ import FoundationEssentials
 import Testing
 import ZeroMQ
 
-@Suite(.timeLimit(.minutes(1))) struct SocketTests {
+@Suite(.timeLimit(.minutes(5))) struct SocketTests {
     // libzmq 4.3.4 leaves a socket's file behind; each test removes its own.
     private let endpoint = "ipc:///tmp/cairn-zmq-" + UUID().uuidString.prefix(8)
 
