@@ -56,11 +56,13 @@ extension Hub {
         }
     }
 
+    /// A supervisor that has not read the log yet is as good as away: clients ask again until
+    /// their patience ends.
     private func requireJobs() throws(Failure) {
         if let fault = ledger.fault { throw fault }
         guard ledger.isLoaded else {
             throw Failure(
-                .logUnavailable, "the log has not been read yet, so jobs are unknown; try again")
+                .unavailable, "the log has not been read yet, so jobs are unknown; try again")
         }
     }
 

@@ -22,7 +22,7 @@ final class JobSite: Sendable {
     init(supervisorFailpoint: String? = nil) async throws {
         files = try TestSite()
         site = try Site(openingOrCreating: files.path)
-        client = try CairnClient(site: site, patience: .seconds(20))
+        client = try CairnClient(site: site, patience: .seconds(60))
         try start("cairn-logd")
         try start("cairn-supervisor", failpoint: supervisorFailpoint)
         try await publishLocator()
