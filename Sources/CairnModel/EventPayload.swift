@@ -9,16 +9,22 @@ public protocol EventPayload: Codable, Hashable, Sendable {
     static var eventType: String { get }
     /// The version of the form, from 1; it grows when a change is more than an optional addition.
     static var schema: Int { get }
+    /// The version this very event is written in: the lowest that can say it, so that builds which
+    /// know no later one still read it.
+    var writtenSchema: Int { get }
 }
 
 extension EventPayload {
     /// Version 1.
     public static var schema: Int { 1 }
 
+    /// The current version.
+    public var writtenSchema: Int { Self.schema }
+
     /// The event for appending: JSON with sorted keys, so equal payloads are equal bytes.
     public func newEvent(id: UUID, metadata: EventMetadata) throws(Failure) -> NewEvent {
         NewEvent(
-            id: id, type: Self.eventType, schema: Self.schema, data: try CairnJSON.encode(self),
+            id: id, type: Self.eventType, schema: writtenSchema, data: try CairnJSON.encode(self),
             metadata: metadata)
     }
 

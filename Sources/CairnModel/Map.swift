@@ -3,23 +3,6 @@
 
 public import Geometry
 
-/// Where a layer's features come from.
-public struct LayerSource: Hashable, Sendable, Codable {
-    /// The dataset that holds them.
-    public var dataset: ContentID
-
-    /// Names the dataset.
-    public init(dataset: ContentID) { self.dataset = dataset }
-}
-
-/// What a map contains at one place of its drawing order.
-public enum LayerKind: Hashable, Sendable, Codable {
-    /// A group that holds layers and has no features of its own.
-    case group
-    /// A layer of features.
-    case feature(source: LayerSource)
-}
-
 /// How far a layer's source is known.
 public enum LoadStatus: String, Hashable, Sendable, Codable {
     /// Nothing has been tried.
@@ -38,11 +21,11 @@ public struct LayerProperties: Hashable, Sendable, Codable {
     public var extent: Envelope?
     /// The coordinate system of the source.
     public var spatialReference: SpatialReference
-    /// What the features are.
-    public var geometryType: GeometryType
-    /// The columns; the first is the object id.
+    /// What the features are; nil for a layer without features of one kind.
+    public var geometryType: GeometryType?
+    /// The columns, the object id first; empty for a layer without fixed ones.
     public var fields: [FieldDescription]
-    /// The number of features.
+    /// The number of features; 0 where they are not counted.
     public var featureCount: Int
     /// A rectangle around all features in WGS 84 longitude and latitude; nil where it is not known.
     public var geographicExtent: Envelope?
@@ -54,7 +37,7 @@ public struct LayerProperties: Hashable, Sendable, Codable {
 
     /// Makes properties.
     public init(
-        extent: Envelope?, spatialReference: SpatialReference, geometryType: GeometryType,
+        extent: Envelope?, spatialReference: SpatialReference, geometryType: GeometryType?,
         fields: [FieldDescription], featureCount: Int, geographicExtent: Envelope? = nil,
         hasZ: Bool = false, hasM: Bool = false
     ) {
@@ -82,7 +65,7 @@ extension LayerProperties {
             extent: try members.decodeIfPresent(Envelope.self, forKey: .extent),
             spatialReference: try members.decode(
                 SpatialReference.self, forKey: .spatialReference),
-            geometryType: try members.decode(GeometryType.self, forKey: .geometryType),
+            geometryType: try members.decodeIfPresent(GeometryType.self, forKey: .geometryType),
             fields: try members.decode([FieldDescription].self, forKey: .fields),
             featureCount: try members.decode(Int.self, forKey: .featureCount),
             geographicExtent: try members.decodeIfPresent(
@@ -96,7 +79,7 @@ extension LayerProperties {
         var members = encoder.container(keyedBy: CodingKeys.self)
         try members.encodeIfPresent(extent, forKey: .extent)
         try members.encode(spatialReference, forKey: .spatialReference)
-        try members.encode(geometryType, forKey: .geometryType)
+        try members.encodeIfPresent(geometryType, forKey: .geometryType)
         try members.encode(fields, forKey: .fields)
         try members.encode(featureCount, forKey: .featureCount)
         try members.encodeIfPresent(geographicExtent, forKey: .geographicExtent)
@@ -135,9 +118,9 @@ public struct LayerDescription: Hashable, Sendable, Codable {
     public var name: String
     /// The group it lies in; nil at the top level.
     public var parent: LayerID?
-    /// Its children in drawing order, bottom first; empty for a feature layer.
+    /// Its children in drawing order, bottom first; empty for a layer.
     public var children: [LayerID]
-    /// Group or features.
+    /// Group or layer, and what it shows.
     public var kind: LayerKind
     /// Its own visibility; it is drawn when every ancestor is visible too.
     public var isVisible: Bool
@@ -161,6 +144,8 @@ public struct LayerDescription: Hashable, Sendable, Codable {
     public var loadError: Failure?
     /// Known while `loaded`; nil for groups.
     public var properties: LayerProperties?
+    /// What was drawn on it, by rising number; nil for all but graphics layers.
+    public var graphics: [Graphic]?
 
     /// Makes a description.
     public init(
@@ -169,8 +154,9 @@ public struct LayerDescription: Hashable, Sendable, Codable {
         displayField: String?, timeInfo: LayerTimeInfo? = nil,
         fieldAliases: [String: String] = [:], isQueryable: Bool = true,
         isPopupEnabled: Bool = true, loadStatus: LoadStatus, loadError: Failure?,
-        properties: LayerProperties?
+        properties: LayerProperties?, graphics: [Graphic]? = nil
     ) {
+        self.graphics = graphics
         self.id = id
         self.name = name
         self.parent = parent
@@ -197,8 +183,10 @@ extension LayerDescription {
     /// Chosen are, in this order: a text field called `name`, `title` or `label` (any letter case),
     /// the first text field with one of these words in its name, the first text field, the object
     /// id. Nil for groups and layers that are not loaded.
-    public var shownField: String? {
-        guard let fields = properties?.fields else { return nil }
+    public var shownField: String? { properties.flatMap { shownField(among: $0.fields) } }
+
+    /// The same, chosen from columns that are not the layer's.
+    public func shownField(among fields: [FieldDescription]) -> String? {
         if let wanted = displayField?.lowercased(),
             let field = fields.first(where: { $0.name.lowercased() == wanted })
         {
@@ -225,7 +213,7 @@ public struct MapDescription: Hashable, Sendable, Codable {
     public var rootLayers: [LayerID]
     /// Every layer and group, in drawing order, bottom first, a group before its children.
     public var layers: [LayerDescription]
-    /// The bottom-most feature layer; nil for a map without one.
+    /// The bottom-most layer; nil for a map without one.
     public var basemap: LayerID?
     /// The basemap's spatial reference once it is loaded, otherwise nil: the map is blank.
     public var spatialReference: SpatialReference?

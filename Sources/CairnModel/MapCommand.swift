@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 public import FoundationEssentials
+public import Geometry
 
 /// Where a layer goes among its siblings.
 public struct LayerPlace: Hashable, Sendable, Codable {
@@ -23,7 +24,7 @@ public struct LayerPlace: Hashable, Sendable, Codable {
 public enum MapCommand: Hashable, Sendable, Codable {
     /// Makes an empty map.
     case createMap
-    /// Adds a feature layer; it loads in the background.
+    /// Adds a layer; it loads in the background.
     case addLayer(name: String, source: LayerSource, place: LayerPlace)
     /// Adds an empty group.
     case addGroup(name: String, place: LayerPlace)
@@ -53,6 +54,15 @@ public enum MapCommand: Hashable, Sendable, Codable {
     case retryLoad(layer: LayerID)
     /// Gives it another source, and loads that.
     case setSource(layer: LayerID, source: LayerSource)
+    /// Draws on a graphics layer.
+    case addGraphic(layer: LayerID, shape: Shape, attributes: Attributes, zIndex: Int)
+    /// Changes what is given of a graphic.
+    case updateGraphic(
+        layer: LayerID, graphic: Int64, shape: Shape?, attributes: Attributes?, zIndex: Int?)
+    /// Removes a graphic.
+    case removeGraphic(layer: LayerID, graphic: Int64)
+    /// Removes every graphic of a layer.
+    case clearGraphics(layer: LayerID)
 }
 
 /// A command on its way to the map state.
@@ -82,10 +92,13 @@ public struct MapCommandResult: Hashable, Sendable, Codable {
     public var sequence: Int64
     /// The layer that was made, for `addLayer` and `addGroup`.
     public var layer: LayerID?
+    /// The graphic that was drawn, for `addGraphic`.
+    public var graphic: Int64?
 
     /// Makes a result.
-    public init(sequence: Int64, layer: LayerID? = nil) {
+    public init(sequence: Int64, layer: LayerID? = nil, graphic: Int64? = nil) {
         self.sequence = sequence
         self.layer = layer
+        self.graphic = graphic
     }
 }

@@ -37,6 +37,14 @@ public enum MapEvent: Hashable, Sendable {
     case layerLoaded(LayerLoaded)
     /// The source could not be read.
     case layerLoadFailed(LayerLoadFailed)
+    /// A graphic was drawn.
+    case graphicAdded(GraphicAdded)
+    /// A graphic changed.
+    case graphicChanged(GraphicChanged)
+    /// A graphic was removed.
+    case graphicRemoved(GraphicRemoved)
+    /// Every graphic of a layer was removed.
+    case graphicsCleared(GraphicsCleared)
 
     /// The payload inside.
     public var payload: any EventPayload {
@@ -58,6 +66,10 @@ public enum MapEvent: Hashable, Sendable {
         case .layerLoadStarted(let payload): payload
         case .layerLoaded(let payload): payload
         case .layerLoadFailed(let payload): payload
+        case .graphicAdded(let payload): payload
+        case .graphicChanged(let payload): payload
+        case .graphicRemoved(let payload): payload
+        case .graphicsCleared(let payload): payload
         }
     }
 
@@ -88,6 +100,10 @@ public enum MapEvent: Hashable, Sendable {
         case LayerLoadStarted.eventType: self = .layerLoadStarted(try .decode(event))
         case LayerLoaded.eventType: self = .layerLoaded(try .decode(event))
         case LayerLoadFailed.eventType: self = .layerLoadFailed(try .decode(event))
+        case GraphicAdded.eventType: self = .graphicAdded(try .decode(event))
+        case GraphicChanged.eventType: self = .graphicChanged(try .decode(event))
+        case GraphicRemoved.eventType: self = .graphicRemoved(try .decode(event))
+        case GraphicsCleared.eventType: self = .graphicsCleared(try .decode(event))
         default:
             throw Failure(
                 .newerVersion, "event \(event.id) has type '\(event.type)', unknown to this build")
@@ -109,11 +125,15 @@ public struct MapCreated: EventPayload {
 public struct LayerAdded: EventPayload {
     /// The stable type name.
     public static let eventType = "map.layer.added"
+    /// The second has layers that are no dataset's.
+    public static let schema = 2
+    /// The first, where it can say it.
+    public var writtenSchema: Int { kind.isInFirstSchema ? 1 : 2 }
     /// Its number, never used before in this map.
     public var layer: LayerID
     /// Its name.
     public var name: String
-    /// Group or features.
+    /// Group or layer, and what it shows.
     public var kind: LayerKind
     /// The group it lies in; absent at the top level.
     public var parent: LayerID?
@@ -236,6 +256,10 @@ public struct LayerDisplayFieldChanged: EventPayload {
 public struct LayerSourceChanged: EventPayload {
     /// The stable type name.
     public static let eventType = "map.layer.sourceChanged"
+    /// The second has sources that are no dataset.
+    public static let schema = 2
+    /// The first, where it can say it.
+    public var writtenSchema: Int { source.isInFirstSchema ? 1 : 2 }
     /// The layer or group.
     public var layer: LayerID
     /// Its source now.
@@ -261,6 +285,10 @@ public struct LayerLoadStarted: EventPayload {
 public struct LayerLoaded: EventPayload {
     /// The stable type name.
     public static let eventType = "map.layer.loaded"
+    /// The second has layers without a kind of geometry.
+    public static let schema = 2
+    /// The first, where it can say it.
+    public var writtenSchema: Int { properties.geometryType == nil ? 2 : 1 }
     /// The layer or group.
     public var layer: LayerID
     /// What was found.

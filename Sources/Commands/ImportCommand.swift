@@ -34,7 +34,7 @@ struct ImportCommand: SiteCommand {
         var layer: LayerID?
         var sequence: Int64
         var dataset: ContentID
-        var geometryType: GeometryType
+        var geometryType: GeometryType?
         var featureCount: Int
         var rejectedCount: Int
         var rejected: [RejectedFeature]
@@ -116,7 +116,7 @@ struct ImportCommand: SiteCommand {
         if session.output.isJSON { return try session.output.record(line) }
         var text =
             "\(line.map)/\(line.name): layer \(line.layer.map(String.init) ?? "?"), "
-            + "\(line.geometryType.rawValue) × \(line.featureCount), \(line.loadStatus.rawValue)"
+            + "\(line.geometryType?.rawValue ?? "") × \(line.featureCount), \(line.loadStatus.rawValue)"
         if line.rejectedCount > 0 { text += ", \(line.rejectedCount) rejected" }
         var lines = [text]
         lines += line.rejected.prefix(5).map { "  rejected \($0.sourceID): \($0.reason)" }

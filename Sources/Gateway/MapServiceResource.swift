@@ -202,7 +202,7 @@ struct MapServiceResource {
                     json.member("layerType", "Feature Layer")
                     json.member("minScale", layer.scaleRange.minScale)
                     json.member("maxScale", layer.scaleRange.maxScale)
-                    let symbols = layer.properties.map { [MapSymbol(layer.id, $0.geometryType)] }
+                    let symbols = layer.properties?.geometryType.map { [MapSymbol(layer.id, $0)] }
                     json.member("legend", array: symbols ?? []) { $1.writeLegend(to: &$0) }
                 }
             }

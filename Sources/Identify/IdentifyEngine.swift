@@ -59,12 +59,20 @@ struct EngineState {
         var reference: SpatialReference
     }
 
+    /// A layer of graphics as a map with that spatial reference sees it.
+    struct GraphicsKey: Hashable {
+        var map: MapName
+        var layer: LayerID
+        var reference: SpatialReference
+    }
+
     /// The most datasets of which something is kept.
     private static let limit = 32
 
     let transforms = Transforms()
     private var indexes: [Key: ProjectedIndex] = [:]
     private var caches: [Key: ShapeCache] = [:]
+    private var drawings: [GraphicsKey: PreparedGraphics] = [:]
 
     /// The shapes kept of a dataset.
     mutating func cache(_ key: Key) -> ShapeCache {
@@ -84,5 +92,17 @@ struct EngineState {
         if indexes.count >= Self.limit { indexes.removeAll() }
         indexes[key] = index
         return index
+    }
+
+    /// The graphics of a layer, made ready at the first question after each change.
+    mutating func graphics(
+        _ key: GraphicsKey, _ graphics: [Graphic], _ toMap: CoordinateTransform?
+    ) -> PreparedGraphics {
+        // Arrays that share their storage are equal at once; a changed map has another one.
+        if let known = drawings[key], known.graphics == graphics { return known }
+        if drawings.count >= Self.limit { drawings.removeAll() }
+        let prepared = PreparedGraphics(graphics, toMap)
+        drawings[key] = prepared
+        return prepared
     }
 }

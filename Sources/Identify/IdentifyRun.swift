@@ -25,26 +25,38 @@ struct IdentifyRun {
         var form = OutputForm(request, output)
         var found: [LayerID: IdentifyLayerResult] = [:]
         for layer in resolution.searched(request.layers, scale: question.scale) {
-            let search = try search(layer, &kept)
-            let hits = try search.hits(question, isCancelled)
-            if hits.hits.isEmpty { continue }
-            found[layer.id] = try search.results(hits, &form, kept.transforms)
+            let result = try searchable(layer, &kept).search(
+                question, &form, kept.transforms, isCancelled)
+            guard let result else { continue }
+            found[layer.id] = result
             if request.layers.option == .top { break }
         }
         return resolution.tree(map.rootLayers, found)
     }
 
-    private func search(
+    /// The way to search a layer: the one place that knows the kinds of sources.
+    private func searchable(
         _ layer: LayerDescription, _ kept: inout EngineState
-    ) throws(Failure) -> LayerSearch {
-        guard case .feature(let place) = layer.kind, let properties = layer.properties else {
-            throw Failure(.internal, "layer \(layer.id) has no features")
+    ) throws(Failure) -> any SearchableLayer {
+        guard case .layer(let source) = layer.kind, let properties = layer.properties else {
+            throw Failure(.internal, "layer \(layer.id) is not loaded")
         }
-        let clauses = try clauses(layer, properties.fields)
-        let dataset = try datasets(place.dataset)
-        return LayerSearch(
-            layer: layer, source: try source(dataset, place.dataset, &kept),
-            filter: FeatureFilter(clauses: clauses))
+        switch source {
+        case .dataset(let id):
+            let clauses = try clauses(layer, properties.fields)
+            let dataset = try datasets(id)
+            return LayerSearch(
+                layer: layer, source: try self.source(dataset, id, &kept),
+                filter: FeatureFilter(clauses: clauses))
+        case .graphics(let source):
+            let toMap = try kept.transforms.transform(
+                from: source.spatialReference, to: reference)
+            let key = EngineState.GraphicsKey(
+                map: map.name, layer: layer.id, reference: reference)
+            return GraphicsSearch(
+                layer: layer, reference: source.spatialReference,
+                graphics: kept.graphics(key, layer.graphics ?? [], toMap))
+        }
     }
 
     /// The layer's own definition expression and the request's, checked against the fields.

@@ -13,14 +13,14 @@ struct LayerResolution {
         byID = Dictionary(map.layers.map { ($0.id, $0) }) { first, _ in first }
     }
 
-    /// The feature layers to be searched, top first, each once.
+    /// The layers to be searched, top first, each once.
     ///
     /// `scale` is the denominator of the
     /// map's scale; nil, when it is not known, puts every layer in range.
     func searched(_ selection: LayerSelection, scale: Double?) -> [LayerDescription] {
         let wanted = selection.ids.map { expanded($0) }
         return layers.reversed().filter { layer in
-            guard case .feature = layer.kind, layer.loadStatus == .loaded,
+            guard layer.kind != .group, layer.loadStatus == .loaded,
                 wanted?.contains(layer.id) ?? true
             else { return false }
             return selection.option == .all || isShown(layer, scale)

@@ -39,22 +39,6 @@ struct LayerSearch {
     }
 }
 
-/// What the geometries of an answer are to look like, and how many coordinates they may still have.
-struct OutputForm {
-    let returnGeometry: Bool
-    let reference: SpatialReference
-    let maxAllowableOffset: Double?
-    let geometryPrecision: Int?
-    var coordinatesLeft = IdentifyLimits.answerCoordinates
-
-    init(_ request: IdentifyRequest, _ reference: SpatialReference) {
-        returnGeometry = request.returnGeometry
-        self.reference = reference
-        maxAllowableOffset = request.maxAllowableOffset
-        geometryPrecision = request.geometryPrecision
-    }
-}
-
 extension LayerSearch {
     /// The first hits as results; stops at the limits of ``IdentifyLimits``.
     func results(
@@ -63,8 +47,7 @@ extension LayerSearch {
         var results: [IdentifyResult] = []
         for hit in found.hits.prefix(IdentifyLimits.resultsPerLayer) {
             let geometry = try output(hit.feature, form, transforms)
-            form.coordinatesLeft -= geometry?.coordinateCount ?? 0
-            guard form.coordinatesLeft >= 0 else { break }
+            guard form.take(geometry) else { break }
             results.append(try result(hit, geometry))
         }
         return IdentifyLayerResult(
@@ -80,7 +63,7 @@ extension LayerSearch {
         return IdentifyResult(
             layerID: layer.id, layerName: layer.name, objectID: hit.feature.objectID,
             displayFieldName: field, value: attributes[field] ?? .null, attributes: attributes,
-            geometryType: source.dataset.properties.geometryType, geometry: geometry,
+            geometryType: source.dataset.properties.geometryType ?? .point, geometry: geometry,
             distance: hit.distance)
     }
 
@@ -88,18 +71,10 @@ extension LayerSearch {
     private func output(
         _ feature: Dataset.FeatureReference, _ form: OutputForm, _ transforms: Transforms
     ) throws(Failure) -> Shape? {
-        guard form.returnGeometry, var shape = try source.dataset.shape(of: feature) else {
+        guard form.returnGeometry, let shape = try source.dataset.shape(of: feature) else {
             return nil
         }
-        let from = source.dataset.properties.spatialReference
-        if let transform = try transforms.transform(from: from, to: form.reference) {
-            guard let projected = try? transform.forward(shape) else { return nil }
-            shape = projected
-        }
-        if let offset = form.maxAllowableOffset {
-            shape = shape.generalized(maxAllowableOffset: offset)
-        }
-        if let decimals = form.geometryPrecision { shape = shape.rounded(decimals: decimals) }
-        return shape
+        return try form.output(
+            shape, from: source.dataset.properties.spatialReference, transforms)
     }
 }

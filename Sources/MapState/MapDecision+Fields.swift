@@ -77,7 +77,7 @@ extension MapDecision {
     private func fieldName(
         _ field: String, of node: LayerDescription, _ what: String
     ) throws(Failure) -> String {
-        if let fields = node.properties?.fields {
+        if let fields = node.properties?.fields, !fields.isEmpty {
             let wanted = field.lowercased()
             guard let known = fields.first(where: { $0.name.lowercased() == wanted }) else {
                 throw Failure(

@@ -20,6 +20,8 @@ struct MapModel: Hashable, Sendable {
     private(set) var layers: [LayerID: LayerDescription] = [:]
     /// Folded names to numbers, to keep names unique.
     private(set) var idsByName: [String: LayerID] = [:]
+    /// The lowest number no graphic of the layer ever had; absent before the first.
+    private var nextGraphicIDs: [LayerID: Int64] = [:]
 
     /// The map as `MapCreated` leaves it.
     init(created event: MapCreated, at record: RecordedEvent) {
@@ -59,7 +61,7 @@ struct MapModel: Hashable, Sendable {
         return depth
     }
 
-    /// How many groups the subtree nests: 0 for a feature layer, 1 for an empty group.
+    /// How many groups the subtree nests: 0 for a layer, 1 for an empty group.
     func groupHeight(of layer: LayerID) -> Int {
         var height = 0
         var pending = [(id: layer, depth: 0)]
@@ -71,7 +73,10 @@ struct MapModel: Hashable, Sendable {
         return height
     }
 
-    /// The bottom-most feature layer.
+    /// The lowest number no graphic of the layer ever had.
+    func nextGraphicID(in layer: LayerID) -> Int64 { nextGraphicIDs[layer] ?? 1 }
+
+    /// The bottom-most layer.
     var basemap: LayerID? {
         var pending = Array(rootLayers.reversed())
         while let id = pending.popLast() {
@@ -90,7 +95,17 @@ struct MapModel: Hashable, Sendable {
             name: name, sequence: sequence, rootLayers: rootLayers,
             layers: rootLayers.flatMap { subtree(of: $0) }.compactMap { layers[$0] },
             basemap: basemap, spatialReference: properties?.spatialReference,
-            initialExtent: properties?.extent)
+            initialExtent: properties?.extent ?? drawnExtent(of: basemap))
+    }
+}
+
+extension MapModel {
+    /// The rectangle around a loaded layer's graphics; nil when there are none.
+    private func drawnExtent(of layer: LayerID?) -> Envelope? {
+        guard let layer = layer.flatMap({ layers[$0] }), layer.properties != nil,
+            let graphics = layer.graphics, !graphics.isEmpty
+        else { return nil }
+        return graphics.reduce(Envelope.empty) { $0.union($1.shape.envelope) }
     }
 }
 
@@ -146,7 +161,7 @@ extension MapModel {
             try changeFeatureLayer(event.layer) { $0.isPopupEnabled = event.isEnabled }
         case .layerSourceChanged(let event):
             try changeFeatureLayer(event.layer) { layer in
-                layer.kind = .feature(source: event.source)
+                layer.kind = .layer(source: event.source)
                 layer.setLoad(.notLoaded)
             }
         case .layerLoadStarted(let event):
@@ -159,6 +174,14 @@ extension MapModel {
             try changeFeatureLayer(event.layer) { layer in
                 layer.setLoad(.failedToLoad, error: event.error)
             }
+        case .graphicAdded(let event): try draw(event)
+        case .graphicChanged(let event): try redraw(event)
+        case .graphicRemoved(let event):
+            try changeGraphics(event.layer) { graphics throws(Misfit) in
+                graphics.remove(at: try Self.place(of: event.graphic, in: graphics))
+            }
+        case .graphicsCleared(let event):
+            try changeGraphics(event.layer) { graphics throws(Misfit) in graphics = [] }
         }
     }
 
@@ -186,7 +209,8 @@ extension MapModel {
             id: event.layer, name: event.name, parent: event.parent, children: [],
             kind: event.kind, isVisible: true, scaleRange: .unlimited, definitionExpression: nil,
             displayField: nil, loadStatus: event.kind == .group ? .loaded : .notLoaded,
-            loadError: nil, properties: nil)
+            loadError: nil, properties: nil,
+            graphics: event.kind.source?.isGraphics == true ? [] : nil)
         nextLayerID = event.layer + 1
         insert(event.layer, into: event.parent, at: event.index)
     }
@@ -211,7 +235,43 @@ extension MapModel {
             if let gone = layers.removeValue(forKey: id) {
                 idsByName[Self.folded(gone.name)] = nil
             }
+            nextGraphicIDs[id] = nil
         }
+    }
+
+    private mutating func draw(_ event: GraphicAdded) throws(Misfit) {
+        guard event.graphic.id >= nextGraphicID(in: event.layer) else {
+            throw Misfit(reason: "the number \(event.graphic.id) was used before")
+        }
+        try changeGraphics(event.layer) { graphics throws(Misfit) in
+            graphics.append(event.graphic)
+        }
+        nextGraphicIDs[event.layer] = event.graphic.id + 1
+    }
+
+    private mutating func redraw(_ event: GraphicChanged) throws(Misfit) {
+        try changeGraphics(event.layer) { graphics throws(Misfit) in
+            graphics[try Self.place(of: event.graphic.id, in: graphics)] = event.graphic
+        }
+    }
+
+    private mutating func changeGraphics(
+        _ layer: LayerID, _ body: (inout [Graphic]) throws(Misfit) -> Void
+    ) throws(Misfit) {
+        // Taken out while it is changed, so that it is not copied.
+        guard var graphics = layers[layer]?.graphics else {
+            throw Misfit(reason: "\(layer) is no graphics layer")
+        }
+        layers[layer].mutate { $0.graphics = [] }
+        defer { layers[layer].mutate { $0.graphics = graphics } }
+        try body(&graphics)
+    }
+
+    private static func place(of graphic: Int64, in graphics: [Graphic]) throws(Misfit) -> Int {
+        guard let place = graphics.place(of: graphic) else {
+            throw Misfit(reason: "there is no graphic \(graphic)")
+        }
+        return place
     }
 
     private mutating func rename(_ event: LayerRenamed) throws(Misfit) {
@@ -257,6 +317,20 @@ extension MapModel {
         } else {
             rootLayers.removeAll { $0 == layer }
         }
+    }
+}
+
+extension [Graphic] {
+    /// The index of the graphic with that number; they stand in order of their numbers.
+    func place(of graphic: Int64) -> Int? {
+        var range = indices
+        while let middle = range.isEmpty ? nil : range.lowerBound + range.count / 2 {
+            if self[middle].id == graphic { return middle }
+            range =
+                self[middle].id < graphic
+                ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return nil
     }
 }
 

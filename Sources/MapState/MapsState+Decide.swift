@@ -17,6 +17,20 @@ public enum MapLimits {
     public static let aliases = 1_000
     /// The longest definition expression in UTF-8 bytes.
     public static let expressionBytes = 16_384
+    /// The most graphics on a layer.
+    public static let graphics = 10_000
+    /// The most coordinates of a graphic.
+    public static let coordinatesPerGraphic = 10_000
+    /// The most coordinates of all graphics of a layer.
+    public static let coordinatesPerLayer = 1_000_000
+    /// The most attributes of a graphic.
+    public static let attributesPerGraphic = 100
+    /// The most bytes of a graphic's attributes, a number counting eight.
+    public static let attributeBytes = 65_536
+    /// The greatest magnitude of a graphic's ordinate.
+    public static let ordinate = 1e12
+    /// The greatest magnitude of a graphic's place in the drawing order.
+    public static let zIndex = 1_000_000
 }
 
 extension MapsState {
@@ -57,7 +71,7 @@ struct MapDecision {
         switch command {
         case .createMap: nil
         case .addLayer(let name, let source, let place):
-            try add(name, .feature(source: source), place)
+            try add(name, .layer(source: source), place)
         case .addGroup(let name, let place): try add(name, .group, place)
         case .moveLayer(let layer, let place): try move(layer, place)
         case .removeLayer(let layer):
@@ -85,6 +99,16 @@ struct MapDecision {
                 ? nil : .layerPopupsChanged(LayerPopupsChanged(layer: layer, isEnabled: isEnabled))
         case .retryLoad(let layer): try retryLoad(layer)
         case .setSource(let layer, let source): try setSource(layer, source)
+        case .addGraphic(let layer, let shape, let attributes, let zIndex):
+            try GraphicsDecision(model: model, layer: try featureLayer(layer))
+                .add(shape, attributes, zIndex)
+        case .updateGraphic(let layer, let graphic, let shape, let attributes, let zIndex):
+            try GraphicsDecision(model: model, layer: try featureLayer(layer))
+                .update(graphic, shape, attributes, zIndex)
+        case .removeGraphic(let layer, let graphic):
+            try GraphicsDecision(model: model, layer: try featureLayer(layer)).remove(graphic)
+        case .clearGraphics(let layer):
+            try GraphicsDecision(model: model, layer: try featureLayer(layer)).clear()
         }
     }
 
@@ -92,6 +116,7 @@ struct MapDecision {
         _ name: String, _ kind: LayerKind, _ place: LayerPlace
     ) throws(Failure) -> MapEvent {
         try checkName(name, holder: nil)
+        try kind.source?.check()
         guard model.layers.count < MapLimits.layers else {
             throw Failure(
                 .tooLarge,
@@ -149,6 +174,7 @@ struct MapDecision {
         _ layer: LayerID, _ expression: String?
     ) throws(Failure) -> MapEvent? {
         let node = try featureLayer(layer)
+        try checkHasFields(node)
         if let expression {
             try DefinitionExpression.check(expression, fields: node.properties?.fields)
         }
@@ -170,7 +196,14 @@ struct MapDecision {
 
     private func setSource(_ layer: LayerID, _ source: LayerSource) throws(Failure) -> MapEvent? {
         let node = try featureLayer(layer)
-        if node.kind == .feature(source: source) { return nil }
+        if node.kind == .layer(source: source) { return nil }
+        try source.check()
+        guard source.isGraphics == (node.graphics != nil) else {
+            throw Failure(
+                .invalidParameter,
+                "layer \(layer) ('\(node.name)') is a \(node.kindName) layer: what is drawn on a "
+                    + "graphics layer lies in the map, so it cannot change to or from one")
+        }
         return .layerSourceChanged(LayerSourceChanged(layer: layer, source: source))
     }
 
@@ -190,6 +223,16 @@ struct MapDecision {
                 .invalidParameter, "layer \(layer) ('\(node.name)') is a group, without features")
         }
         return node
+    }
+
+    /// Throws unless a WHERE clause means something on the layer.
+    private func checkHasFields(_ node: LayerDescription) throws(Failure) {
+        guard node.kind.source?.hasFields == true else {
+            throw Failure(
+                .invalidParameter,
+                "layer \(node.id) ('\(node.name)') is a \(node.kindName) layer: it has no fields to "
+                    + "select by")
+        }
     }
 
     private func checkName(_ name: String, holder: LayerID?) throws(Failure) {

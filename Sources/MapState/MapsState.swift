@@ -151,9 +151,13 @@ public struct MapsState: Hashable, Sendable {
 
     private mutating func note(_ event: MapEvent, _ record: RecordedEvent) {
         guard let command = record.event.metadata.causation else { return }
-        var layer: LayerID?
-        if case .layerAdded(let added) = event { layer = added.layer }
-        outcomes.note(command, MapCommandResult(sequence: record.globalPosition, layer: layer))
+        var result = MapCommandResult(sequence: record.globalPosition)
+        switch event {
+        case .layerAdded(let added): result.layer = added.layer
+        case .graphicAdded(let added): result.graphic = added.graphic.id
+        default: break
+        }
+        outcomes.note(command, result)
     }
 
     private mutating func applyLocatorEvent(_ record: RecordedEvent) throws(Failure) {

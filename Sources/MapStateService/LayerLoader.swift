@@ -23,7 +23,8 @@ struct LoadedLayer: Sendable {
     var result: Result<LayerProperties, Failure>
 }
 
-/// Opens datasets on a thread of its own, one after the other, because opening may wait for a disk.
+/// Reads layers' sources on a thread of its own, one after the other, because that may wait for a
+/// disk.
 final class LayerLoader: Sendable {
     private let queue = BlockingQueue<LayerToLoad>(capacity: 1)
     private let thread: PinnedThread
@@ -57,8 +58,7 @@ final class LayerLoader: Sendable {
     private static func load(
         _ layer: LayerToLoad, in site: Site
     ) throws(Failure) -> LayerProperties {
-        let dataset = try Dataset(path: site.datasetPath(layer.source.dataset))
-        var properties = dataset.properties
+        var properties = try read(layer.source, in: site)
         if properties.geographicExtent == nil {
             properties.geographicExtent = GeographicExtent.of(properties)
         }
@@ -66,6 +66,24 @@ final class LayerLoader: Sendable {
             try WhereClause(parsing: expression).validate(against: properties.fields)
         }
         return properties
+    }
+
+    /// What the source says of itself: the one place that knows how each kind is loaded.
+    private static func read(
+        _ source: LayerSource, in site: Site
+    ) throws(Failure) -> LayerProperties {
+        switch source {
+        case .dataset(let dataset):
+            return try Dataset(path: site.datasetPath(dataset)).properties
+        case .graphics(let source):
+            let reference = source.spatialReference
+            do throws(PROJError) { _ = try reference.coordinateSystem.unit() } catch {
+                throw Failure(.invalidParameter, error.description)
+            }
+            return LayerProperties(
+                extent: nil, spatialReference: reference, geometryType: nil, fields: [],
+                featureCount: 0)
+        }
     }
 }
 

@@ -262,9 +262,9 @@ struct LoadQueue {
 }
 
 extension MapsState {
-    /// What has to be loaded for a layer; nil unless it is a feature layer that waits for it.
+    /// What has to be loaded for a layer; nil unless it is a layer that waits for it.
     func layerToLoad(_ map: MapName, _ layer: LayerID) -> LayerToLoad? {
-        guard let found = self.layer(layer, in: map), case .feature(let source) = found.kind,
+        guard let found = self.layer(layer, in: map), case .layer(let source) = found.kind,
             found.loadStatus == .notLoaded || found.loadStatus == .loading
         else { return nil }
         return LayerToLoad(

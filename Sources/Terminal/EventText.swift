@@ -25,7 +25,7 @@ extension MapEvent {
         case .layerAdded(let event):
             switch event.kind {
             case .group: "group \(event.layer) '\(event.name)' added"
-            case .feature: "layer \(event.layer) '\(event.name)' added"
+            case .layer: "layer \(event.layer) '\(event.name)' added"
             }
         case .layerMoved(let event):
             "layer \(event.layer) moved to \(event.index)"
@@ -49,12 +49,27 @@ extension MapEvent {
         case .layerPopupsChanged(let event):
             "layer \(event.layer) popups \(event.isEnabled ? "on" : "off")"
         case .layerSourceChanged(let event):
-            "layer \(event.layer) source \(event.source.dataset.rawValue.prefix(8))"
+            "layer \(event.layer) source \(event.source.summary)"
         case .layerLoadStarted(let event): "layer \(event.layer) loading"
         case .layerLoaded(let event):
             "layer \(event.layer) loaded, \(event.properties.featureCount) features"
         case .layerLoadFailed(let event):
             "layer \(event.layer) failed to load: \(event.error.message)"
+        case .graphicAdded(let event): "layer \(event.layer) graphic \(event.graphic.id) drawn"
+        case .graphicChanged(let event): "layer \(event.layer) graphic \(event.graphic.id) changed"
+        case .graphicRemoved(let event): "layer \(event.layer) graphic \(event.graphic) removed"
+        case .graphicsCleared(let event): "layer \(event.layer) graphics cleared"
+        }
+    }
+}
+
+extension LayerSource {
+    /// What it is, in a few words.
+    public var summary: String {
+        switch self {
+        case .dataset(let dataset): "\(dataset.rawValue.prefix(8))"
+        case .graphics(let source):
+            "graphics" + (source.spatialReference.wkid.map { " in \($0)" } ?? "")
         }
     }
 }

@@ -52,9 +52,10 @@ extension ViewModel {
         return viewport.unitsPerDot / Self.pixelsPerDot * metersPerUnit * 96 / 0.0254
     }
 
-    /// What decides a layer's features; nil for a group, an unloaded layer or a blank map.
+    /// What decides a layer's features; nil for a group, a layer without features that are drawn here,
+    /// an unloaded layer or a blank map.
     func make(of layer: LayerDescription) -> LayerMake? {
-        guard case .feature(let source) = layer.kind, layer.loadStatus == .loaded,
+        guard case .layer(let source) = layer.kind, source.isDrawnHere, layer.loadStatus == .loaded,
             let reference = map?.spatialReference
         else { return nil }
         return LayerMake(
@@ -146,5 +147,12 @@ extension ViewModel {
     mutating func zoom(by factor: Double) {
         guard let fixed = crosshairCoordinate else { return }
         viewport?.zoom(by: factor, keeping: fixed)
+    }
+}
+
+extension LayerSource {
+    /// Whether the view draws its features.
+    fileprivate var isDrawnHere: Bool {
+        if case .dataset = self { true } else { false }
     }
 }

@@ -85,7 +85,7 @@ extension ViewModel {
                 String(repeating: "  ", count: min(depth, 10)) + mark + " ", column: area.column,
                 row: row, limit: area.columns, style: style)
             var nameStyle = style
-            if case .feature = layer.kind {
+            if layer.kind != .group {
                 nameStyle.foreground = Palette.colour(of: layer, in: map)
             }
             frame.put(
@@ -98,7 +98,7 @@ extension ViewModel {
     }
 
     private func suffix(of layer: LayerDescription) -> String {
-        guard case .feature = layer.kind else { return "/" }
+        guard layer.kind != .group else { return "/" }
         switch layer.loadStatus {
         case .notLoaded: return " (not loaded)"
         case .loading: return " (loading)"

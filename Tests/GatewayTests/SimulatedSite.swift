@@ -108,7 +108,7 @@ enum Samples {
             geographicExtent: Envelope(minX: 1, minY: 2, maxX: 3, maxY: 4))
         return LayerDescription(
             id: id, name: name, parent: parent, children: children ?? [],
-            kind: children == nil ? .feature(source: LayerSource(dataset: try hash())) : .group,
+            kind: children == nil ? .layer(source: LayerSource(dataset: try hash())) : .group,
             isVisible: id != 2, scaleRange: ScaleRange(minScale: 50_000, maxScale: 0),
             definitionExpression: nil, displayField: nil, loadStatus: .loaded, loadError: nil,
             properties: children == nil ? properties : nil)

@@ -57,7 +57,7 @@ extension LayerDescription {
     ) -> LayerDescription {
         LayerDescription(
             id: id, name: name ?? layer.name, parent: parent, children: [],
-            kind: .feature(source: LayerSource(dataset: layer.dataset)), isVisible: true,
+            kind: .layer(source: LayerSource(dataset: layer.dataset)), isVisible: true,
             scaleRange: .unlimited, definitionExpression: nil, displayField: nil,
             loadStatus: .loaded, loadError: nil, properties: layer.properties)
     }

@@ -270,9 +270,9 @@ private final class RunningSite {
             let events: [any EventPayload] = [
                 MapCreated(name: world),
                 LayerAdded(
-                    layer: 0, name: "Begun", kind: .feature(source: source), parent: nil, index: 0),
+                    layer: 0, name: "Begun", kind: .layer(source: source), parent: nil, index: 0),
                 LayerAdded(
-                    layer: 1, name: "Waiting", kind: .feature(source: source), parent: nil,
+                    layer: 1, name: "Waiting", kind: .layer(source: source), parent: nil,
                     index: 1),
                 LayerLoadStarted(layer: 0),
             ]

@@ -91,11 +91,13 @@ struct MapFixture {
         get throws { try #require(state.map(named: Self.world)) }
     }
 
-    static func source(_ number: Int) -> LayerSource {
+    static func source(_ number: Int) -> LayerSource { .dataset(content(number)) }
+
+    static func content(_ number: Int) -> ContentID {
         let digits = String(number, radix: 16)
         let text = String(repeating: "0", count: 64 - digits.count) + digits
-        guard let dataset = ContentID(rawValue: text) else { preconditionFailure(text) }
-        return LayerSource(dataset: dataset)
+        guard let content = ContentID(rawValue: text) else { preconditionFailure(text) }
+        return content
     }
 
     static func properties(wkid: Int, fields: [String]) -> LayerProperties {

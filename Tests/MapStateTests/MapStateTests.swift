@@ -374,7 +374,7 @@ private func smallWorld() throws -> MapFixture {
         var state = MapsState()
         for number in 0...1 {
             let event = LocatorPublished(
-                name: "World", locator: MapFixture.source(number).dataset, placeCount: number)
+                name: "World", locator: MapFixture.content(number), placeCount: number)
             try state.apply(
                 try record(
                     event, stream: .locator("World"), position: Int64(number),

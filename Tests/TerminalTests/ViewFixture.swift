@@ -24,7 +24,7 @@ enum ViewFixture {
     ) throws -> LayerDescription {
         LayerDescription(
             id: id, name: name, parent: parent, children: [],
-            kind: .feature(source: try source()), isVisible: isVisible, scaleRange: .unlimited,
+            kind: .layer(source: try source()), isVisible: isVisible, scaleRange: .unlimited,
             definitionExpression: nil, displayField: "name", loadStatus: status,
             loadError: nil,
             properties: status == .loaded

@@ -60,7 +60,7 @@ private final class History: Sendable {
         let source = LayerSource(dataset: layer.dataset)
         try append(
             LayerAdded(
-                layer: id, name: "layer \(id)", kind: .feature(source: source), parent: nil,
+                layer: id, name: "layer \(id)", kind: .layer(source: source), parent: nil,
                 index: id))
         try append(LayerLoadStarted(layer: id))
         try append(LayerLoaded(layer: id, properties: layer.properties))

@@ -17,9 +17,8 @@ struct MapCommands: AsyncParsableCommand {
             MapList.self, MapShow.self, MapCreate.self, MapAddGroup.self, MapAddLayer.self,
             MapMove.self, MapRemove.self, MapRename.self, MapVisibility.self, MapShowLayer.self,
             MapHide.self, MapScale.self, MapDefinition.self, MapDisplayField.self, MapTime.self,
-            MapAlias.self,
-            MapQueryable.self, MapPopups.self, MapRetry.self,
-            MapSetSource.self,
+            MapAlias.self, MapQueryable.self, MapPopups.self, MapRetry.self,
+            MapSetSource.self, MapAddGraphics.self, MapDraw.self, MapRedraw.self, MapErase.self,
         ])
 }
 
@@ -77,6 +76,8 @@ struct MapChangeLine: Encodable {
     var sequence: Int64
     /// The layer that was made.
     var layer: LayerID?
+    /// The graphic that was drawn.
+    var graphic: Int64?
 }
 
 extension MapChange {
@@ -93,10 +94,14 @@ extension Session {
             map: map, command, actor: Self.actor)
         if output.isJSON {
             try output.record(
-                MapChangeLine(map: map, sequence: result.sequence, layer: result.layer))
+                MapChangeLine(
+                    map: map, sequence: result.sequence, layer: result.layer,
+                    graphic: result.graphic))
         } else {
-            let layer = result.layer.map { "layer \($0), " } ?? ""
-            try output.line("\(map): \(layer)sequence \(result.sequence)")
+            let made =
+                result.layer.map { "layer \($0), " } ?? result.graphic.map { "graphic \($0), " }
+                ?? ""
+            try output.line("\(map): \(made)sequence \(result.sequence)")
         }
     }
 }

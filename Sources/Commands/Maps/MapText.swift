@@ -33,8 +33,11 @@ extension LayerDescription {
         var parts = ["\(id) \(name)"]
         if case .group = kind { parts[0] += "/" }
         if !isVisible { parts.append("hidden") }
-        if let properties {
-            parts.append("\(properties.geometryType.rawValue) × \(properties.featureCount)")
+        if let graphics {
+            parts.append("graphics × \(graphics.count)")
+        } else if let properties {
+            let type = properties.geometryType?.rawValue ?? kind.source?.kindName ?? ""
+            parts.append("\(type) × \(properties.featureCount)")
         }
         switch loadStatus {
         case .loaded: break

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+/// Where a layer's content comes from; it decides what kind of layer it is.
+public enum LayerSource: Hashable, Sendable {
+    /// The features of an immutable dataset of the site.
+    case dataset(ContentID)
+    /// Shapes that clients draw, kept in the map itself.
+    case graphics(GraphicsSource)
+
+    /// Names a dataset.
+    public init(dataset: ContentID) { self = .dataset(dataset) }
+
+    /// What to call a layer with this source, for people: `feature`, `graphics`.
+    public var kindName: String {
+        switch self {
+        case .dataset: "feature"
+        case .graphics: "graphics"
+        }
+    }
+
+    /// Whether the layer's content is part of the map's state.
+    public var isGraphics: Bool {
+        if case .graphics = self { true } else { false }
+    }
+}
+
+/// The source of a layer of client-drawn shapes.
+public struct GraphicsSource: Hashable, Sendable, Codable {
+    /// Of every graphic in the layer.
+    public var spatialReference: SpatialReference
+
+    /// Makes a source.
+    public init(spatialReference: SpatialReference) { self.spatialReference = spatialReference }
+}
+
+extension LayerSource: Codable {
+    private enum CodingKeys: String, CodingKey { case dataset, graphics }
+
+    /// Reads `{"<kind>": …}`.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        switch container.allKeys.first {
+        case .dataset:
+            self = .dataset(try container.decode(ContentID.self, forKey: .dataset))
+        case .graphics:
+            self = .graphics(try container.decode(GraphicsSource.self, forKey: .graphics))
+        case nil:
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(
+                    codingPath: decoder.codingPath,
+                    debugDescription: "expected the kind of source: dataset, graphics"))
+        }
+    }
+
+    /// Writes `{"dataset": content}`, `{"graphics": …}`.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        switch self {
+        case .dataset(let dataset): try container.encode(dataset, forKey: .dataset)
+        case .graphics(let source): try container.encode(source, forKey: .graphics)
+        }
+    }
+
+    /// Whether the first schema of the events that name a source can say it.
+    var isInFirstSchema: Bool {
+        if case .dataset = self { true } else { false }
+    }
+}
+
+/// What a map contains at one place of its drawing order.
+public enum LayerKind: Hashable, Sendable {
+    /// A group that holds layers and has no content of its own.
+    case group
+    /// A layer, and what it shows.
+    case layer(source: LayerSource)
+
+    /// The source of a layer; nil for a group.
+    public var source: LayerSource? {
+        if case .layer(let source) = self { source } else { nil }
+    }
+
+    /// The dataset of a layer of features; nil for anything else.
+    public var dataset: ContentID? {
+        if case .layer(.dataset(let dataset)) = self { dataset } else { nil }
+    }
+}
+
+extension LayerKind: Codable {
+    private enum CodingKeys: String, CodingKey { case group, feature, layer }
+
+    private struct Nothing: Codable {}
+
+    private struct Sourced: Codable { var source: LayerSource }
+
+    /// Reads `{"group":{}}`, `{"feature":{"source":…}}` or `{"layer":{"source":…}}`.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        switch container.allKeys.first {
+        case .group: self = .group
+        case .feature:
+            self = .layer(source: try container.decode(Sourced.self, forKey: .feature).source)
+        case .layer:
+            self = .layer(source: try container.decode(Sourced.self, forKey: .layer).source)
+        case nil:
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(
+                    codingPath: decoder.codingPath,
+                    debugDescription: "expected the kind of layer: group, feature, layer"))
+        }
+    }
+
+    /// Writes `{"feature":…}` for a dataset, as ever, and `{"layer":…}` for every other source.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        switch self {
+        case .group: try container.encode(Nothing(), forKey: .group)
+        case .layer(let source):
+            try container.encode(
+                Sourced(source: source), forKey: source.isInFirstSchema ? .feature : .layer)
+        }
+    }
+
+    /// Whether the first schema of the events that name a kind can say it.
+    var isInFirstSchema: Bool { source?.isInFirstSchema ?? true }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Dataset
+internal import Geometry
+internal import PROJ
+internal import SpatialIndex
+
+/// The search of a layer of client-drawn shapes.
+struct GraphicsSearch: SearchableLayer {
+    let layer: LayerDescription
+    /// Of the graphics.
+    let reference: SpatialReference
+    let graphics: PreparedGraphics
+
+    func search(
+        _ question: Question, _ form: inout OutputForm, _ transforms: Transforms,
+        _ isCancelled: () -> Bool
+    ) throws(Failure) -> IdentifyLayerResult? {
+        var hits: [(distance: Double, graphic: Graphic)] = []
+        for (number, index) in graphics.envelopes.search(question.searchEnvelope).enumerated() {
+            if number.isMultiple(of: 256) { try Failure.stop(if: isCancelled) }
+            let distance = graphics.shapes[index]?.distance(
+                to: question.shape, within: question.distance, isAbandoned: isCancelled)
+            if let distance { hits.append((distance, graphics.graphics[index])) }
+        }
+        try Failure.stop(if: isCancelled)
+        if hits.isEmpty { return nil }
+        // What lies above comes first, as with layers; a later drawing lies above an earlier one.
+        hits.sort { first, second in
+            (first.distance, -first.graphic.zIndex, -first.graphic.id)
+                < (second.distance, -second.graphic.zIndex, -second.graphic.id)
+        }
+        var results: [IdentifyResult] = []
+        for hit in hits.prefix(IdentifyLimits.resultsPerLayer) {
+            let geometry = try form.output(hit.graphic.shape, from: reference, transforms)
+            guard form.take(geometry) else { break }
+            results.append(result(hit.graphic, hit.distance, geometry))
+        }
+        return IdentifyLayerResult(
+            layerID: layer.id, layerName: layer.name, results: results, sublayerResults: [],
+            transferLimitExceeded: results.count < hits.count)
+    }
+
+    private func result(
+        _ graphic: Graphic, _ distance: Double, _ geometry: Shape?
+    ) -> IdentifyResult {
+        let attributes = Attributes(
+            [.init(name: Dataset.objectIDField, value: .integer(graphic.id))]
+                + graphic.attributes.entries)
+        let field = layer.shownField(among: attributes.fields) ?? Dataset.objectIDField
+        return IdentifyResult(
+            layerID: layer.id, layerName: layer.name, objectID: graphic.id,
+            displayFieldName: field, value: attributes[field] ?? .null, attributes: attributes,
+            geometryType: graphic.shape.geometryType, geometry: geometry, distance: distance)
+    }
+}
+
+/// The graphics of a layer as a map sees them, with an index of their rectangles.
+struct PreparedGraphics {
+    let graphics: [Graphic]
+    /// In the map's spatial reference; nil for what has no place there.
+    let shapes: [PreparedShape?]
+    let envelopes: EnvelopeIndex
+
+    init(_ graphics: [Graphic], _ toMap: CoordinateTransform?) {
+        self.graphics = graphics
+        shapes = graphics.map { graphic in
+            guard let toMap else { return PreparedShape(graphic.shape) }
+            return (try? toMap.forward(graphic.shape)).map { PreparedShape($0) }
+        }
+        envelopes = EnvelopeIndex(shapes.map { $0?.envelope ?? .empty })
+    }
+}
+
+extension Attributes {
+    /// Columns that could hold these values; the first is the object id.
+    fileprivate var fields: [FieldDescription] {
+        entries.enumerated().map { index, entry in
+            let type: FieldType =
+                switch entry.value {
+                case .null, .string: .string
+                case .integer: index == 0 ? .objectID : .bigInteger
+                case .real: .double
+                case .date: .date
+                }
+            return FieldDescription(name: entry.name, type: type)
+        }
+    }
+}
