@@ -19,13 +19,14 @@ extension Dataset {
         var fields = header.columns.map { column in
             FieldDescription(
                 name: column.name, type: fieldType(column.type),
-                length: column.type == .string ? column.width : nil)
+                length: column.type == .string ? column.width : nil, alias: column.alias)
         }
         fields[0].type = .objectID
         return LayerProperties(
             extent: header.tree.flatMap { tree in extent(tree, header, file) },
             spatialReference: header.spatialReference, geometryType: geometryType(header.kind),
-            fields: fields, featureCount: header.featureCount)
+            fields: fields, featureCount: header.featureCount, hasZ: header.hasZ,
+            hasM: header.hasM)
     }
 
     private static func extent(

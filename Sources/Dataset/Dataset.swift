@@ -103,6 +103,24 @@ public final class Dataset: Sendable {
         }
     }
 
+    /// The Z and M of every coordinate of ``shape(of:)``, in its order; each nil when the dataset
+    /// has none.
+    ///
+    /// NaN stands where a coordinate has none. Throws `.corrupt` where the feature's bytes are
+    /// damaged.
+    public func furtherOrdinates(
+        of feature: FeatureReference
+    ) throws(Failure) -> (z: [Double]?, m: [Double]?) {
+        guard header.hasZ || header.hasM else { return (nil, nil) }
+        return try read(feature) { bytes, table throws(Damage) in
+            guard let geometry = try table.table(bytes, 0) else { return (nil, nil) }
+            func ordinates(_ slot: Int) throws(Damage) -> [Double] {
+                try FlatGeobufGeometry.ordinates(bytes, geometry, header.kind, slot: slot)
+            }
+            return (header.hasZ ? try ordinates(2) : nil, header.hasM ? try ordinates(3) : nil)
+        }
+    }
+
     /// The attributes in field order, the object id first.
     ///
     /// Throws `.corrupt` where the feature's bytes are damaged.

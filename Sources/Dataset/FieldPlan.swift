@@ -32,6 +32,7 @@ struct FieldPlan {
             }
             var kept = field
             kept.name = Self.freeName(field.name, index, &taken)
+            kept.alias = field.alias == kept.name ? "" : field.alias
             if kept.name != field.name {
                 notes.append("column '\(field.name)' was renamed '\(kept.name)'")
             }

@@ -6,7 +6,7 @@ import Geometry
 /// Reads the geometry table of one feature.
 ///
 /// Its slots: 0 `ends` (how many coordinates lie before the end of each ring or path), 1 `xy`,
-/// 2…5 further ordinates (not read), 6 `type`, 7 `parts`.
+/// 2 `z`, 3 `m`, 4 and 5 times (not read), 6 `type`, 7 `parts`.
 enum FlatGeobufGeometry {
     /// The shape; nil for a feature without coordinates.
     static func shape(
@@ -40,6 +40,35 @@ enum FlatGeobufGeometry {
             polygons.append(try chains(bytes, try parts.table(bytes, index)))
         }
         return polygons
+    }
+
+    /// One further ordinate per coordinate, in the order of the shape's coordinates; NaN where the
+    /// vector is left out or too short.
+    static func ordinates(
+        _ bytes: RawSpan, _ table: FlatTable, _ kind: FlatGeobufHeader.Kind, slot: Int
+    ) throws(Damage) -> [Double] {
+        guard kind == .multiPolygon, let parts = try table.tables(bytes, 7) else {
+            return try ordinates(bytes, table, slot: slot)
+        }
+        var result: [Double] = []
+        for index in 0..<parts.count {
+            result += try ordinates(bytes, try parts.table(bytes, index), slot: slot)
+        }
+        return result
+    }
+
+    private static func ordinates(
+        _ bytes: RawSpan, _ table: FlatTable, slot: Int
+    ) throws(Damage) -> [Double] {
+        let count = try table.vector(bytes, 1, elementByteCount: 8).map { $0.count / 16 } ?? 0
+        var result = [Double](repeating: .nan, count: count)
+        guard let values = try table.vector(bytes, slot, elementByteCount: 8) else {
+            return result
+        }
+        for index in 0..<min(count, values.count / 8) {
+            result[index] = try bytes.double(at: values.lowerBound + 8 * index)
+        }
+        return result
     }
 
     /// `xy` cut at `ends`; one chain when `ends` is left out.

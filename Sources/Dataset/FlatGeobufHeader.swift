@@ -15,6 +15,8 @@ struct Column {
     let name: String
     let type: ColumnType
     let width: Int?
+    /// Slot 2, `title`; nil when left out.
+    let alias: String?
 }
 
 /// The part of a FlatGeobuf 3 file before its features, validated.
@@ -27,6 +29,8 @@ struct FlatGeobufHeader {
 
     let name: String
     let kind: Kind
+    let hasZ: Bool
+    let hasM: Bool
     let columns: [Column]
     let featureCount: Int
     let spatialReference: SpatialReference
@@ -59,6 +63,8 @@ struct FlatGeobufHeader {
                 throw Damage(offset: 0, expected: "one kind of geometry for the whole file")
             }
             self.kind = kind
+            hasZ = try table.scalar(bytes, 3, absent: UInt8(0)) != 0
+            hasM = try table.scalar(bytes, 4, absent: UInt8(0)) != 0
             columns = try Self.columns(bytes, table)
             spatialReference = try Self.spatialReference(bytes, table)
             let count = try table.scalar(bytes, 8, absent: UInt64(0))
@@ -90,10 +96,12 @@ struct FlatGeobufHeader {
                 throw Damage(offset: 0, expected: "a known type for column \(index)")
             }
             let width = try column.scalar(bytes, 4, absent: Int32(-1))
+            let alias = try column.string(bytes, 2)
             columns.append(
                 Column(
                     name: try column.string(bytes, 0) ?? "", type: type,
-                    width: width > 0 ? Int(width) : nil))
+                    width: width > 0 ? Int(width) : nil,
+                    alias: alias.flatMap { $0.isEmpty ? nil : $0 }))
         }
         return columns
     }

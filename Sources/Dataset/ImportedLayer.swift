@@ -19,8 +19,7 @@ public struct ImportedLayer: Hashable, Sendable, Codable {
     public var rejectedCount: Int
     /// The first 100 of them.
     public var rejected: [RejectedFeature]
-    /// Sentences on what was changed on the way: ordinates dropped, ids numbered anew, columns
-    /// renamed.
+    /// Sentences on what was changed on the way: ids numbered anew, columns renamed.
     public var notes: [String]
 }
 

@@ -33,9 +33,6 @@ struct LayerBuilder {
         if layer.spatialReference == nil {
             notes.append("the source states no spatial reference; 4326 was assumed")
         }
-        if survey.hasFurtherOrdinates {
-            notes.append("heights and measures (z, m) were dropped")
-        }
         if survey.collectionCount > 0 {
             notes.append(
                 "\(survey.collectionCount) features are collections of several kinds of geometry "
@@ -105,9 +102,11 @@ struct LayerBuilder {
         _ kind: GeometryKind, _ name: String, _ path: String,
         _ progress: (ImportProgress) -> Void
     ) throws -> WrittenFeatures {
+        let hasZ = survey.kindsWithZ.contains(kindOf: kind, survey)
+        let hasM = survey.kindsWithM.contains(kindOf: kind, survey)
         var writer = try FlatGeobufWriter(
-            path: path, name: name, geometry: kind.written, fields: plan.written,
-            wkid: spatialReference.wkid, wkt: spatialReference.wkt)
+            path: path, name: name, geometry: kind.written, hasZ: hasZ, hasM: hasM,
+            fields: plan.written, wkid: spatialReference.wkid, wkt: spatialReference.wkt)
         var written = WrittenFeatures()
         var place = 0
         let total = survey.counts.indices.reduce(0) { sum, raw in
@@ -121,12 +120,13 @@ struct LayerBuilder {
             let geometries = try LayerSurvey.geometries(of: feature)
             guard
                 let geometry = geometries.first(where: {
-                    survey.datasetKind(for: $0.kind) == kind
+                    survey.datasetKind(for: $0.geometry.kind) == kind
                 })
             else { throw changed }
             let id = try objectID(feature, place)
             try writer.append(
-                [.integer(id)] + plan.values(feature), wkb: geometry.wkb(as: kind))
+                [.integer(id)] + plan.values(feature),
+                wkb: geometry.wkb(as: kind, hasZ: hasZ, hasM: hasM))
             written.add(id, geometry)
             if written.featureCount % 1000 == 0 {
                 progress(.writing(layer: name, features: written.featureCount, total: total))

@@ -18,8 +18,10 @@ struct LayerSurvey {
     private(set) var collectionCount = 0
     /// How many features there are of each kind.
     private(set) var counts = [Int](repeating: 0, count: GeometryKind.allCases.count)
-    /// Whether a feature has heights or measures.
-    private(set) var hasFurtherOrdinates = false
+    /// The kinds of which a feature that is taken has a Z.
+    private(set) var kindsWithZ: GeometryKinds = []
+    /// The kinds of which a feature that is taken has an M.
+    private(set) var kindsWithM: GeometryKinds = []
     /// The rectangle around all that is taken.
     private(set) var extent = Envelope.empty
     /// How many features are left out.
@@ -57,10 +59,12 @@ struct LayerSurvey {
     private mutating func take(_ feature: borrowing SourceFeature, _ idColumn: Int?) {
         featureCount += 1
         sourceIDs.append(feature.id)
-        hasFurtherOrdinates = hasFurtherOrdinates || feature.hasFurtherOrdinates
         do throws(SourceGeometry.Refusal) {
             var found: GeometryKinds = []
-            for geometry in try Self.geometries(of: feature) {
+            for measured in try Self.geometries(of: feature) {
+                let geometry = measured.geometry
+                if !measured.z.isEmpty { kindsWithZ.insert(GeometryKinds(geometry.kind)) }
+                if !measured.m.isEmpty { kindsWithM.insert(GeometryKinds(geometry.kind)) }
                 found.insert(GeometryKinds(geometry.kind))
                 counts[geometry.kind.rawValue] += 1
                 extent = extent.union(geometry.envelope)
@@ -88,7 +92,7 @@ struct LayerSurvey {
     /// A feature's geometry, checked; one per kind.
     static func geometries(
         of feature: borrowing SourceFeature
-    ) throws(SourceGeometry.Refusal) -> [SourceGeometry] {
+    ) throws(SourceGeometry.Refusal) -> [MeasuredGeometry] {
         guard let bytes = feature.wkb() else { throw .init(reason: "no geometry") }
         return try WKBReader.read(bytes)
     }

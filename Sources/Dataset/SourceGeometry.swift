@@ -70,11 +70,21 @@ enum SourceGeometry: Hashable {
         }
     }
 
+}
+
+/// A geometry with what its coordinates have beside x and y.
+struct MeasuredGeometry: Hashable {
+    var geometry: SourceGeometry
+    /// One for every coordinate in its order, NaN where there is none; empty when none has any.
+    var z: [Double] = []
+    /// As `z`.
+    var m: [Double] = []
+
     /// The same geometry as it is stored in a dataset of `kind`, a point among multipoints being a
-    /// multipoint; little-endian WKB.
-    func wkb(as kind: GeometryKind) -> [UInt8] {
-        var writer = WKBWriter()
-        switch self {
+    /// multipoint; little-endian ISO WKB.
+    func wkb(as kind: GeometryKind, hasZ: Bool, hasM: Bool) -> [UInt8] {
+        var writer = WKBWriter(z: hasZ ? z : nil, m: hasM ? m : nil)
+        switch geometry {
         case .point(let coordinate):
             if kind == .multipoint { writer.begin(.multipoint, count: 1) }
             writer.point(coordinate)
@@ -109,25 +119,43 @@ enum WKBType: UInt32 {
     case triangulatedSurface, triangle
 }
 
-/// Little-endian WKB with two ordinates.
+/// Little-endian ISO WKB with two to four ordinates.
 private struct WKBWriter {
     private(set) var bytes: [UInt8] = []
+    /// Those of the coordinates in the order in which they will come, NaN beyond the end; nil when
+    /// the ordinate is not written.
+    let z: [Double]?
+    let m: [Double]?
+    private var place = 0
+
+    init(z: [Double]?, m: [Double]?) {
+        self.z = z
+        self.m = m
+    }
+
+    private mutating func append(_ type: WKBType) {
+        bytes.append(1)
+        append(type.rawValue + (z == nil ? 0 : 1000) + (m == nil ? 0 : 2000))
+    }
 
     mutating func begin(_ type: WKBType, count: Int) {
-        bytes.append(1)
-        append(type.rawValue)
+        append(type)
         append(UInt32(count))
     }
 
     mutating func point(_ coordinate: Coordinate) {
-        bytes.append(1)
-        append(WKBType.point.rawValue)
+        append(.point)
         append(coordinate)
     }
 
     mutating func append(_ coordinate: Coordinate) {
         append(coordinate.x.bitPattern)
         append(coordinate.y.bitPattern)
+        for ordinates in [z, m] {
+            guard let ordinates else { continue }
+            append((place < ordinates.count ? ordinates[place] : .nan).bitPattern)
+        }
+        place += 1
     }
 
     mutating func append(_ value: some FixedWidthInteger) {

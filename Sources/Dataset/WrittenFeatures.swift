@@ -13,12 +13,20 @@ struct WrittenFeatures {
     private var coordinateCount = 0
     private var idSum: Int64 = 0
     private var extent = Envelope.empty
+    /// Of the bits of every Z and M that is a number.
+    private var furtherSum: UInt64 = 0
 
-    mutating func add(_ id: Int64, _ geometry: SourceGeometry) {
+    mutating func add(_ id: Int64, _ measured: MeasuredGeometry) {
         featureCount += 1
         idSum &+= id
-        coordinateCount += geometry.coordinateCount
-        extent = extent.union(geometry.envelope)
+        coordinateCount += measured.geometry.coordinateCount
+        extent = extent.union(measured.geometry.envelope)
+        addFurther(measured.z)
+        addFurther(measured.m)
+    }
+
+    private mutating func addFurther(_ ordinates: [Double]?) {
+        for ordinate in ordinates ?? [] where !ordinate.isNaN { furtherSum &+= ordinate.bitPattern }
     }
 
     /// Reads every feature of the file; throws `.noSpace` or `.internal` unless all are there.
@@ -32,10 +40,14 @@ struct WrittenFeatures {
                 found.idSum &+= feature.objectID
                 found.coordinateCount += try dataset.shape(of: feature)?.coordinateCount ?? 0
                 found.extent = found.extent.union(feature.envelope)
+                let further = try dataset.furtherOrdinates(of: feature)
+                found.addFurther(further.z)
+                found.addFurther(further.m)
                 _ = try dataset.attributes(of: feature)
             }
             guard found.featureCount == featureCount, found.idSum == idSum,
-                found.coordinateCount == coordinateCount, found.extent == extent
+                found.coordinateCount == coordinateCount, found.extent == extent,
+                found.furtherSum == furtherSum
             else { throw Failure(.corrupt, "it does not hold the features written to it") }
         } catch let failure as Failure {
             throw Failure(

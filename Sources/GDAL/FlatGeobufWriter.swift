@@ -38,10 +38,12 @@ public struct FlatGeobufWriter: ~Copyable {
     ///
     /// - Parameters:
     ///   - name: The layer's name.
+    ///   - hasZ: Whether every coordinate has a Z.
+    ///   - hasM: Whether every coordinate has an M.
     ///   - wkid: The coordinate system's number; when nil, `wkt` is used.
     public init(
-        path: String, name: String, geometry: Geometry, fields: [SourceField], wkid: Int?,
-        wkt: String?
+        path: String, name: String, geometry: Geometry, hasZ: Bool = false, hasM: Bool = false,
+        fields: [SourceField], wkid: Int?, wkt: String?
     ) throws(GDALError) {
         let log = MessageLog()
         let operation = "create '\(path)'"
@@ -51,9 +53,10 @@ public struct FlatGeobufWriter: ~Copyable {
                 let dataset = unsafe GDALCreate(driver, path, 0, 0, 0, GDT_Unknown, nil)
             else { return nil }
             let options = StringList(["SPATIAL_INDEX=YES"])
+            let type = OGR_GT_SetModifier(geometry.type, hasZ ? 1 : 0, hasM ? 1 : 0)
             guard
                 let layer = unsafe GDALDatasetCreateLayer(
-                    dataset, name, reference.handle, geometry.type, options.pointer)
+                    dataset, name, reference.handle, type, options.pointer)
             else {
                 unsafe GDALClose(dataset)
                 return nil
@@ -82,6 +85,7 @@ public struct FlatGeobufWriter: ~Copyable {
             }
         let definition = unsafe OGR_Fld_Create(field.name, type)
         unsafe OGR_Fld_SetSubType(definition, subtype)
+        if !field.alias.isEmpty { unsafe OGR_Fld_SetAlternativeName(definition, field.alias) }
         if type == OFTString, field.width > 0 {
             unsafe OGR_Fld_SetWidth(definition, Int32(clamping: field.width))
         }
@@ -93,7 +97,7 @@ public struct FlatGeobufWriter: ~Copyable {
     ///
     /// - Parameters:
     ///   - values: One per field, in order; text must be UTF-8.
-    ///   - wkb: The geometry, of the file's kind.
+    ///   - wkb: The geometry, of the file's kind, with the ordinates that the file has.
     public func append(_ values: [SourceValue], wkb: [UInt8]) throws(GDALError) {
         let log = MessageLog()
         let isWritten = log.listen { () -> Bool in

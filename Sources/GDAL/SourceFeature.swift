@@ -25,14 +25,8 @@ public struct SourceFeature: ~Copyable {
     /// The source's own number for the feature.
     public var id: Int64 { unsafe OGR_F_GetFID(handle) }
 
-    /// Whether the geometry, before ``wkb()`` is asked for, has heights or measures.
-    public var hasFurtherOrdinates: Bool {
-        guard let geometry = unsafe OGR_F_GetGeometryRef(handle) else { return false }
-        return unsafe OGR_G_Is3D(geometry) != 0 || OGR_G_IsMeasured(geometry) != 0
-    }
-
-    /// The geometry as little-endian ISO WKB, two ordinates per vertex, x first, curves replaced by
-    /// chains of segments; nil when the feature has none or it cannot be expressed.
+    /// The geometry as little-endian ISO WKB, x first, then y, and Z and M where it has them, curves
+    /// replaced by chains of segments; nil when the feature has none or it cannot be expressed.
     public func wkb() -> [UInt8]? {
         let log = MessageLog()
         return log.listen { () -> [UInt8]? in
@@ -40,14 +34,13 @@ public struct SourceFeature: ~Copyable {
             if unsafe OGR_G_HasCurveGeometry(own, 0) != 0 {
                 guard let linear = unsafe OGR_G_GetLinearGeometry(own, 0, nil) else { return nil }
                 defer { unsafe OGR_G_DestroyGeometry(linear) }
-                return unsafe flatWKB(linear)
+                return unsafe plainWKB(linear)
             }
-            return unsafe flatWKB(own)
+            return unsafe plainWKB(own)
         }
     }
 
-    private func flatWKB(_ geometry: OGRGeometryH) -> [UInt8]? {
-        unsafe OGR_G_FlattenTo2D(geometry)
+    private func plainWKB(_ geometry: OGRGeometryH) -> [UInt8]? {
         if swapsAxes { unsafe OGR_G_SwapXY(geometry) }
         let count = Int(unsafe OGR_G_WkbSize(geometry))
         guard count > 0 else { return nil }

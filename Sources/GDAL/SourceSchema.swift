@@ -45,10 +45,13 @@ public struct SourceField: Hashable, Sendable {
     public var kind: Kind
     /// The width the source states, 0 for none.
     public var width: Int
+    /// What people call it; empty where the source does not tell.
+    public var alias: String
 
     /// Makes a column.
-    public init(name: String, kind: Kind, width: Int) {
+    public init(name: String, kind: Kind, width: Int, alias: String = "") {
         self.name = name
+        self.alias = alias
         self.kind = kind
         self.width = width
     }

@@ -104,7 +104,10 @@ public final class VectorSource {
             default: .text
             }
         let name = unsafe OGR_Fld_GetNameRef(field).map { unsafe String(cString: $0) } ?? ""
-        return SourceField(name: name, kind: kind, width: Int(unsafe OGR_Fld_GetWidth(field)))
+        let alias =
+            unsafe OGR_Fld_GetAlternativeNameRef(field).map { unsafe String(cString: $0) } ?? ""
+        return SourceField(
+            name: name, kind: kind, width: Int(unsafe OGR_Fld_GetWidth(field)), alias: alias)
     }
 
     deinit {

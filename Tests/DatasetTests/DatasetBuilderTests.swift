@@ -228,19 +228,18 @@ import Testing
         #expect(try dataset.contents()[1]?.values.last == .string("Café €"))
     }
 
-    @Test func `curves become chains and heights are dropped`() throws {
+    @Test func `curves become chains`() throws {
         let path = try scratch.write(
             "curves.csv",
             """
             id,wkt
             1,"CIRCULARSTRING(0 0,1 1,2 0)"
-            2,"LINESTRING ZM (0 0 5 6,1 1 5 6)"
+            2,"LINESTRING (0 0,1 1)"
             3,"COMPOUNDCURVE((0 0,1 0),CIRCULARSTRING(1 0,2 1,3 0))"
 
             """)
         let layer = try #require(try imported(path).first)
         #expect(layer.properties.geometryType == .polyline && layer.featureCount == 3)
-        #expect(layer.notes.contains("heights and measures (z, m) were dropped"))
         let contents = try scratch.dataset(layer).contents()
         #expect(contents[2]?.parts == [[[0, 0], [1, 1]]])
         let arc = try #require(contents[1]?.parts.first)
