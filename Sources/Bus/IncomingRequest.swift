@@ -16,11 +16,25 @@ public struct IncomingRequest: Sendable {
     public let deadline: ContinuousClock.Instant?
     private let ticket: Ticket
 
-    init(_ message: Message, _ send: @escaping @Sendable (Message) -> Void) {
+    init(
+        _ message: Message, abandonment: Abandonment? = nil,
+        _ send: @escaping @Sendable (Message) -> Void
+    ) {
         self.message = message
         let limit = message.header.ttlMilliseconds
         deadline = limit == 0 ? nil : ContinuousClock.now + .milliseconds(limit)
-        ticket = Ticket(question: message.header, send: send)
+        ticket = Ticket(question: message.header, abandonment: abandonment, send: send)
+    }
+
+    /// Whether the asker of a task is gone, or has said that it no longer waits.
+    public var isAbandoned: Bool { ticket.abandonment?.isRaised ?? false }
+
+    /// Calls `body` once, on the bus thread, when the asker of a task goes away or says that it no
+    /// longer waits; never after the answer.
+    ///
+    /// Answers are then dropped. Only one body is kept.
+    public func whenAbandoned(_ body: @escaping @Sendable () -> Void) {
+        ticket.abandonment?.whenRaised(body)
     }
 
     /// What is asked, by whom; throws `Failure` (`invalidParameter`) when the metadata is not JSON
@@ -60,16 +74,23 @@ public struct IncomingRequest: Sendable {
 
     private final class Ticket: Sendable {
         private let question: MessageHeader
+        let abandonment: Abandonment?
         private let send: @Sendable (Message) -> Void
         private let isAnswered = Atomic<Bool>(false)
 
-        init(question: MessageHeader, send: @escaping @Sendable (Message) -> Void) {
+        init(
+            question: MessageHeader, abandonment: Abandonment?,
+            send: @escaping @Sendable (Message) -> Void
+        ) {
             self.question = question
+            self.abandonment = abandonment
             self.send = send
         }
 
         func answer(_ kind: MessageKind, metadata: Data, payload: Data, sequence: Int64) {
-            guard !isAnswered.exchange(true, ordering: .acquiringAndReleasing) else { return }
+            guard !isAnswered.exchange(true, ordering: .acquiringAndReleasing),
+                abandonment?.isRaised != true
+            else { return }
             send(
                 Message(
                     header: MessageHeader(

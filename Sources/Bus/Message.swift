@@ -38,7 +38,7 @@ public struct MessageKind: RawRepresentable, Hashable, Sendable, CustomStringCon
     public static let progress = MessageKind(rawValue: 11)
     /// Worker to supervisor: so many more tasks fit.
     public static let credit = MessageKind(rawValue: 12)
-    /// Supervisor to worker: stop that task.
+    /// Supervisor to worker: stop that task; client to service: nobody waits for it any more.
     public static let cancel = MessageKind(rawValue: 13)
     /// Supervisor to worker: finish, then leave.
     public static let drain = MessageKind(rawValue: 14)

@@ -15,6 +15,10 @@ final class RequesterChannel: Channel {
     /// Twice as many and some: libzmq takes back room only after half of a high-water mark has left.
     static let highWaterMark: Int32 = 10_000
 
+    /// How much longer than its limit a task is waited for: so that the refusal of whoever has it, which
+    /// says where the time went, still comes.
+    static let graceNanoseconds: Int64 = 500_000_000
+
     typealias Completion = @Sendable (Result<Message, Failure>) -> Void
 
     private struct Question {
@@ -51,7 +55,8 @@ final class RequesterChannel: Channel {
                     Failure(.busy, "\(questions.count) requests to \(endpoint) are under way")))
         }
         let now = MonotonicClock.nanoseconds()
-        let deadline = now + timeout.nanoseconds
+        let grace = message.header.kind == .task ? Self.graceNanoseconds : 0
+        let deadline = now + timeout.nanoseconds + grace
         let first = min(deadline, now + connectTimeout.nanoseconds)
         questions[id] = Question(
             message: message, completion: completion, timer: addTimer(first, id),
@@ -60,7 +65,13 @@ final class RequesterChannel: Channel {
         sendWaiting()
     }
 
-    func giveUp(_ id: UUID, _ failure: Failure) { finish(id, .failure(failure)) }
+    /// Waits no longer; the service hears it, where a task keeps it busy.
+    func giveUp(_ id: UUID, _ failure: Failure) {
+        if let question = questions[id], question.isSent, question.message.header.kind == .task {
+            _ = try? send(Message(header: MessageHeader(kind: .cancel, correlation: id)))
+        }
+        finish(id, .failure(failure))
+    }
 
     private func sendWaiting() {
         guard isConnected else { return }
@@ -92,7 +103,10 @@ final class RequesterChannel: Channel {
         }
         let failure =
             question.isSent
-            ? Failure(.timedOut, "\(endpoint) gave no answer in time")
+            ? Failure(
+                .timedOut,
+                "\(endpoint) gave no answer within the limit of "
+                    + "\(question.message.header.ttlMilliseconds) ms")
             : Failure(.unavailable, "nobody answers at \(endpoint): is the service running?")
         finish(id, .failure(failure))
     }

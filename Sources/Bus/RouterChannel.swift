@@ -9,6 +9,7 @@ internal import ZeroMQ
 final class RouterChannel: Channel {
     private let handler: @Sendable (IncomingRequest) -> Void
     private let thread: BusThread
+    private var open = OpenQuestions()
 
     init(
         _ thread: BusThread, _ endpoint: Endpoint,
@@ -28,22 +29,50 @@ final class RouterChannel: Channel {
             switch next(leadingCount: 1) {
             case nil: return
             case .fault(let fault, let asker): refuse(fault, asker)
-            case .message(let asker, let message): accept(message, asker)
+            case .message(let asker, let message):
+                message.header.kind == .cancel
+                    ? cancel(message, asker)
+                    : accept(message, asker, at: loop.bodyFrame.connectionDescriptor)
             }
         }
     }
 
-    private func accept(_ message: Message, _ asker: [UInt8]) {
+    override func handle(_ event: SocketEvent) {
+        switch event.kind {
+        case .accepted: open.opened(event.value)
+        case .disconnected: for task in open.closed(event.value) { task.raise() }
+        default: break
+        }
+    }
+
+    private func accept(_ message: Message, _ asker: [UInt8], at descriptor: Int32?) {
         guard message.header.kind == .request || message.header.kind == .task else {
             return refuse(.kind, asker)
         }
         loop.counters.change { $0.receivedCount += 1 }
         let id = id
         let thread = thread
-        handler(
-            IncomingRequest(message) { answer in
-                thread.post { (thread.loop.channel(id) as? RouterChannel)?.answer(answer, asker) }
-            })
+        let abandonment = message.header.kind == .task ? Abandonment() : nil
+        let request = IncomingRequest(message, abandonment: abandonment) { answer in
+            thread.post { (thread.loop.channel(id) as? RouterChannel)?.answer(answer, asker) }
+        }
+        if let abandonment {
+            // Who is new on a connection may have gone again, and its number may have been another's:
+            // the connections' story up to here comes first.
+            if !open.knows(asker, at: descriptor) { receiveEvents() }
+            for _ in 0..<Self.batchCount where !open.isOpen(descriptor) { receiveEvents() }
+            guard open.add(message.header.messageID, from: asker, at: descriptor, abandonment)
+            else {
+                return abandonment.raise()
+            }
+        }
+        handler(request)
+    }
+
+    /// Somebody no longer waits; for a question that was answered meanwhile it means nothing.
+    private func cancel(_ message: Message, _ asker: [UInt8]) {
+        loop.counters.change { $0.receivedCount += 1 }
+        open.abandon(message.header.correlation, from: asker)?.raise()
     }
 
     /// Only a peer of another wire version is told why: it can be one of ours, newer or older.
@@ -57,6 +86,7 @@ final class RouterChannel: Channel {
     }
 
     private func answer(_ answer: Message, _ asker: [UInt8]) {
+        open.remove(answer.header.correlation, from: asker)
         var answer = answer
         do throws(Failure) { try endpoint.check(answer) } catch {
             loop.counters.change { $0.oversizeCount += 1 }

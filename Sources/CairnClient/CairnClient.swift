@@ -104,8 +104,9 @@ public final class CairnClient: Sendable {
         let slice = message.header.kind == .task ? timeout : max(timeout / 3, .seconds(1))
         var awaySince: ContinuousClock.Instant?
         var pause = Duration.milliseconds(20)
+        var left = timeout
         while true {
-            let left = end - ContinuousClock.now
+            defer { left = end - ContinuousClock.now }
             do throws(Failure) {
                 let limit = min(slice, left)
                 return try await requester.send(
@@ -121,7 +122,8 @@ public final class CairnClient: Sendable {
                     pause = min(pause * 2, .milliseconds(500))
                 case .timedOut:
                     awaySince = nil
-                    guard now < end else { throw error }
+                    // Of a task, the service itself said so, or has had all the time.
+                    guard now < end, message.header.kind != .task else { throw error }
                 default: throw error
                 }
             }

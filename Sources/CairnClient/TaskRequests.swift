@@ -90,6 +90,13 @@ extension CairnClient {
         try await request(.supervisorRequests, "list", Nothing(), timeout: timeout)
     }
 
+    /// What the supervisor has to do now, and what it has counted since its start.
+    public func supervisorStatus(
+        timeout: Duration = .seconds(10)
+    ) async throws(Failure) -> SupervisorStatus {
+        try await request(.supervisorRequests, "status", Nothing(), timeout: timeout)
+    }
+
     /// The workers that are there now.
     public func workers(
         timeout: Duration = .seconds(10)

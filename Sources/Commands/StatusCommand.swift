@@ -15,7 +15,8 @@ struct StatusCommand: SiteCommand {
         discussion: """
             Exits 0 when the site is up, 69 when it is not. JSON lines: one \
             {"kind":"process",…} per process of 'cairn up', one {"kind":"worker",…} per worker the \
-            supervisor knows, one {"kind":"log","head":…}.
+            supervisor knows, one {"kind":"supervisor",…} with what waits and what was counted, one \
+            {"kind":"log","head":…}.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -45,6 +46,7 @@ struct StatusCommand: SiteCommand {
             }?.processes ?? []
         let head = try await session.head()
         let workers = try await session.client().workers()
+        let supervisor = try await session.client().supervisorStatus()
         if session.output.isJSON {
             for process in processes {
                 try session.output.record(Line(kind: "process", value: process))
@@ -52,10 +54,12 @@ struct StatusCommand: SiteCommand {
             for worker in workers {
                 try session.output.record(Line(kind: "worker", value: worker))
             }
+            try session.output.record(Line(kind: "supervisor", value: supervisor))
             try session.output.record(
                 Line(kind: "log", value: LogLine(head: head, site: session.site.path)))
         } else {
             try session.output.lines(Self.text(processes, workers, head, session.site.path))
+            try session.output.lines(supervisor.lines)
         }
     }
 
@@ -99,5 +103,21 @@ struct StatusCommand: SiteCommand {
         case ..<172_800: return "\(seconds / 3600)h"
         default: return "\(seconds / 86_400)d"
         }
+    }
+}
+
+extension SupervisorStatus {
+    /// What waits, pool by pool, and what became of tasks without an answer.
+    fileprivate var lines: [String] {
+        let waiting = pools.map {
+            "\($0.pool) \($0.waitingTaskCount) waiting, \($0.runningTaskCount) running"
+                + ($0.cancellingTaskCount > 0 ? " (\($0.cancellingTaskCount) being stopped)" : "")
+        }
+        return [
+            "", "tasks  " + waiting.joined(separator: "; "),
+            "       \(abandonedTaskCount) abandoned, \(cancelledTaskCount) of them stopped, "
+                + "\(expiredTaskCount) expired, \(redispatchedTaskCount) given again, "
+                + "\(lostWorkerCount) workers lost",
+        ]
     }
 }

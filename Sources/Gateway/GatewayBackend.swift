@@ -17,14 +17,22 @@ public protocol GatewayBackend: Sendable {
         named name: MapName, at position: Int64?, minSequence: Int64?
     ) async throws(Failure) -> MapDescription?
 
-    /// Answers "what is here?".
-    func identify(_ request: IdentifyRequest) async throws(Failure) -> IdentifyAnswer
+    /// Answers "what is here?" within a time; stops working when the calling task is cancelled.
+    func identify(
+        _ request: IdentifyRequest, within limit: Duration
+    ) async throws(Failure) -> IdentifyAnswer
     /// Answers "where is that?".
-    func geocode(_ request: GeocodeRequest) async throws(Failure) -> GeocodeAnswer
+    func geocode(
+        _ request: GeocodeRequest, within limit: Duration
+    ) async throws(Failure) -> GeocodeAnswer
     /// Answers "how may this text go on?".
-    func suggest(_ request: SuggestRequest) async throws(Failure) -> SuggestAnswer
+    func suggest(
+        _ request: SuggestRequest, within limit: Duration
+    ) async throws(Failure) -> SuggestAnswer
     /// Answers "what is the name of this place?".
-    func reverse(_ request: ReverseGeocodeRequest) async throws(Failure) -> ReverseGeocodeAnswer
+    func reverse(
+        _ request: ReverseGeocodeRequest, within limit: Duration
+    ) async throws(Failure) -> ReverseGeocodeAnswer
 
     /// The sequence number up to which the site is known, and whether its log is out of reach now.
     func health() async -> (sequence: Int64, isStale: Bool)

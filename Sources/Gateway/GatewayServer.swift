@@ -34,6 +34,7 @@ public final class GatewayServer: Sendable {
     private let configuration: Configuration
     private let logger: Logger
     private let group = Mutex<ServiceGroup?>(nil)
+    private let connections = OpenConnections()
 
     /// Makes a server that has not bound its port yet.
     public init(backend: any GatewayBackend, configuration: Configuration, logger: Logger) {
@@ -50,15 +51,19 @@ public final class GatewayServer: Sendable {
         onListening: @escaping @Sendable (Int) -> Void = { _ in }
     ) async throws(Failure) {
         let limit = configuration.requestByteLimit
+        let connections = connections
         let http = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [MalformedRequests(headByteLimit: limit)],
+            additionalChannelHandlers: [
+                MalformedRequests(headByteLimit: limit), ConnectionWatch(connections),
+            ],
             idleTimeout: .seconds(75),
             httpDecoderConfiguration: .init(
                 maxHeaderFieldSize: limit, maxHeaderListSize: limit, maxHeaderFieldCount: 100))
         var quiet = logger
         quiet.logLevel = .error
         let application = Application(
-            responder: GatewayResponder(service: service, bodyByteLimit: limit),
+            responder: GatewayResponder(
+                service: service, connections: connections, bodyByteLimit: limit),
             server: .http1(configuration: http),
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.host, port: configuration.port),
@@ -99,17 +104,30 @@ public final class GatewayServer: Sendable {
     }
 }
 
+/// A request with the connection it came over.
+private struct GatewayContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    let channel: any Channel
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = .init(source: source)
+        channel = source.channel
+    }
+}
+
 /// Joins the service to HTTP: methods, headers, bounded bodies.
 private struct GatewayResponder: HTTPResponder {
-    typealias Context = BasicRequestContext
+    typealias Context = GatewayContext
 
     let service: GatewayService
+    let connections: OpenConnections
     let bodyByteLimit: Int
 
-    func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
+    func respond(to request: Request, context: GatewayContext) async throws -> Response {
         switch request.method {
-        case .get, .head: return response(to: request, await service.answer(translate(request)))
-        case .post: return response(to: request, await answerForm(request))
+        case .get, .head:
+            return response(to: request, await answer(translate(request), context.channel))
+        case .post: return response(to: request, await answerForm(request, context.channel))
         case .options: return Response(status: .noContent, headers: Self.commonHeaders)
         default:
             let failure = Failure(
@@ -118,6 +136,12 @@ private struct GatewayResponder: HTTPResponder {
             return response(
                 to: request, GatewayResponse(status: 405, body: ErrorBody.json(failure)))
         }
+    }
+
+    /// What nobody waits for any more is cancelled.
+    private func answer(_ request: GatewayRequest, _ channel: any Channel) async -> GatewayResponse
+    {
+        await connections.answering(channel) { [service] in await service.answer(request) }
     }
 
     private func translate(_ request: Request) -> GatewayRequest {
@@ -130,7 +154,9 @@ private struct GatewayResponder: HTTPResponder {
             wantsPage: accept.contains("text/html"))
     }
 
-    private func answerForm(_ request: Request) async -> GatewayResponse {
+    private func answerForm(
+        _ request: Request, _ channel: any Channel
+    ) async -> GatewayResponse {
         let type = request.headers[.contentType]?.lowercased() ?? ""
         guard type.isEmpty || type.hasPrefix("application/x-www-form-urlencoded") else {
             let failure = Failure(
@@ -139,33 +165,40 @@ private struct GatewayResponder: HTTPResponder {
             return GatewayResponse(body: ErrorBody.json(failure))
         }
         var translated = translate(request)
-        guard let form = await form(of: request.body) else {
-            let failure = Failure(
-                .tooLarge, "the body of the request could not be read within \(bodyByteLimit) bytes"
-            )
-            return GatewayResponse(body: ErrorBody.json(failure))
+        do throws(Failure) {
+            translated.form = try await form(of: request.body)
+        } catch {
+            return GatewayResponse(body: ErrorBody.json(error))
         }
-        translated.form = form
-        return await service.answer(translated)
+        return await answer(translated, channel)
     }
 
-    /// The whole body; nil when it breaks off or is too large.
+    /// The whole body; throws `Failure`: `tooLarge`, or `unreadable` when it breaks off.
     ///
     /// What is too large is read on and dropped, up to 64 MiB: most clients hear no answer before
     /// they have sent everything.
-    private func form(of body: RequestBody) async -> [UInt8]? {
+    private func form(of body: RequestBody) async throws(Failure) -> [UInt8] {
         var bytes: [UInt8] = []
         var byteCount = 0
         do {
             for try await part in body {
                 byteCount += part.readableBytes
-                if byteCount > Self.droppedByteLimit { return nil }
+                if byteCount > Self.droppedByteLimit { break }
                 if byteCount <= bodyByteLimit { bytes += part.readableBytesView }
             }
         } catch {
-            return nil
+            throw Failure(
+                .unreadable, "the body of the request broke off after \(byteCount) bytes")
         }
-        return byteCount <= bodyByteLimit ? bytes : nil
+        guard byteCount <= bodyByteLimit else {
+            let size =
+                byteCount > Self.droppedByteLimit
+                ? "more than \(Self.droppedByteLimit)" : "\(byteCount)"
+            throw Failure(
+                .tooLarge,
+                "the body of the request has \(size) bytes; at most \(bodyByteLimit) are taken")
+        }
+        return bytes
     }
 
     private static let droppedByteLimit = 64 << 20

@@ -107,7 +107,7 @@ struct GatewayService: Sendable {
     ) async throws(Failure) -> GatewayResponse {
         let request = try IdentifyResource.request(map: try mapName(text), parameters)
         let isTyped = try parameters.flag("returnUnformattedValues", default: false)
-        let answer = try await backend.identify(request)
+        let answer = try await backend.identify(request, within: try parameters.timeout())
         let body = IdentifyResource.body(
             answer, returnGeometry: request.returnGeometry, isTyped: isTyped)
         return GatewayResponse(body: body, sequence: answer.sequence)
@@ -127,19 +127,19 @@ struct GatewayService: Sendable {
         case .findAddressCandidates:
             let reference = try OutputReference(parameters)
             let request = try GeocodeResource.request(locator: name, parameters)
-            let answer = try await backend.geocode(request)
+            let answer = try await backend.geocode(request, within: try parameters.timeout())
             return GatewayResponse(
                 body: GeocodeResource.body(
                     answer, outFields: parameters["outFields"], in: reference))
         case .suggest:
             let request = try GeocodeResource.suggestRequest(locator: name, parameters)
-            return GatewayResponse(
-                body: GeocodeResource.body(try await backend.suggest(request)))
+            let answer = try await backend.suggest(request, within: try parameters.timeout())
+            return GatewayResponse(body: GeocodeResource.body(answer))
         case .reverseGeocode:
             let reference = try OutputReference(parameters)
             let request = try GeocodeResource.reverseRequest(locator: name, parameters)
-            return GatewayResponse(
-                body: GeocodeResource.body(try await backend.reverse(request), in: reference))
+            let answer = try await backend.reverse(request, within: try parameters.timeout())
+            return GatewayResponse(body: GeocodeResource.body(answer, in: reference))
         }
     }
 

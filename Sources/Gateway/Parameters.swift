@@ -113,6 +113,15 @@ extension Parameters {
         return value
     }
 
+    /// `timeout`: how long the client waits at most, in seconds; 15 when absent, at most 60.
+    func timeout() throws(Failure) -> Duration {
+        guard let seconds = try number("timeout") else { return .seconds(15) }
+        guard 0.001...60 ~= seconds else {
+            throw Self.unexpected("timeout", self["timeout"] ?? "", "seconds, 0.001 to 60")
+        }
+        return .milliseconds(Int64(seconds * 1_000))
+    }
+
     /// `true` or `false` in any letter case, or 1 or 0; the default when absent.
     func flag(_ name: String, default value: Bool) throws(Failure) -> Bool {
         guard let text = self[name] else { return value }

@@ -8,8 +8,6 @@ public import CairnModel
 /// of the supervisor's workers.
 public struct SiteBackend: GatewayBackend {
     private let client: CairnClient
-    /// How long a client of the gateway waits at most.
-    private static let timeout = Duration.seconds(15)
 
     /// Answers through that client.
     public init(client: CairnClient) { self.client = client }
@@ -27,25 +25,31 @@ public struct SiteBackend: GatewayBackend {
     }
 
     /// Asks an identify worker.
-    public func identify(_ request: IdentifyRequest) async throws(Failure) -> IdentifyAnswer {
-        try await client.identify(request, timeout: Self.timeout)
+    public func identify(
+        _ request: IdentifyRequest, within limit: Duration
+    ) async throws(Failure) -> IdentifyAnswer {
+        try await client.identify(request, timeout: limit)
     }
 
     /// Asks a locator worker.
-    public func geocode(_ request: GeocodeRequest) async throws(Failure) -> GeocodeAnswer {
-        try await client.geocode(request, timeout: Self.timeout)
+    public func geocode(
+        _ request: GeocodeRequest, within limit: Duration
+    ) async throws(Failure) -> GeocodeAnswer {
+        try await client.geocode(request, timeout: limit)
     }
 
     /// Asks a locator worker.
-    public func suggest(_ request: SuggestRequest) async throws(Failure) -> SuggestAnswer {
-        try await client.suggest(request, timeout: Self.timeout)
+    public func suggest(
+        _ request: SuggestRequest, within limit: Duration
+    ) async throws(Failure) -> SuggestAnswer {
+        try await client.suggest(request, timeout: limit)
     }
 
     /// Asks a locator worker.
     public func reverse(
-        _ request: ReverseGeocodeRequest
+        _ request: ReverseGeocodeRequest, within limit: Duration
     ) async throws(Failure) -> ReverseGeocodeAnswer {
-        try await client.reverse(request, timeout: Self.timeout)
+        try await client.reverse(request, timeout: limit)
     }
 
     /// Whether the log can be heard.

@@ -97,6 +97,16 @@ public final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
         }
     }
 
+    /// Takes the oldest element that satisfies the condition out of the queue, without waiting; nil
+    /// when none does.
+    public func removeFirst(where condition: (Element) -> Bool) -> Element? {
+        locked {
+            guard let index = elements[head...].firstIndex(where: condition) else { return nil }
+            unsafe pthread_cond_signal(notFull)
+            return elements.remove(at: index)
+        }
+    }
+
     /// Takes the oldest element, waiting for one.
     ///
     /// Blocks; nil once the queue is closed and empty.

@@ -28,11 +28,12 @@ extension Hub {
                 try requireJobs()
                 request.reply(encoding: list)
             case "workers": request.reply(encoding: workerDescriptions)
+            case "status": request.reply(encoding: status)
             case let other:
                 throw Failure(
                     .notFound,
                     "the supervisor has no operation '\(other.prefix(40))'; it has submit, command, "
-                        + "describe, list and workers")
+                        + "describe, list, workers and status")
             }
         } catch {
             request.reply(failure: error)
@@ -136,6 +137,25 @@ extension Hub {
             ($0.pool.rawValue, $0.since.microseconds, $0.instance.uuidString)
                 < ($1.pool.rawValue, $1.since.microseconds, $1.instance.uuidString)
         }
+    }
+
+    var status: SupervisorStatus {
+        let pools = WorkerPool.allCases.map { pool in
+            let workers = workers.values.filter { $0.hello.pool == pool }
+            return PoolStatus(
+                pool: pool, workerCount: workers.count, waitingTaskCount: queues[pool]?.count ?? 0,
+                runningTaskCount: workers.reduce(0) { $0 + $1.tasks.count },
+                cancellingTaskCount: workers.reduce(0) { count, worker in
+                    count + worker.tasks.values.count(where: \.isCancelled)
+                },
+                taskCredit: workers.reduce(0) { $0 + $1.taskCredit })
+        }
+        return SupervisorStatus(
+            pools: pools, abandonedTaskCount: counters.abandonedTaskCount,
+            cancelledTaskCount: counters.cancelledTaskCount,
+            expiredTaskCount: counters.expiredTaskCount,
+            redispatchedTaskCount: counters.redispatchCount,
+            lostWorkerCount: counters.lostWorkerCount)
     }
 
     // MARK: Live

@@ -23,13 +23,33 @@ extension Hub {
         }
         guard !isDraining else { return request.reply(failure: .draining) }
         if isAbsent(pool) { return request.reply(failure: Self.absence(of: pool)) }
-        let task = PendingTask(request, pool: pool, now: .now)
+        nextTask += 1
+        let serial = nextTask
+        let task = PendingTask(request, pool: pool, serial: serial, now: .now)
         guard queues[pool, default: TaskQueue()].append(task) else {
             return request.reply(
                 failure: Failure(
                     .busy, "\(TaskQueue.capacity) requests wait for \(pool.processName)"))
         }
+        request.whenAbandoned { [weak self] in
+            self?.assumeIsolated { $0.abandoned(serial, in: pool) }
+        }
         dispatchTasks(pool)
+    }
+
+    /// Nobody waits for the task any more: it is not begun, or its worker is told to stop.
+    ///
+    /// A worker's credit comes back with its answer, which goes nowhere.
+    private func abandoned(_ serial: UInt64, in pool: WorkerPool) {
+        counters.abandonedTaskCount += 1
+        for (instance, worker) in workers where worker.hello.pool == pool {
+            guard let dispatch = worker.tasks.first(where: { $0.value.serial == serial })?.key
+            else { continue }
+            workers[instance]?.tasks[dispatch]?.isCancelled = true
+            counters.cancelledTaskCount += 1
+            send(Message(header: MessageHeader(kind: .cancel, messageID: dispatch)), to: instance)
+            return
+        }
     }
 
     private func isAbsent(_ pool: WorkerPool) -> Bool {
@@ -48,16 +68,24 @@ extension Hub {
     func dispatchTasks(_ pool: WorkerPool) {
         while (queues[pool]?.count ?? 0) > 0, let instance = freest(in: pool) {
             guard let task = queues[pool]?.popFirst() else { return }
+            guard !task.request.isAbandoned else { continue }
             let now = ContinuousClock.now
             guard task.deadline > now else {
-                task.request.reply(failure: Self.expired)
+                expire(task)
                 continue
             }
             give(task, to: instance, now)
         }
     }
 
-    private static let expired = Failure(.timedOut, "no worker had time for the request")
+    private func expire(_ task: PendingTask) {
+        counters.expiredTaskCount += 1
+        task.request.reply(
+            failure: Failure(
+                .timedOut,
+                "no \(task.pool.processName) had time for the request within its limit of "
+                    + "\(task.limitMilliseconds) ms; it was not begun"))
+    }
 
     private func freest(in pool: WorkerPool) -> UUID? {
         var best: WorkerLane?
@@ -76,7 +104,8 @@ extension Hub {
         let question = task.request.message
         let header = MessageHeader(
             kind: .task, pool: task.pool.rawValue, contentType: question.header.contentType,
-            correlation: instance, ttlMilliseconds: task.timeLeft(at: now))
+            correlation: instance, sequence: Int64(task.limitMilliseconds),
+            ttlMilliseconds: task.timeLeft(at: now))
         let message = Message(
             header: header, metadata: question.metadata, payload: question.payload)
         do throws(Failure) {
@@ -121,6 +150,7 @@ extension Hub {
 
     /// Gives a task to another worker: it changes nothing, so it may be done twice.
     func redispatch(_ task: PendingTask) {
+        guard !task.request.isAbandoned else { return }
         counters.redispatchCount += 1
         guard task.deathCount < Self.taskDeathBound else {
             return task.request.reply(
@@ -134,9 +164,7 @@ extension Hub {
 
     func expireTasks(_ now: Int64) {
         for pool in WorkerPool.allCases where (queues[pool]?.count ?? 0) > 0 {
-            for task in queues[pool]?.removeExpired(at: .now) ?? [] {
-                task.request.reply(failure: Self.expired)
-            }
+            for task in queues[pool]?.removeExpired(at: .now) ?? [] { expire(task) }
             guard isAbsent(pool) else {
                 dispatchTasks(pool)
                 continue

@@ -22,6 +22,8 @@ actor Hub {
     var nextGeneration = 0
     /// When a pool last had a worker; monotonic nanoseconds.
     var lastServed: [WorkerPool: Int64] = [:]
+    /// The serial number given to a task last.
+    var nextTask: UInt64 = 0
     /// Interactive tasks nobody has taken yet.
     var queues: [WorkerPool: TaskQueue] = [:]
 
@@ -179,6 +181,12 @@ struct HubCounters {
     var lateResultCount = 0
     var redispatchCount = 0
     var lostWorkerCount = 0
+    /// Tasks whose asker went away or no longer waited.
+    var abandonedTaskCount = 0
+    /// Those of them that a worker had and was told to stop.
+    var cancelledTaskCount = 0
+    /// Tasks whose time was over before a worker had room for them.
+    var expiredTaskCount = 0
 }
 
 extension Failure {

@@ -42,7 +42,9 @@ extension Hub {
         [
             "staleResults": counters.staleResultCount, "lateResults": counters.lateResultCount,
             "redispatches": counters.redispatchCount, "lostWorkers": counters.lostWorkerCount,
-            "workers": workers.count,
+            "abandonedTasks": counters.abandonedTaskCount,
+            "cancelledTasks": counters.cancelledTaskCount,
+            "expiredTasks": counters.expiredTaskCount, "workers": workers.count,
         ]
     }
 }

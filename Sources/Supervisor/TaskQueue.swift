@@ -9,18 +9,32 @@ internal import DequeModule
 struct PendingTask: Sendable {
     let request: IncomingRequest
     let pool: WorkerPool
+    /// Tells it from every other task of this supervisor.
+    let serial: UInt64
     /// When it goes without an answer: the asker's limit, or `TaskQueue.longestWait`.
     let deadline: ContinuousClock.Instant
     /// Workers that died while they had it.
     var deathCount = 0
     /// When it was given to the worker that has it.
     var givenAt: ContinuousClock.Instant
+    /// Whether that worker has been told to stop.
+    var isCancelled = false
 
-    init(_ request: IncomingRequest, pool: WorkerPool, now: ContinuousClock.Instant) {
+    init(
+        _ request: IncomingRequest, pool: WorkerPool, serial: UInt64,
+        now: ContinuousClock.Instant
+    ) {
         self.request = request
         self.pool = pool
+        self.serial = serial
         givenAt = now
         deadline = request.deadline ?? now + TaskQueue.longestWait
+    }
+
+    /// How long its asker waits in all, in milliseconds.
+    var limitMilliseconds: UInt32 {
+        let asked = request.message.header.ttlMilliseconds
+        return asked > 0 ? asked : UInt32(TaskQueue.longestWait.wholeNanoseconds / 1_000_000)
     }
 
     /// Milliseconds left, at least 1.
@@ -44,6 +58,7 @@ struct TaskQueue: Sendable {
 
     /// False when the queue is full.
     mutating func append(_ task: PendingTask) -> Bool {
+        if tasks.count >= Self.capacity { tasks.removeAll { $0.request.isAbandoned } }
         guard tasks.count < Self.capacity else { return false }
         tasks.append(task)
         return true
@@ -54,11 +69,13 @@ struct TaskQueue: Sendable {
 
     mutating func popFirst() -> PendingTask? { tasks.popFirst() }
 
-    /// Takes the tasks out that nobody waits for any more.
+    /// Takes the tasks out whose time is over, and drops those nobody waits for any more.
     mutating func removeExpired(at now: ContinuousClock.Instant) -> [PendingTask] {
-        guard tasks.contains(where: { $0.deadline <= now }) else { return [] }
-        let expired = tasks.filter { $0.deadline <= now }
-        tasks.removeAll { $0.deadline <= now }
+        guard tasks.contains(where: { $0.deadline <= now || $0.request.isAbandoned }) else {
+            return []
+        }
+        let expired = tasks.filter { $0.deadline <= now && !$0.request.isAbandoned }
+        tasks.removeAll { $0.deadline <= now || $0.request.isAbandoned }
         return Array(expired)
     }
 

@@ -47,10 +47,7 @@ public final class IdentifyOperations: Sendable {
     /// Decodes an `IdentifyRequest`, answers it, encodes the `IdentifyAnswer`; blocks the thread.
     private func identifyOperation(_ context: OperationContext, _ payload: Data) throws -> Data {
         let request = try CairnJSON.decode(IdentifyRequest.self, from: payload)
-        let deadline = context.deadline
-        let answer = try identify(request, until: deadline) {
-            context.isCancelled || deadline.map { $0 < .now } ?? false
-        }
+        let answer = try identify(request, until: context.deadline) { context.isCancelled }
         return try CairnJSON.encode(answer)
     }
 

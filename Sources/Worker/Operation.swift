@@ -28,8 +28,11 @@ public struct OperationContext: Sendable {
         self.control = control
     }
 
-    /// Whether the work should stop; ask at least twice a second in long loops.
-    public var isCancelled: Bool { control.isCancelled }
+    /// Whether the work should stop: nobody waits for it any more, or its time is over; ask at least
+    /// twice a second in long loops, and throw `Failure` (`cancelled`) then.
+    public var isCancelled: Bool {
+        control.isCancelled || deadline.map { $0 < .now } ?? false
+    }
 
     /// Says how much is done, 0…1, and that the operation is alive; cheap.
     public func report(_ fraction: Double) { control.report(fraction) }

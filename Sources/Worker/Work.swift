@@ -13,6 +13,8 @@ struct Work: Sendable {
     /// Nil for interactive tasks.
     let held: HeldAttempt?
     let deadline: ContinuousClock.Instant?
+    /// How long the asker waits in all, in milliseconds; 0 for chunks.
+    let limitMilliseconds: Int64
     let control = WorkControl()
 
     var id: UUID { message.header.messageID }
@@ -22,6 +24,7 @@ struct Work: Sendable {
         held = nil
         let limit = message.header.ttlMilliseconds
         deadline = limit == 0 ? nil : .now + .milliseconds(limit)
+        limitMilliseconds = max(message.header.sequence, Int64(limit))
     }
 
     /// Throws `Failure` (`invalidParameter`) when the payload is no assignment for this lease.
@@ -33,6 +36,7 @@ struct Work: Sendable {
         }
         held = assignment.held
         deadline = nil
+        limitMilliseconds = 0
     }
 
     /// Does it, on the calling thread.
@@ -45,19 +49,40 @@ struct Work: Sendable {
                     "no worker of this pool knows the operation "
                         + "'\(metadata.operation.prefix(100))'")
             }
-            if let deadline, deadline < .now {
-                throw Failure(.timedOut, "the task waited too long for a worker")
+            if control.isCancelled { throw Failure.stopped }
+            if isOverdue {
+                throw Failure(
+                    .timedOut,
+                    "the request's limit of \(limitMilliseconds) ms was over before a thread of its "
+                        + "worker was free; it was not begun")
             }
-            if control.isCancelled { throw Failure(.cancelled, "the task was told to stop") }
             let context = OperationContext(
                 metadata: metadata, deadline: deadline, control: control)
             return .success(try operation(context, message.payload))
         } catch let failure as Failure {
-            return .failure(failure)
+            return .failure(explained(failure))
         } catch {
             return .failure(Failure(.internal, "\(error)"))
         }
     }
+
+    private var isOverdue: Bool { deadline.map { $0 < .now } ?? false }
+
+    /// An operation that was stopped does not know why: here it is known.
+    private func explained(_ failure: Failure) -> Failure {
+        guard failure.code == .cancelled else { return failure }
+        if control.isCancelled, held == nil { return .stopped }
+        guard isOverdue else { return failure }
+        return Failure(
+            .timedOut,
+            "the request's limit of \(limitMilliseconds) ms was over before its answer was complete"
+        )
+    }
+}
+
+extension Failure {
+    /// Nobody waits for the task any more.
+    static let stopped = Failure(.cancelled, "the request was cancelled")
 }
 
 /// Threads that do work, and the bounded queue in front of them.
@@ -89,6 +114,9 @@ final class ComputeThreads: Sendable {
 
     /// False when the queue is full.
     func take(_ work: Work) -> Bool { !threads.isEmpty && queue.tryPush(work) }
+
+    /// Takes work that no thread has begun out of the queue; false when one has.
+    func remove(_ id: UUID) -> Bool { queue.removeFirst { $0.id == id } != nil }
 
     /// Lets the threads end once the queue is empty; does not wait for them.
     func close() { queue.close() }

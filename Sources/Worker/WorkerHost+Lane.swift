@@ -20,7 +20,7 @@ extension WorkerHost {
             message.header.epoch == 0 ? take(task: message) : take(chunk: message)
         case .cancel:
             chunks[message.header.messageID]?.control.cancel()
-            tasks[message.header.messageID]?.control.cancel()
+            cancel(task: message.header.messageID)
         case .resultAck:
             if message.header.flags & WorkerWire.staleFlag != 0 {
                 logger.notice(
@@ -163,7 +163,12 @@ extension WorkerHost {
             _ = trySend(smaller)
         } else {
             header.flags = WorkerWire.failureFlag
-            _ = trySend(Message(header: header, payload: failure.wirePayload))
+            let answer = Failure(
+                .tooLarge,
+                "the answer has \(message.payload.count) bytes; at most "
+                    + "\(Endpoint.supervisorSink.maximumMessageByteCount) fit into one message: ask for "
+                    + "less, fewer layers or no geometry for example", details: [failure.message])
+            _ = trySend(Message(header: header, payload: answer.wirePayload))
         }
     }
 

@@ -123,6 +123,13 @@ public actor WorkerHost {
         tasks[work.id] = work
     }
 
+    /// Stops a task; one that has not been begun is over at once.
+    func cancel(task id: UUID) {
+        guard let work = tasks[id] else { return }
+        work.control.cancel()
+        if taskThreads?.remove(id) == true { finish(work, .failure(.stopped)) }
+    }
+
     func take(chunk message: Message) {
         let lease = message.header.messageID
         guard chunks[lease] == nil, results[lease] == nil else { return }

@@ -28,6 +28,17 @@ public struct Frame: ~Copyable {
         mutating get { unsafe zmq_msg_more(&message) != 0 }
     }
 
+    /// The descriptor of the connection it came over; nil for a frame made here, such as a routing id.
+    ///
+    /// `ZMQ_SRCFD`: a number, not to be used as a file. When the connection ends, the socket's monitor
+    /// says `disconnected` with it, and the number may be given to the next connection.
+    public var connectionDescriptor: Int32? {
+        mutating get {
+            let descriptor = unsafe zmq_msg_get(&message, ZMQ_SRCFD)
+            return descriptor >= 0 ? descriptor : nil
+        }
+    }
+
     /// Lends the bytes; they are valid until the next receive into this frame.
     public mutating func withBytes<Result, Failure: Error>(
         _ body: (RawSpan) throws(Failure) -> Result

@@ -49,7 +49,9 @@ final class SimulatedSite: GatewayBackend {
         }
     }
 
-    func identify(_ request: IdentifyRequest) async throws(Failure) -> IdentifyAnswer {
+    func identify(
+        _ request: IdentifyRequest, within limit: Duration
+    ) async throws(Failure) -> IdentifyAnswer {
         let result = inner.withLock { inner in
             inner.lastIdentify = request
             return inner.identify
@@ -57,7 +59,9 @@ final class SimulatedSite: GatewayBackend {
         return try result.get()
     }
 
-    func geocode(_ request: GeocodeRequest) async throws(Failure) -> GeocodeAnswer {
+    func geocode(
+        _ request: GeocodeRequest, within limit: Duration
+    ) async throws(Failure) -> GeocodeAnswer {
         let candidates = inner.withLock { inner in
             inner.lastGeocode = request
             return inner.candidates
@@ -65,14 +69,18 @@ final class SimulatedSite: GatewayBackend {
         return GeocodeAnswer(candidates: candidates, locator: try Samples.hash())
     }
 
-    func suggest(_ request: SuggestRequest) async throws(Failure) -> SuggestAnswer {
+    func suggest(
+        _ request: SuggestRequest, within limit: Duration
+    ) async throws(Failure) -> SuggestAnswer {
         inner.withLock { $0.lastSuggest = request }
         return SuggestAnswer(suggestions: [
             Suggestion(text: "Paris, \"Texas\"", magicKey: "k1", isCollection: false)
         ])
     }
 
-    func reverse(_ request: ReverseGeocodeRequest) async throws(Failure) -> ReverseGeocodeAnswer {
+    func reverse(
+        _ request: ReverseGeocodeRequest, within limit: Duration
+    ) async throws(Failure) -> ReverseGeocodeAnswer {
         let candidates = inner.withLock { inner in
             inner.lastReverse = request
             return inner.candidates

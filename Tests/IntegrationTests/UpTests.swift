@@ -6,23 +6,6 @@ import Testing
 
 /// A whole site as `cairn up` runs it.
 @Suite(.serialized, .timeLimit(.minutes(4))) struct UpTests {
-    /// A port that nothing listens on; another program may still take it before it is used.
-    private static func freePort() throws -> Int {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(listener) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let bound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe bind(listener, $0, size) + getsockname(listener, $0, &size)
-            }
-        }
-        try #require(bound == 0)
-        return Int(UInt16(bigEndian: address.sin_port))
-    }
-
     private func pid(_ role: String, _ site: SmallSite) async throws -> Int32 {
         let found = try await site.run("status --json").objects.first {
             $0["role"] as? String == role && $0["state"] as? String == "running"
@@ -34,7 +17,7 @@ import Testing
         guard Programs.areBuilt() else { return }
         let site = try await SmallSite.imported()
         defer { site.remove() }
-        let port = try Self.freePort()
+        let port = try Loopback.freePort()
 
         let up = try await site.run("up --detach --port \(port)")
         try #require(up.status == 0, "\(up.errors)")

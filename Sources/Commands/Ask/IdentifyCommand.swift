@@ -42,6 +42,9 @@ struct IdentifyCommand: SiteCommand {
     var `where`: [String] = []
     @Flag(help: "Show the geometries of what was found.") var returnGeometry = false
     @Option(help: "Ask the map as it was at this sequence number.") var at: Int64?
+    @Option(
+        help: "Give up after so many seconds, and stop the work.", transform: Reading.number)
+    var timeout = 10.0
 
     func validate() throws {
         guard (point == nil) != (geometry == nil) else {
@@ -49,6 +52,9 @@ struct IdentifyCommand: SiteCommand {
         }
         guard tolerance.isFinite, tolerance >= 0 else {
             throw ValidationError("--tolerance takes a number of pixels, 0 or more.")
+        }
+        guard 0.001...86_400 ~= timeout else {
+            throw ValidationError("--timeout takes 0.001 to 86400 seconds.")
         }
     }
 
@@ -75,7 +81,8 @@ struct IdentifyCommand: SiteCommand {
             let layer = try description.layer(named: String(clause[..<colon]))
             request.layerDefinitions[layer.id] = String(clause[clause.index(after: colon)...])
         }
-        let answer = try await session.client().identify(request)
+        let answer = try await session.client().identify(
+            request, timeout: .milliseconds(Int64(timeout * 1_000)))
         if session.output.isJSON {
             try session.output.record(answer)
         } else {
