@@ -5,6 +5,9 @@ public import Geometry
 
 /// "What is here?", with the parameters of Esri's identify operation.
 public struct IdentifyRequest: Hashable, Sendable, Codable {
+    /// The service's bound on the results of one layer.
+    public static let resultsPerLayerBound = 1000
+
     /// The map that is asked.
     public var map: MapName
     /// What is touched, in `geometrySpatialReference`.

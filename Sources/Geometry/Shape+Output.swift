@@ -23,13 +23,31 @@ extension Shape {
     /// keep more becomes the triangle of its farthest corners. Points, multipoints and envelopes stay
     /// as they are, as does everything for an offset that is not above 0. O(n log n).
     public func generalized(maxAllowableOffset offset: Double) -> Shape {
-        guard offset > 0 else { return self }
+        generalization(maxAllowableOffset: offset).map(keeping) ?? self
+    }
+
+    /// For every coordinate of every path or ring whether ``generalized(maxAllowableOffset:)`` keeps
+    /// it; nil when it keeps all.
+    public func generalization(maxAllowableOffset offset: Double) -> [[Bool]]? {
+        guard offset > 0 else { return nil }
+        switch self {
+        case .point, .multipoint, .envelope: return nil
+        case .polyline(let paths): return paths.map { Generalization.path($0, offset) }
+        case .polygon(let rings): return rings.map { Generalization.ring($0, offset) }
+        }
+    }
+
+    /// The shape without the coordinates of its paths or rings that are not to be kept.
+    public func keeping(_ isKept: [[Bool]]) -> Shape {
+        func kept(_ parts: [[Coordinate]]) -> [[Coordinate]] {
+            zip(parts, isKept).map { part, isKept in
+                zip(part, isKept).filter { $0.1 }.map { $0.0 }
+            }
+        }
         switch self {
         case .point, .multipoint, .envelope: return self
-        case .polyline(let paths):
-            return .polyline(paths: paths.map { Generalization.path($0, offset) })
-        case .polygon(let rings):
-            return .polygon(rings: rings.map { Generalization.ring($0, offset) })
+        case .polyline(let paths): return .polyline(paths: kept(paths))
+        case .polygon(let rings): return .polygon(rings: kept(rings))
         }
     }
 }
@@ -39,17 +57,17 @@ private enum Generalization {
     /// bounds the time for hostile shapes and keeps the offset.
     private static let levelLimit = 32
 
-    static func path(_ path: [Coordinate], _ offset: Double) -> [Coordinate] {
-        guard path.count > 2 else { return path }
+    static func path(_ path: [Coordinate], _ offset: Double) -> [Bool] {
+        guard path.count > 2 else { return path.map { _ in true } }
         var isKept = [Bool](repeating: false, count: path.count)
         isKept[0] = true
         isKept[path.count - 1] = true
         mark(path, 0, path.count - 1, offset, &isKept)
-        return zip(path, isKept).filter { $0.1 }.map { $0.0 }
+        return isKept
     }
 
-    static func ring(_ ring: [Coordinate], _ offset: Double) -> [Coordinate] {
-        guard ring.count > 4 else { return ring }
+    static func ring(_ ring: [Coordinate], _ offset: Double) -> [Bool] {
+        guard ring.count > 4 else { return ring.map { _ in true } }
         let last = ring.count - 1
         let (opposite, _) = farthest(ring, 0, last)
         var isKept = [Bool](repeating: false, count: ring.count)
@@ -61,8 +79,7 @@ private enum Generalization {
             let (right, rightSquare) = farthest(ring, opposite, last)
             isKept[leftSquare >= rightSquare ? left : right] = true
         }
-        let kept = zip(ring, isKept).filter { $0.1 }.map { $0.0 }
-        return kept.count < 4 ? ring : kept
+        return isKept.count(where: { $0 }) < 4 ? ring.map { _ in true } : isKept
     }
 
     private static func mark(

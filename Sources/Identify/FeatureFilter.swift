@@ -9,20 +9,23 @@ internal import Expression
 struct FeatureFilter {
     /// All must hold: the layer's definition expression and the request's own clause.
     let clauses: [BoundClause]
+    /// The time that is asked for; nil for any.
+    let time: TimeWindow?
 
     /// Why a feature does not count.
-    enum Exclusion { case definition }
+    enum Exclusion { case definition, time }
 
     /// Nil when the feature counts; throws `corrupt` where its bytes are damaged.
     func exclusion(
         of feature: Dataset.FeatureReference, in dataset: Dataset
     ) throws(Failure) -> Exclusion? {
-        if clauses.isEmpty { return nil }
+        if clauses.isEmpty && time == nil { return nil }
         let attributes = try dataset.attributes(of: feature)
         let isSelected = clauses.allSatisfy { clause in
             clause.evaluate { attributes.entries[$0].value } == true
         }
-        return isSelected ? nil : .definition
+        guard isSelected else { return .definition }
+        return time?.contains(attributes) == false ? .time : nil
     }
 }
 
@@ -40,11 +43,14 @@ struct LayerHits {
     var candidateCount = 0
     /// How many were near enough and left out by a clause.
     var excludedByDefinition = 0
+    /// How many were near enough, not left out by a clause, and left out by time.
+    var excludedByTime = 0
 
     /// Counts a feature that is near enough and does not count.
     mutating func note(_ exclusion: FeatureFilter.Exclusion) {
         switch exclusion {
         case .definition: excludedByDefinition += 1
+        case .time: excludedByTime += 1
         }
     }
 }

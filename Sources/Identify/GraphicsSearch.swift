@@ -17,42 +17,47 @@ struct GraphicsSearch: SearchableLayer {
     func search(
         _ question: Question, _ form: inout OutputForm, _ transforms: Transforms,
         _ isCancelled: () -> Bool
-    ) throws(Failure) -> IdentifyLayerResult? {
+    ) throws(Failure) -> LayerFinding {
         var hits: [(distance: Double, graphic: Graphic)] = []
-        for (number, index) in graphics.envelopes.search(question.searchEnvelope).enumerated() {
+        let candidates = graphics.envelopes.search(question.searchEnvelope)
+        for (number, index) in candidates.enumerated() {
             if number.isMultiple(of: 256) { try Failure.stop(if: isCancelled) }
             let distance = graphics.shapes[index]?.distance(
                 to: question.shape, within: question.distance, isAbandoned: isCancelled)
             if let distance { hits.append((distance, graphics.graphics[index])) }
         }
         try Failure.stop(if: isCancelled)
-        if hits.isEmpty { return nil }
+        var finding = LayerFinding(candidateCount: candidates.count)
+        if hits.isEmpty { return finding }
         // What lies above comes first, as with layers; a later drawing lies above an earlier one.
         hits.sort { first, second in
             (first.distance, -first.graphic.zIndex, -first.graphic.id)
                 < (second.distance, -second.graphic.zIndex, -second.graphic.id)
         }
         var results: [IdentifyResult] = []
-        for hit in hits.prefix(IdentifyLimits.resultsPerLayer) {
+        for hit in hits.prefix(form.resultsPerLayer) {
             let geometry = try form.output(hit.graphic.shape, from: reference, transforms)
             guard form.take(geometry) else { break }
-            results.append(result(hit.graphic, hit.distance, geometry))
+            results.append(result(hit.graphic, hit.distance, geometry, form))
         }
-        return IdentifyLayerResult(
+        finding.result = IdentifyLayerResult(
             layerID: layer.id, layerName: layer.name, results: results, sublayerResults: [],
-            transferLimitExceeded: results.count < hits.count)
+            transferLimitExceeded: results.count < hits.count, hitCount: hits.count)
+        return finding
     }
 
     private func result(
-        _ graphic: Graphic, _ distance: Double, _ geometry: Shape?
+        _ graphic: Graphic, _ distance: Double, _ geometry: Shape?, _ form: OutputForm
     ) -> IdentifyResult {
         let attributes = Attributes(
             [.init(name: Dataset.objectIDField, value: .integer(graphic.id))]
                 + graphic.attributes.entries)
         let field = layer.shownField(among: attributes.fields) ?? Dataset.objectIDField
+        let named = AttributeForm(form, layer, attributes.fields)
         return IdentifyResult(
             layerID: layer.id, layerName: layer.name, objectID: graphic.id,
-            displayFieldName: field, value: attributes[field] ?? .null, attributes: attributes,
+            displayFieldName: field, value: named.value(attributes[field] ?? .null),
+            attributes: named.attributes(attributes),
             geometryType: graphic.shape.geometryType, geometry: geometry, distance: distance)
     }
 }

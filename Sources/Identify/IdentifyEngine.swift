@@ -40,12 +40,21 @@ public final class IdentifyEngine: Sendable {
             ?? .wgs84
         var answer = IdentifyAnswer(
             layers: [], spatialReference: output, sequence: map.sequence, isStale: isStale)
-        guard let reference = map.spatialReference else { return answer }
-        answer.layers = try kept.withLock { kept throws(Failure) in
+        guard let reference = map.spatialReference else {
+            if request.explain {
+                answer.explanation = IdentifyExplanation(
+                    mapSpatialReference: nil, resolution: nil, scale: nil, tolerance: 0,
+                    toleranceMeters: 0,
+                    layers: LayerResolution(map).explanation(
+                        request, map.rootLayers, scale: nil, nil))
+            }
+            return answer
+        }
+        try kept.withLock { kept throws(Failure) in
             let run = IdentifyRun(
                 request: request, map: map, reference: reference, output: output,
                 datasets: datasets, isCancelled: isCancelled)
-            return try run.layers(&kept)
+            try run.answer(&answer, &kept)
         }
         return answer
     }

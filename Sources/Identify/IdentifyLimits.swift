@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import CairnModel
+
 /// What bounds one identify request and its answer.
 public enum IdentifyLimits {
     /// The most results of one layer; the nearest are kept.
-    public static let resultsPerLayer = 1000
+    public static let resultsPerLayer = IdentifyRequest.resultsPerLayerBound
     /// The most coordinates of a query geometry.
     public static let queryCoordinates = 100_000
     /// The most coordinates of all geometries of an answer; results beyond it are left out and

@@ -29,13 +29,37 @@ extension IdentifyRequest {
         if let decimals = geometryPrecision {
             try check(decimals >= 0, "geometryPrecision \(decimals)", "0 or more decimals")
         }
+        if let most = maximumResultsPerLayer {
+            try check(most >= 0, "maximumResultsPerLayer \(most)", "0 or more")
+        }
+        try check(at == nil || atTime == nil, "at and atTime", "one of them")
+        try checkTime()
         let most = IdentifyLimits.layerIDs
+        try checkSize(layerTimeOptions.count, most, "layerTimeOptions", "layers")
         try checkSize(layers.ids?.count ?? 0, most, "layers", "ids")
         try checkSize(layerDefinitions.count, most, "layerDefs", "definitions")
         for reference in [spatialReference, geometrySpatialReference] {
             try checkSize(
                 reference?.wkt?.utf8.count ?? 0, IdentifyLimits.wktBytes, "spatial reference",
                 "bytes of WKT")
+        }
+    }
+
+    private func checkTime() throws(Failure) {
+        for bound in [time?.start, time?.end] {
+            guard let bound else { continue }
+            try check(
+                bound.magnitude <= TimeExtent.limit.magnitude, "time \(bound)",
+                "milliseconds since 1970, at most \(TimeExtent.limit) either way")
+        }
+        if let start = time?.start, let end = time?.end {
+            try check(start <= end, "time \(start),\(end)", "a start that is not after the end")
+        }
+        for (layer, options) in layerTimeOptions {
+            try check(
+                options.timeOffset.isFinite,
+                "layerTimeOptions of layer \(layer): timeOffset \(options.timeOffset)",
+                "a finite number")
         }
     }
 

@@ -18,20 +18,35 @@ struct IdentifyRun {
     let datasets: IdentifyEngine.DatasetProvider
     let isCancelled: () -> Bool
 
-    /// The layers that have a hit, as a tree.
-    func layers(_ kept: inout EngineState) throws(Failure) -> [IdentifyLayerResult] {
+    /// Fills in the layers that have a hit, as a tree, and what came of all where that is asked for.
+    func answer(
+        _ answer: inout IdentifyAnswer, _ kept: inout EngineState
+    ) throws(Failure) {
         let question = try Question(request, in: reference, kept.transforms)
         let resolution = LayerResolution(map)
         var form = OutputForm(request, output)
         var found: [LayerID: IdentifyLayerResult] = [:]
-        for layer in resolution.searched(request.layers, scale: question.scale) {
-            let result = try searchable(layer, &kept).search(
+        var notes = LayerNotes()
+        for layer in resolution.searched(request, scale: question.scale) {
+            let finding = try searchable(layer, &kept).search(
                 question, &form, kept.transforms, isCancelled)
-            guard let result else { continue }
+            if request.explain { notes.findings[layer.id] = finding }
+            guard let result = finding.result else { continue }
             found[layer.id] = result
-            if request.layers.option == .top { break }
+            if request.layers.option == .top {
+                notes.top = layer
+                break
+            }
         }
-        return resolution.tree(map.rootLayers, found)
+        answer.layers = resolution.tree(map.rootLayers, found)
+        guard request.explain else { return }
+        answer.explanation = IdentifyExplanation(
+            mapSpatialReference: reference, resolution: question.resolution,
+            scale: question.scale, tolerance: question.distance,
+            toleranceMeters: question.distance
+                * (try kept.transforms.metersPerUnit(reference)),
+            layers: resolution.explanation(
+                request, map.rootLayers, scale: question.scale, notes))
     }
 
     /// The way to search a layer: the one place that knows the kinds of sources.
@@ -47,7 +62,8 @@ struct IdentifyRun {
             let dataset = try datasets(id)
             return LayerSearch(
                 layer: layer, source: try self.source(dataset, id, &kept),
-                filter: FeatureFilter(clauses: clauses))
+                filter: FeatureFilter(
+                    clauses: clauses, time: try TimeWindow(request, layer, properties.fields)))
         case .graphics(let source):
             let toMap = try kept.transforms.transform(
                 from: source.spatialReference, to: reference)

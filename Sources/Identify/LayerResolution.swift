@@ -17,18 +17,46 @@ struct LayerResolution {
     ///
     /// `scale` is the denominator of the
     /// map's scale; nil, when it is not known, puts every layer in range.
-    func searched(_ selection: LayerSelection, scale: Double?) -> [LayerDescription] {
-        let wanted = selection.ids.map { expanded($0) }
-        return layers.reversed().filter { layer in
-            guard layer.kind != .group, layer.loadStatus == .loaded,
-                wanted?.contains(layer.id) ?? true
-            else { return false }
-            return selection.option == .all || isShown(layer, scale)
+    func searched(_ request: IdentifyRequest, scale: Double?) -> [LayerDescription] {
+        let wanted = request.layers.ids.map { expanded($0) }
+        return layers.reversed().filter { reason($0, request, wanted, scale) == nil }
+    }
+
+    /// Why the layer is not to be searched; nil when it is.
+    ///
+    /// - Parameter wanted: The ids that are asked for, groups expanded; nil for all.
+    func reason(
+        _ layer: LayerDescription, _ request: IdentifyRequest, _ wanted: Set<LayerID>?,
+        _ scale: Double?
+    ) -> LayerExplanation.Reason? {
+        if layer.kind == .group { return .group }
+        if wanted?.contains(layer.id) == false { return .notSelected }
+        switch layer.loadStatus {
+        case .loaded: break
+        case .notLoaded, .loading: return .notLoaded
+        case .failedToLoad: return .failedToLoad
         }
+        if !layer.isQueryable { return .notQueryable }
+        if request.returnPopupsOnly && !layer.isPopupEnabled { return .popupsOff }
+        if request.layers.option == .all { return nil }
+        if hidden(layer) != nil { return .invisible }
+        return outOfScale(layer, scale) == nil ? nil : .outOfScale
+    }
+
+    /// Every layer and group, top first, a group before what it holds.
+    func topFirst(_ roots: [LayerID]) -> [LayerDescription] {
+        var result: [LayerDescription] = []
+        var pending = roots
+        while let id = pending.popLast() {
+            guard let layer = byID[id], result.count < layers.count else { continue }
+            result.append(layer)
+            pending.append(contentsOf: layer.children)
+        }
+        return result
     }
 
     /// The ids with all that lies inside the groups among them; unknown ids stand for nothing.
-    private func expanded(_ ids: [LayerID]) -> Set<LayerID> {
+    func expanded(_ ids: [LayerID]) -> Set<LayerID> {
         var result: Set<LayerID> = []
         var pending = ids
         while let id = pending.popLast() {
@@ -38,10 +66,16 @@ struct LayerResolution {
         return result
     }
 
-    /// Whether the layer and all groups around it are visible and in range.
-    private func isShown(_ layer: LayerDescription, _ scale: Double?) -> Bool {
-        ancestry(layer).allSatisfy { part in
-            part.isVisible && (scale.map(part.scaleRange.contains(scale:)) ?? true)
+    /// The layer or the innermost group around it that is hidden; nil when none is.
+    func hidden(_ layer: LayerDescription) -> LayerDescription? {
+        ancestry(layer).first { !$0.isVisible }
+    }
+
+    /// The layer or the innermost group around it whose range the scale lies outside of; nil when
+    /// there is none.
+    func outOfScale(_ layer: LayerDescription, _ scale: Double?) -> LayerDescription? {
+        scale.flatMap { scale in
+            ancestry(layer).first { !$0.scaleRange.contains(scale: scale) }
         }
     }
 

@@ -40,15 +40,18 @@ struct LayerSearch {
 }
 
 extension LayerSearch {
-    /// The first hits as results; stops at the limits of ``IdentifyLimits``.
+    private typealias Geometry = (shape: Shape, z: [Double?]?, m: [Double?]?)
+
+    /// The first hits as results, as many as `form` allows.
     func results(
         _ found: LayerHits, _ form: inout OutputForm, _ transforms: Transforms
     ) throws(Failure) -> IdentifyLayerResult {
         var results: [IdentifyResult] = []
-        for hit in found.hits.prefix(IdentifyLimits.resultsPerLayer) {
+        let attributes = AttributeForm(form, layer, layer.properties?.fields ?? [])
+        for hit in found.hits.prefix(form.resultsPerLayer) {
             let geometry = try output(hit.feature, form, transforms)
-            guard form.take(geometry) else { break }
-            results.append(try result(hit, geometry))
+            guard form.take(geometry?.shape) else { break }
+            results.append(try result(hit, geometry, attributes))
         }
         return IdentifyLayerResult(
             layerID: layer.id, layerName: layer.name, results: results, sublayerResults: [],
@@ -56,25 +59,31 @@ extension LayerSearch {
             hitCount: found.hits.count)
     }
 
-    private func result(_ hit: LayerHits.Hit, _ geometry: Shape?) throws(Failure) -> IdentifyResult
-    {
+    private func result(
+        _ hit: LayerHits.Hit, _ geometry: Geometry?, _ form: AttributeForm
+    ) throws(Failure) -> IdentifyResult {
         let attributes = try source.dataset.attributes(of: hit.feature)
         let field = layer.shownField ?? Dataset.objectIDField
         return IdentifyResult(
             layerID: layer.id, layerName: layer.name, objectID: hit.feature.objectID,
-            displayFieldName: field, value: attributes[field] ?? .null, attributes: attributes,
-            geometryType: source.dataset.properties.geometryType ?? .point, geometry: geometry,
+            displayFieldName: field, value: form.value(attributes[field] ?? .null),
+            attributes: form.attributes(attributes),
+            geometryType: source.dataset.properties.geometryType ?? .point,
+            geometry: geometry?.shape, zValues: geometry?.z, mValues: geometry?.m,
             distance: hit.distance)
     }
 
     /// Nil when no geometry was asked for, or it has no place in the output's spatial reference.
     private func output(
         _ feature: Dataset.FeatureReference, _ form: OutputForm, _ transforms: Transforms
-    ) throws(Failure) -> Shape? {
+    ) throws(Failure) -> Geometry? {
         guard form.returnGeometry, let shape = try source.dataset.shape(of: feature) else {
             return nil
         }
+        let further =
+            form.returnZ || form.returnM
+            ? try source.dataset.furtherOrdinates(of: feature) : (nil, nil)
         return try form.output(
-            shape, from: source.dataset.properties.spatialReference, transforms)
+            shape, further, from: source.dataset.properties.spatialReference, transforms)
     }
 }

@@ -14,6 +14,8 @@ struct Question {
     let shape: PreparedShape
     /// How far from it a feature still counts, in map units.
     let distance: Double
+    /// Map units per pixel; nil when the screen's size or extent is zero.
+    let resolution: Double?
     /// The denominator of the map's scale; nil when the screen's size or extent is zero.
     let scale: Double?
     /// Everything that can be near enough lies in this rectangle.
@@ -36,8 +38,8 @@ struct Question {
         }
         shape = PreparedShape(projected)
         let screen = try Screen(request, screenReference, reference, projected, transforms)
-        let resolution = screen.resolution ?? 0
-        distance = request.tolerance * resolution
+        resolution = screen.resolution
+        distance = request.tolerance * (screen.resolution ?? 0)
         guard distance.isFinite else {
             throw Failure(
                 .invalidParameter,

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+
+/// What was learnt of the layers of a map while a request was answered.
+struct LayerNotes {
+    /// What came of the layers that were searched.
+    var findings: [LayerID: LayerFinding] = [:]
+    /// The layer whose hit ended a search for `top`.
+    var top: LayerDescription?
+}
+
+extension LayerResolution {
+    /// What came of every layer and group, top first.
+    ///
+    /// - Parameters:
+    ///   - roots: The top level of the map.
+    ///   - notes: Of the search; nil for a map that is blank.
+    func explanation(
+        _ request: IdentifyRequest, _ roots: [LayerID], scale: Double?, _ notes: LayerNotes?
+    ) -> [LayerExplanation] {
+        let wanted = request.layers.ids.map { expanded($0) }
+        return topFirst(roots).map { layer in
+            if let finding = notes?.findings[layer.id] {
+                return LayerExplanation(searched: layer, finding)
+            }
+            let reason =
+                reason(layer, request, wanted, scale) ?? (notes == nil ? .blankMap : .afterTop)
+            return LayerExplanation(
+                skipped: layer.id, layerName: layer.name, reason: reason,
+                detail: detail(reason, layer, scale, notes?.top))
+        }
+    }
+
+    private func detail(
+        _ reason: LayerExplanation.Reason, _ layer: LayerDescription, _ scale: Double?,
+        _ top: LayerDescription?
+    ) -> String {
+        switch reason {
+        case .group: return "a group has no features of its own"
+        case .notSelected: return "the request names other layers"
+        case .notLoaded: return "the layer is \(layer.loadStatus.rawValue)"
+        case .failedToLoad:
+            return "the layer failed to load: \(layer.loadError?.message ?? "unknown")"
+        case .notQueryable: return "the layer may not be queried"
+        case .popupsOff: return "its popups are off, and only layers with popups were asked for"
+        case .invisible: return "\(name(hidden(layer), around: layer)) is hidden"
+        case .outOfScale:
+            let part = outOfScale(layer, scale)
+            let range = part?.scaleRange ?? .unlimited
+            return "the scale 1:\(scale ?? 0) lies outside \(name(part, around: layer))'s range, "
+                + "minScale \(range.minScale), maxScale \(range.maxScale)"
+        case .blankMap: return "the map has no spatial reference: its basemap is not loaded"
+        case .afterTop:
+            return "layer \(top?.id ?? 0) '\(top?.name ?? "")' above it had a hit, and only the "
+                + "top-most such layer was asked for"
+        }
+    }
+
+    private func name(_ part: LayerDescription?, around layer: LayerDescription) -> String {
+        guard let part, part.id != layer.id else { return "the layer" }
+        return "group \(part.id) '\(part.name)'"
+    }
+}
+
+extension LayerExplanation {
+    fileprivate init(searched layer: LayerDescription, _ finding: LayerFinding) {
+        self.init(
+            searched: layer.id, layerName: layer.name, candidateCount: finding.candidateCount,
+            excludedByDefinition: finding.excludedByDefinition,
+            excludedByTime: finding.excludedByTime, hitCount: finding.result?.hitCount ?? 0,
+            resultCount: finding.result?.results.count ?? 0,
+            transferLimitExceeded: finding.result?.transferLimitExceeded ?? false)
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+
+/// The time that a request asks of one layer.
+struct TimeWindow {
+    /// The places of the layer's time fields among its fields.
+    private let start: Int
+    private let end: Int?
+    /// Nil for no bound; milliseconds since the epoch.
+    private let from: Int64?
+    private let to: Int64?
+    private let includesFrom: Bool
+    private let includesTo: Bool
+
+    /// Nil where the layer is not limited by time: none is asked for, it has none, or its options
+    /// say so.
+    ///
+    /// Throws `invalidParameter` where the layer lacks the fields, they hold no dates, or an offset
+    /// leads out of the calendar.
+    init?(
+        _ request: IdentifyRequest, _ layer: LayerDescription, _ fields: [FieldDescription]
+    ) throws(Failure) {
+        let options = request.layerTimeOptions[layer.id] ?? LayerTimeOptions()
+        guard let time = request.time, let info = layer.timeInfo, options.useTime else {
+            return nil
+        }
+        start = try Self.place(info.startField, layer, fields)
+        end = try info.endField.map { name throws(Failure) in
+            try Self.place(name, layer, fields)
+        }
+        from = options.timeDataCumulative ? nil : try options.undone(time.start, layer)
+        to = try options.undone(time.end, layer)
+        includesFrom = [.overlaps, .overlapsStartWithinEnd].contains(request.timeRelation)
+        includesTo = [.overlaps, .afterStartOverlapsEnd].contains(request.timeRelation)
+    }
+
+    private static func place(
+        _ name: String, _ layer: LayerDescription, _ fields: [FieldDescription]
+    ) throws(Failure) -> Int {
+        let wanted = name.lowercased()
+        guard let place = fields.firstIndex(where: { $0.name.lowercased() == wanted }),
+            fields[place].type == .date
+        else {
+            throw Failure(
+                .invalidParameter,
+                "time of layer \(layer.id) '\(layer.name)': it has no date field '\(name)'")
+        }
+        return place
+    }
+
+    /// Whether a feature with these attributes, in field order, is of that time.
+    ///
+    /// With two fields, null is an open end; a feature without any time is of none.
+    func contains(_ attributes: Attributes) -> Bool {
+        let first = Self.moment(attributes, start)
+        let last = end.map { Self.moment(attributes, $0) } ?? first
+        if first == nil && last == nil { return false }
+        if let from, let last, includesFrom ? last < from : last <= from { return false }
+        if let to, let first, includesTo ? first > to : first >= to { return false }
+        return true
+    }
+
+    private static func moment(_ attributes: Attributes, _ place: Int) -> Int64? {
+        guard case .date(let milliseconds) = attributes.entries[place].value else { return nil }
+        return milliseconds
+    }
+}
+
+extension LayerTimeOptions {
+    /// The moment of the data that appears at `moment`: the offset taken back.
+    fileprivate func undone(
+        _ moment: Int64?, _ layer: LayerDescription
+    ) throws(Failure) -> Int64? {
+        guard let moment, timeOffset != 0 else { return moment }
+        if let months = timeOffsetUnits.months {
+            let count = timeOffset * months
+            guard count == count.rounded(), abs(count) <= 1_200_000 else {
+                throw fault(layer, "whole months, at most 100,000 years")
+            }
+            return CalendarClock(milliseconds: moment).adding(months: -Int64(count)).milliseconds
+        }
+        let shifted = Double(moment) - timeOffset * timeOffsetUnits.milliseconds
+        guard abs(shifted) <= Double(TimeExtent.limit) else {
+            throw fault(layer, "a moment of the calendar")
+        }
+        let offset = (timeOffset * timeOffsetUnits.milliseconds).rounded()
+        return moment - Int64(offset)
+    }
+
+    private func fault(_ layer: LayerDescription, _ expected: String) -> Failure {
+        Failure(
+            .invalidParameter,
+            "layerTimeOptions of layer \(layer.id) '\(layer.name)': an offset of \(timeOffset) "
+                + "\(timeOffsetUnits.rawValue.lowercased()), expected \(expected)")
+    }
+}
+
+extension TimeExtent {
+    /// The greatest magnitude of a bound, milliseconds: about 270,000 years either way.
+    static let limit: Int64 = 8_640_000_000_000_000
+}
+
+extension TimeUnits {
+    /// How many months of the calendar it has; nil for a unit of fixed length.
+    fileprivate var months: Double? {
+        switch self {
+        case .milliseconds, .seconds, .minutes, .hours, .days, .weeks: nil
+        case .months: 1
+        case .years: 12
+        case .decades: 120
+        case .centuries: 1200
+        }
+    }
+
+    /// Its length; that of a calendar unit is not used.
+    fileprivate var milliseconds: Double {
+        switch self {
+        case .milliseconds: 1
+        case .seconds: 1000
+        case .minutes: 60_000
+        case .hours: 3_600_000
+        case .days: 86_400_000
+        case .weeks: 604_800_000
+        case .months, .years, .decades, .centuries: 0
+        }
+    }
+}
