@@ -25,8 +25,10 @@ final class BusLoop: @unchecked Sendable {
     private(set) var isStopping = false
     private var channels: [UInt64: Channel] = [:]
     private var watches: [UInt64: Watched] = [:]
-    private var poller = Poller()
+    private var poller = SignalPoller()
     private var polled: [Polled] = []
+    /// Channels whose sockets may hold something without a signal.
+    private var due: [Channel] = []
     private var isPollerStale = true
     private var haveLanesBeenSwept = false
     private let threadID = Atomic<Int32>(0)
@@ -69,6 +71,7 @@ final class BusLoop: @unchecked Sendable {
         timers = TimerHeap()
         watches = [:]
         polled = []
+        due = []
         poller.removeAll()
         // Their locks must outlive the context, which may still be sending what lingers.
         let closed = Array(channels.values)
@@ -84,30 +87,61 @@ final class BusLoop: @unchecked Sendable {
 
     private func turn() {
         if isPollerStale { rebuildPoller() }
-        for ready in wait() {
-            switch ready {
-            case .wake: runMail()
-            case .watch(let id):
-                guard let ended = watches.removeValue(forKey: id) else { continue }
-                isPollerStale = true
-                ended.onExit()
-            case .socket(let channel): if !channel.isClosed { channel.receive() }
-            case .monitor(let channel): if !channel.isClosed { channel.receiveEvents() }
-            }
-        }
+        let mayWait = due.isEmpty && mailbox.fallAsleep()
+        let isAnyReady = wait(milliseconds: mayWait ? pause() : 0)
+        if mayWait { mailbox.wakeUp() }
+        if isAnyReady { serveReady() }
+        serveDue()
+        runMail()
         let now = MonotonicClock.nanoseconds()
         while let body = timers.takeDue(now: now) { body() }
     }
 
-    private func wait() -> [Polled] {
+    /// Whether anything is ready.
+    private func wait(milliseconds: Int) -> Bool {
         do {
-            guard try poller.wait(milliseconds: pause()) > 0 else { return [] }
+            return try poller.wait(milliseconds: milliseconds) > 0
         } catch {
             counters.change { $0.socketErrorCount += 1 }
             isPollerStale = true
-            return []
+            return false
         }
-        return polled.indices.filter { poller.isReadable($0) }.map { polled[$0] }
+    }
+
+    private func serveReady() {
+        // What a handler opens or closes meanwhile changes `polled`; a later turn sees to that.
+        let polled = polled
+        let ready = polled.indices.filter { poller.isReadable($0) }
+        for index in ready {
+            switch polled[index] {
+            case .wake: mailbox.wake.drain()
+            case .watch(let id):
+                guard let ended = watches.removeValue(forKey: id) else { continue }
+                isPollerStale = true
+                ended.onExit()
+            case .socket(let channel): if !channel.isClosed { channel.look() }
+            case .monitor(let channel): if !channel.isClosed { channel.receiveEvents() }
+            }
+        }
+    }
+
+    private func serveDue() {
+        guard !due.isEmpty else { return }
+        let looked = due
+        due = []
+        for channel in looked {
+            channel.isDue = false
+            guard !channel.isClosed else { continue }
+            channel.look()
+            channel.receiveEvents()
+        }
+    }
+
+    /// Has a channel's sockets looked at before the loop sleeps.
+    func expectInput(of channel: Channel) {
+        guard !channel.isDue else { return }
+        channel.isDue = true
+        due.append(channel)
     }
 
     /// Milliseconds until the next timer, rounded up; -1 without one.
@@ -137,10 +171,16 @@ final class BusLoop: @unchecked Sendable {
         }
         for channel in channels.values {
             guard let sockets = channel.sockets else { continue }
-            polled.append(.socket(channel))
-            poller.add(sockets.socket)
-            polled.append(.monitor(channel))
-            poller.add(sockets.monitor.socket)
+            do throws(ZeroMQError) {
+                try poller.add(sockets.socket)
+                polled.append(.socket(channel))
+                try poller.add(sockets.monitor.socket)
+                polled.append(.monitor(channel))
+            } catch {
+                counters.change { $0.socketErrorCount += 1 }
+            }
+            // A signal may have come and gone before the descriptor was waited for.
+            expectInput(of: channel)
         }
         isPollerStale = false
     }
@@ -164,12 +204,8 @@ final class BusLoop: @unchecked Sendable {
     }
 
     /// Forgets a channel that is being closed.
-    ///
-    /// Poll items name sockets by address, so they go first.
     func remove(_ channel: Channel) {
         channels[channel.id] = nil
-        poller.removeAll()
-        polled = []
         isPollerStale = true
     }
 

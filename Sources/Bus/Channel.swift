@@ -42,6 +42,10 @@ class Channel {
     private let options: SocketOptions
     private var lock: FileLock?
     private var reopening: UInt64?
+    /// Whether the loop is going to look at it before it sleeps; the loop's.
+    var isDue = false
+    /// Whether the last receive found nothing more, so that the next message raises a signal.
+    var isDrained = false
 
     var isClosed: Bool { sockets == nil }
 
@@ -111,6 +115,19 @@ class Channel {
 
     // MARK: Receiving
 
+    /// Takes what has come; comes back to it when there was more than one batch.
+    func look() {
+        guard let sockets else { return }
+        if kind == .push {
+            // Nothing ever comes, but what has happened must be looked at for the signal to go.
+            _ = try? sockets.socket.hasInput()
+            return
+        }
+        isDrained = false
+        receive()
+        if !isDrained, !isClosed { loop.expectInput(of: self) }
+    }
+
     func receiveEvents() {
         for _ in 0..<Self.batchCount {
             guard let event = nextEvent() else { return }
@@ -123,6 +140,7 @@ class Channel {
             default: break
             }
             handle(event)
+            loop.expectInput(of: self)
         }
     }
 
@@ -173,11 +191,12 @@ class Channel {
     func next(leadingCount: Int) -> Incoming? {
         guard let sockets else { return nil }
         do {
-            return try Self.read(sockets.socket, loop, leadingCount)
+            if let incoming = try Self.read(sockets.socket, loop, leadingCount) { return incoming }
         } catch {
             loop.counters.change { $0.socketErrorCount += 1 }
-            return nil
         }
+        isDrained = true
+        return nil
     }
 
     private static func read(
@@ -191,18 +210,22 @@ class Channel {
                 return .fault(.frameCount, leading: leading)
             }
         }
-        var bodies: [Data] = []
+        var metadata = Data()
+        var payload = Data()
+        var bodyCount = 0
         var more = loop.headFrame.hasMore
         while more {
             guard try socket.receive(&loop.bodyFrame) else { break }
             more = loop.bodyFrame.hasMore
+            bodyCount += 1
             // Frames beyond the third are taken out of the way, never kept.
-            if bodies.count < 3 { bodies.append(copyBody(&loop.bodyFrame)) }
+            if bodyCount == 1 { metadata = copyBody(&loop.bodyFrame) }
+            if bodyCount == 2 { payload = copyBody(&loop.bodyFrame) }
         }
-        guard bodies.count == 2 else { return .fault(.frameCount, leading: leading) }
+        guard bodyCount == 2 else { return .fault(.frameCount, leading: leading) }
         do throws(FrameFault) {
             let message = try loop.headFrame.withBytes { head throws(FrameFault) in
-                try HeaderCoding.decode(header: head, metadata: bodies[0], payload: bodies[1])
+                try HeaderCoding.decode(header: head, metadata: metadata, payload: payload)
             }
             return .message(leading: leading, message)
         } catch {
@@ -239,6 +262,8 @@ class Channel {
         _ = try socket.socket.send(message.metadata.bytes, more: true)
         _ = try socket.socket.send(message.payload.bytes, more: false)
         loop.counters.change { $0.sentCount += 1 }
+        // To send is to look at what has happened, so the signal of an answer may be gone.
+        if kind != .push { loop.expectInput(of: self) }
         return true
     }
 

@@ -50,11 +50,9 @@ public enum HeaderCoding {
         writer.append(header.pool)
         writer.append(UInt8(0))
         writer.append(header.epoch)
-        for id in [header.messageID, header.correlation, header.sender] {
-            let (high, low) = id.words
-            writer.append(high.byteSwapped)
-            writer.append(low.byteSwapped)
-        }
+        append(header.messageID, to: &writer)
+        append(header.correlation, to: &writer)
+        append(header.sender, to: &writer)
         writer.append(header.sequence)
         writer.append(header.previousInCategory)
         writer.append(header.ttlMilliseconds)
@@ -66,6 +64,12 @@ public enum HeaderCoding {
         crc.update(message.payload.bytes)
         writer.append(crc.value)
         return writer.bytes
+    }
+
+    private static func append(_ id: UUID, to writer: inout ByteWriter) {
+        let (high, low) = id.words
+        writer.append(high.byteSwapped)
+        writer.append(low.byteSwapped)
     }
 
     /// A header that has been read, with what must still be compared with the other frames.
@@ -81,7 +85,9 @@ public enum HeaderCoding {
     /// Reads a header frame; any bytes give a value or a fault, never a trap.
     static func decode(_ bytes: RawSpan) throws(FrameFault) -> Decoded {
         guard byteCount...maximumByteCount ~= bytes.byteCount else { throw .headerLength }
-        guard bytes.copy(0..<4) == magic else { throw .magic }
+        guard u8(bytes, 0) == magic[0], u8(bytes, 1) == magic[1], u8(bytes, 2) == magic[2],
+            u8(bytes, 3) == magic[3]
+        else { throw .magic }
         guard u8(bytes, 4) == version else { throw .version }
         guard Int(bytes.littleEndian(at: 6, as: UInt16.self) ?? 0) == bytes.byteCount else {
             throw .headerLength

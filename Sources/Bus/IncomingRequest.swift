@@ -64,12 +64,12 @@ public struct IncomingRequest: Sendable {
     }
 
     /// Passes another process's answer on unopened: kind (`.reply` or `.failure`), metadata,
-    /// payload and sequence are kept, the correlation becomes this question's.
+    /// payload, its content type and sequence are kept, the correlation becomes this question's.
     public func reply(relaying answer: Message) {
         let kind: MessageKind = answer.header.kind == .failure ? .failure : .reply
         ticket.answer(
             kind, metadata: answer.metadata, payload: answer.payload,
-            sequence: answer.header.sequence)
+            sequence: answer.header.sequence, contentType: answer.header.contentType)
     }
 
     private final class Ticket: Sendable {
@@ -87,14 +87,18 @@ public struct IncomingRequest: Sendable {
             self.send = send
         }
 
-        func answer(_ kind: MessageKind, metadata: Data, payload: Data, sequence: Int64) {
+        func answer(
+            _ kind: MessageKind, metadata: Data, payload: Data, sequence: Int64,
+            contentType: UInt8 = MessageHeader.json
+        ) {
             guard !isAnswered.exchange(true, ordering: .acquiringAndReleasing),
                 abandonment?.isRaised != true
             else { return }
             send(
                 Message(
                     header: MessageHeader(
-                        kind: kind, correlation: question.messageID, sequence: sequence),
+                        kind: kind, contentType: contentType,
+                        correlation: question.messageID, sequence: sequence),
                     metadata: metadata, payload: payload))
         }
 

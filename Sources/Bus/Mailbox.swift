@@ -4,7 +4,7 @@
 internal import Platform
 internal import Synchronization
 
-/// The way into the bus thread: a bounded queue and one wake-up per batch.
+/// The way into the bus thread: a bounded queue, and a wake-up only for a thread that sleeps.
 final class Mailbox: Sendable {
     enum Item: Sendable {
         case call(@Sendable () -> Void)
@@ -15,13 +15,18 @@ final class Mailbox: Sendable {
     static let capacity = 65_536
 
     private let queue = BlockingQueue<Item>(capacity: capacity)
-    private let isRaised = Atomic<Bool>(false)
+    private let isAsleep = Atomic<Bool>(false)
     let wake: WakeSignal
 
     init() throws(PlatformError) { wake = try WakeSignal() }
 
+    /// The first one in after the bus thread went to sleep wakes it.
     private func raise() {
-        if !isRaised.exchange(true, ordering: .acquiringAndReleasing) { wake.raise() }
+        if isAsleep.load(ordering: .sequentiallyConsistent),
+            isAsleep.exchange(false, ordering: .sequentiallyConsistent)
+        {
+            wake.raise()
+        }
     }
 
     /// Waits for room; false when the bus has stopped.
@@ -52,12 +57,21 @@ final class Mailbox: Sendable {
         return isIn
     }
 
-    /// Bus thread: takes everything that waits.
-    func takeAll() -> [Item] {
-        wake.drain()
-        isRaised.store(false, ordering: .releasing)
-        return queue.takeAll()
+    /// Bus thread: says that it is going to sleep; false when something waits, and it should not.
+    ///
+    /// Whatever comes in later raises the signal.
+    func fallAsleep() -> Bool {
+        isAsleep.store(true, ordering: .sequentiallyConsistent)
+        guard queue.count > 0 else { return true }
+        wakeUp()
+        return false
     }
+
+    /// Bus thread: says that it is awake and will look at the queue before it sleeps again.
+    func wakeUp() { isAsleep.store(false, ordering: .sequentiallyConsistent) }
+
+    /// Bus thread: takes everything that waits.
+    func takeAll() -> [Item] { queue.count > 0 ? queue.takeAll() : [] }
 
     /// Bus thread: lets nothing more in.
     func close() { queue.close() }

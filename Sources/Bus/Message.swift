@@ -3,6 +3,7 @@
 
 public import CairnModel
 public import FoundationEssentials
+internal import Platform
 
 /// Sixteen bytes in the header; the same type as everywhere else.
 public typealias UUID16 = UUID
@@ -71,7 +72,7 @@ public struct MessageHeader: Hashable, Sendable {
     public var kind: MessageKind
     /// The worker pool a task is meant for (`WorkerPool`); 0 otherwise.
     public var pool: UInt8
-    /// The payload's form: 0 = opaque, 1 = JSON.
+    /// The payload's form: 0 = opaque, 1 = JSON, 2 = the operation's fixed layout.
     public var contentType: UInt8
     /// No flag is defined yet; carried as received.
     public var flags: UInt8
@@ -93,7 +94,7 @@ public struct MessageHeader: Hashable, Sendable {
     /// Makes a header; the bus fills in `sender` when it is left all zero.
     public init(
         kind: MessageKind, pool: UInt8 = 0, contentType: UInt8 = 1, flags: UInt8 = 0,
-        messageID: UUID16 = .timeOrdered(), correlation: UUID16 = .zero, sender: UUID16 = .zero,
+        messageID: UUID16 = .ofMessage(), correlation: UUID16 = .zero, sender: UUID16 = .zero,
         sequence: Int64 = 0, previousInCategory: Int64 = 0, epoch: UInt32 = 0,
         ttlMilliseconds: UInt32 = 0
     ) {
@@ -134,7 +135,7 @@ public struct Message: Hashable, Sendable {
 
     /// The metadata of a request or task; throws `Failure` (`invalidParameter`).
     public func requestMetadata() throws(Failure) -> RequestMetadata {
-        try CairnJSON.decode(RequestMetadata.self, from: metadata)
+        try RequestMetadata(wireForm: metadata)
     }
 }
 
@@ -155,7 +156,21 @@ public struct RequestMetadata: Hashable, Sendable, Codable {
     }
 }
 
+extension MessageHeader {
+    /// `contentType` of a payload that is JSON.
+    public static let json: UInt8 = 1
+    /// `contentType` of a payload in the fixed layout that its operation has.
+    public static let fixedLayout: UInt8 = 2
+}
+
 extension UUID {
+    /// A fresh id for one message: version 7, as `timeOrdered`, without a system call.
+    public static func ofMessage() -> UUID {
+        UUID(
+            uuid: UUIDBits.version7(
+                nanoseconds: WallClock.microseconds() * 1000, random: UniqueNumbers.next()))
+    }
+
     /// All zero: "none".
     public static let zero = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 }

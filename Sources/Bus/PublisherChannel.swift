@@ -22,7 +22,9 @@ final class PublisherChannel: Channel {
     override func receive() {
         for _ in 0..<Self.batchCount {
             switch nextSubscription() {
-            case nil: return
+            case nil:
+                isDrained = true
+                return
             case .fault: loop.counters.reject(.topic)
             case .begins(let topic): onSubscribe?(topic)
             case .ends: break

@@ -25,7 +25,7 @@ public struct Requester: Sendable {
         let metadata = RequestMetadata(operation: operation, actor: actor, map: map)
         let message = Message(
             header: MessageHeader(kind: kind, pool: pool, messageID: messageID ?? .timeOrdered()),
-            metadata: try CairnJSON.encode(metadata), payload: payload)
+            metadata: try metadata.wireForm(), payload: payload)
         return try await send(message, timeout: timeout)
     }
 

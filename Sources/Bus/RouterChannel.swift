@@ -91,6 +91,7 @@ final class RouterChannel: Channel {
         do throws(Failure) { try endpoint.check(answer) } catch {
             loop.counters.change { $0.oversizeCount += 1 }
             answer.header.kind = .failure
+            answer.header.contentType = MessageHeader.json
             answer.metadata = Data()
             answer.payload = error.wirePayload
         }

@@ -27,6 +27,7 @@ final class SubscriberChannel: Channel {
 
     private func subscribe(_ topic: String) {
         withSocket { socket throws(ZeroMQError) in try socket.subscribe(Array(topic.utf8)) }
+        loop.expectInput(of: self)
     }
 
     override func didReopen() { for topic in topics { subscribe(topic) } }
@@ -35,6 +36,7 @@ final class SubscriberChannel: Channel {
         guard let index = topics.firstIndex(of: topic) else { return }
         topics.remove(at: index)
         withSocket { socket throws(ZeroMQError) in try socket.unsubscribe(Array(topic.utf8)) }
+        loop.expectInput(of: self)
     }
 
     override func receive() {

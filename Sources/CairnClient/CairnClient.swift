@@ -86,8 +86,9 @@ public final class CairnClient: Sendable {
     ) async throws(Failure) -> Answer {
         let message = Message(
             header: MessageHeader(kind: kind, pool: pool?.rawValue ?? 0),
-            metadata: try CairnJSON.encode(
-                RequestMetadata(operation: operation, actor: actor, map: map?.rawValue)),
+            metadata: try RequestMetadata(
+                operation: operation, actor: actor, map: map?.rawValue
+            ).wireForm(),
             payload: try CairnJSON.encode(body))
         let answer = try await ask(try requester(endpoint), message, timeout: timeout)
         do throws(Failure) { return try answer.decode(Answer.self) } catch {

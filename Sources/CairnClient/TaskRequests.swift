@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import Bus
+public import Bus
 public import CairnModel
 public import FoundationEssentials
 
@@ -12,7 +12,16 @@ extension CairnClient {
     public func identify(
         _ request: IdentifyRequest, timeout: Duration = .seconds(10)
     ) async throws(Failure) -> IdentifyAnswer {
-        try await task(.identify, "identify", request, map: request.map, timeout)
+        let message = Message(
+            header: MessageHeader(
+                kind: .task, pool: WorkerPool.identify.rawValue,
+                contentType: MessageHeader.fixedLayout),
+            metadata: try RequestMetadata(operation: "identify", map: request.map.rawValue)
+                .wireForm(),
+            payload: FixedLayout.encode(request))
+        return try await ask(
+            try requester(.supervisorRequests), message, timeout: timeout
+        ).identifyAnswer()
     }
 
     /// Asks where something is.
@@ -38,11 +47,23 @@ extension CairnClient {
 
     private func task<Answer: Decodable>(
         _ pool: WorkerPool, _ operation: String, _ body: some Encodable & Sendable,
-        map: MapName? = nil, _ timeout: Duration
+        _ timeout: Duration
     ) async throws(Failure) -> Answer {
         try await request(
-            .supervisorRequests, operation, body, kind: .task, pool: pool, map: map,
-            timeout: timeout)
+            .supervisorRequests, operation, body, kind: .task, pool: pool, timeout: timeout)
+    }
+}
+
+extension Message {
+    /// The identify answer it carries, in the fixed layout or as JSON; throws `Failure`: `corrupt`,
+    /// or `newerVersion` for another build's layout.
+    public func identifyAnswer() throws(Failure) -> IdentifyAnswer {
+        guard header.contentType != MessageHeader.fixedLayout else {
+            return try FixedLayout.identifyAnswer(payload)
+        }
+        do throws(Failure) { return try decode(IdentifyAnswer.self) } catch {
+            throw Failure(.corrupt, "identify was answered with: \(error.message)")
+        }
     }
 }
 

@@ -31,11 +31,19 @@ extension UUID {
 
     /// The sixteen bytes as two numbers, the first byte on top of the first one.
     public var words: (UInt64, UInt64) {
-        func word(_ bytes: ArraySlice<UInt8>) -> UInt64 {
-            bytes.reduce(0) { $0 << 8 | UInt64($1) }
+        func word(
+            _ a: UInt8, _ b: UInt8, _ c: UInt8, _ d: UInt8,
+            _ e: UInt8, _ f: UInt8, _ g: UInt8, _ h: UInt8
+        ) -> UInt64 {
+            let high = UInt32(a) << 24 | UInt32(b) << 16 | UInt32(c) << 8 | UInt32(d)
+            let low = UInt32(e) << 24 | UInt32(f) << 16 | UInt32(g) << 8 | UInt32(h)
+            return UInt64(high) << 32 | UInt64(low)
         }
-        let bytes = self.bytes
-        return (word(bytes[..<8]), word(bytes[8...]))
+        let id = uuid
+        return (
+            word(id.0, id.1, id.2, id.3, id.4, id.5, id.6, id.7),
+            word(id.8, id.9, id.10, id.11, id.12, id.13, id.14, id.15)
+        )
     }
 
     /// The opposite of `words`.

@@ -4,6 +4,7 @@
 extension RawSpan {
     /// The little-endian integer at a byte offset, aligned or not; nil when it does not lie wholly
     /// inside.
+    @inlinable
     public func littleEndian<Value: FixedWidthInteger & BitwiseCopyable>(
         at offset: Int, as type: Value.Type = Value.self
     ) -> Value? {
@@ -44,9 +45,16 @@ public struct ByteReader: Hashable, Sendable {
         public let offset: Int
         /// How many bytes it needs.
         public let needed: Int
+
+        @usableFromInline
+        init(offset: Int, needed: Int) {
+            self.offset = offset
+            self.needed = needed
+        }
     }
 
     /// The next integer.
+    @inlinable
     public mutating func next<Value: FixedWidthInteger & BitwiseCopyable>(
         _ type: Value.Type = Value.self, in bytes: RawSpan
     ) throws(OutOfBounds) -> Value {
@@ -58,6 +66,7 @@ public struct ByteReader: Hashable, Sendable {
     }
 
     /// The next 64-bit floating-point number.
+    @inlinable
     public mutating func nextDouble(in bytes: RawSpan) throws(OutOfBounds) -> Double {
         Double(bitPattern: try next(UInt64.self, in: bytes))
     }
@@ -75,23 +84,29 @@ public struct ByteReader: Hashable, Sendable {
 /// Bytes to which little-endian values are appended one after the other.
 public struct ByteWriter: Sendable {
     /// What has been written.
-    public private(set) var bytes: [UInt8] = []
+    @usableFromInline var storage: [UInt8] = []
+
+    /// What has been written.
+    public var bytes: [UInt8] { storage }
 
     /// Starts empty, with room for some bytes.
-    public init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
+    public init(capacity: Int = 0) { storage.reserveCapacity(capacity) }
 
     /// Appends an integer.
-    public mutating func append(_ value: some FixedWidthInteger) {
-        withUnsafeBytesOf(value.littleEndian)
+    @inlinable
+    public mutating func append(_ value: some FixedWidthInteger & BitwiseCopyable) {
+        unsafe withUnsafeBytes(of: value.littleEndian) { unsafe storage.append(contentsOf: $0) }
     }
 
     /// Appends the bits of a 64-bit floating-point number.
+    @inlinable
     public mutating func append(_ value: Double) { append(value.bitPattern) }
 
     /// Appends bytes.
-    public mutating func append(_ more: [UInt8]) { bytes += more }
+    @inlinable
+    public mutating func append(_ more: [UInt8]) { storage.append(contentsOf: more) }
 
-    private mutating func withUnsafeBytesOf(_ value: some FixedWidthInteger) {
-        unsafe withUnsafeBytes(of: value) { unsafe bytes.append(contentsOf: $0) }
-    }
+    /// Appends a text's UTF-8, without its length.
+    @inlinable
+    public mutating func append(text: String) { storage.append(contentsOf: text.utf8) }
 }

@@ -1,12 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import Synchronization
+
 /// Random bytes from the operating system's generator.
 public enum RandomBytes {
     /// `count` bytes that nobody can foretell.
     public static func make(_ count: Int) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    }
+}
+
+/// Numbers that do not repeat in this process, from a start nobody can foretell: for ids that are made
+/// for every message, where asking the operating system each time would cost a system call.
+public enum UniqueNumbers {
+    private static let start = UInt64.random(in: .min ... .max)
+    private static let count = Atomic<UInt64>(0)
+
+    /// The next number (SplitMix64); any thread.
+    public static func next() -> UInt64 {
+        let step = count.wrappingAdd(1, ordering: .relaxed).newValue
+        var number = start &+ step &* 0x9e37_79b9_7f4a_7c15
+        number = (number ^ number >> 30) &* 0xbf58_476d_1ce4_e5b9
+        number = (number ^ number >> 27) &* 0x94d0_49bb_1331_11eb
+        return number ^ number >> 31
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import Bus
 public import CairnClient
 public import CairnModel
 internal import FoundationEssentials
@@ -44,11 +45,16 @@ public final class IdentifyOperations: Sendable {
         ["identify": { [self] in try identifyOperation($0, $1) }]
     }
 
-    /// Decodes an `IdentifyRequest`, answers it, encodes the `IdentifyAnswer`; blocks the thread.
+    /// Decodes an `IdentifyRequest`, answers it, encodes the `IdentifyAnswer` in the same form; blocks
+    /// the thread.
     private func identifyOperation(_ context: OperationContext, _ payload: Data) throws -> Data {
-        let request = try CairnJSON.decode(IdentifyRequest.self, from: payload)
+        let isFixed = context.contentType == MessageHeader.fixedLayout
+        let request =
+            isFixed
+            ? try FixedLayout.identifyRequest(payload)
+            : try CairnJSON.decode(IdentifyRequest.self, from: payload)
         let answer = try identify(request, until: context.deadline) { context.isCancelled }
-        return try CairnJSON.encode(answer)
+        return isFixed ? FixedLayout.encode(answer) : try CairnJSON.encode(answer)
     }
 
     /// Answers a request on the calling thread, which waits where it must.

@@ -16,14 +16,20 @@ public struct OperationContext: Sendable {
     public let actor: String?
     /// The map it is about, where there is one.
     public let map: String?
+    /// The form of the question's payload, and of the answer's: JSON, or the operation's fixed layout.
+    public let contentType: UInt8
     /// The moment after which nobody waits for the answer; nil for job chunks.
     public let deadline: ContinuousClock.Instant?
     private let control: WorkControl
 
-    init(metadata: RequestMetadata, deadline: ContinuousClock.Instant?, control: WorkControl) {
+    init(
+        metadata: RequestMetadata, contentType: UInt8, deadline: ContinuousClock.Instant?,
+        control: WorkControl
+    ) {
         operation = metadata.operation
         actor = metadata.actor
         map = metadata.map
+        self.contentType = contentType
         self.deadline = deadline
         self.control = control
     }
@@ -38,7 +44,8 @@ public struct OperationContext: Sendable {
     public func report(_ fraction: Double) { control.report(fraction) }
 }
 
-/// What a worker does with the payload of a task: the answer's payload, or a thrown `Failure`.
+/// What a worker does with the payload of a task: the answer's payload, in the question's form, or a
+/// thrown `Failure`.
 ///
 /// Called on a compute thread, which it may block; several calls run side by side where the host has
 /// several such threads. Anything thrown that is no `Failure` becomes one (`internal`).

@@ -57,7 +57,8 @@ struct Work: Sendable {
                         + "worker was free; it was not begun")
             }
             let context = OperationContext(
-                metadata: metadata, deadline: deadline, control: control)
+                metadata: metadata, contentType: message.header.contentType, deadline: deadline,
+                control: control)
             return .success(try operation(context, message.payload))
         } catch let failure as Failure {
             return .failure(explained(failure))

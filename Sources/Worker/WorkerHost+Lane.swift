@@ -163,6 +163,7 @@ extension WorkerHost {
             _ = trySend(smaller)
         } else {
             header.flags = WorkerWire.failureFlag
+            header.contentType = MessageHeader.json
             let answer = Failure(
                 .tooLarge,
                 "the answer has \(message.payload.count) bytes; at most "

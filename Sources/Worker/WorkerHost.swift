@@ -191,7 +191,9 @@ public actor WorkerHost {
             kind: .result, pool: pool.rawValue, correlation: task.header.messageID)
         let payload: Data
         switch result {
-        case .success(let data): payload = data
+        case .success(let data):
+            header.contentType = task.header.contentType
+            payload = data
         case .failure(let failure):
             header.flags = WorkerWire.failureFlag
             payload = failure.wirePayload

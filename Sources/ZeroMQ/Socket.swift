@@ -114,11 +114,29 @@ public struct Socket: ~Copyable {
     }
 
     private borrowing func canSend() throws(ZeroMQError) -> Bool {
-        var events: Int32 = 0
+        try events() & Int32(ZMQ_POLLOUT) != 0
+    }
+
+    /// Whether a message waits; looks at what has happened to the socket, which takes its signal down.
+    public borrowing func hasInput() throws(ZeroMQError) -> Bool {
+        try events() & Int32(ZMQ_POLLIN) != 0
+    }
+
+    private borrowing func events() throws(ZeroMQError) -> Int32 {
+        try option(ZMQ_EVENTS, "ZMQ_EVENTS")
+    }
+
+    /// The descriptor by which the socket says that something has happened to it (`ZMQ_FD`).
+    borrowing func signalDescriptor() throws(ZeroMQError) -> Int32 {
+        try option(ZMQ_FD, "ZMQ_FD")
+    }
+
+    private borrowing func option(_ option: Int32, _ name: String) throws(ZeroMQError) -> Int32 {
+        var value: Int32 = 0
         var size = MemoryLayout<Int32>.size
-        guard unsafe zmq_getsockopt(handle, ZMQ_EVENTS, &events, &size) == 0 else {
-            throw ZeroMQError("zmq_getsockopt", "ZMQ_EVENTS")
+        guard unsafe zmq_getsockopt(handle, option, &value, &size) == 0 else {
+            throw ZeroMQError("zmq_getsockopt", name)
         }
-        return events & Int32(ZMQ_POLLOUT) != 0
+        return value
     }
 }

@@ -63,7 +63,8 @@ private final class Names: Sendable {
         let operations = LocatorOperations.hosted(on: shelf, blobs: names.site.blobs)
         let operation = try #require(operations[name])
         let context = OperationContext(
-            metadata: RequestMetadata(operation: name), deadline: nil, control: WorkControl())
+            metadata: RequestMetadata(operation: name), contentType: MessageHeader.json,
+            deadline: nil, control: WorkControl())
         return try CairnJSON.decode(
             type, from: operation(context, CairnJSON.encode(request)))
     }

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import Foundation
+import Geometry
+import TestKit
+import Testing
+
+/// The fixed layout against the JSON form of the same values, against golden bytes, and against bytes
+/// that are no layout at all.
+@Suite struct FixedLayoutTests {
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../Golden/v1/wire").standardized
+
+    // MARK: Values
+
+    private struct Maker {
+        var random: SeededGenerator
+
+        mutating func flag() -> Bool { .random(using: &random) }
+        mutating func number(_ range: Range<Int>) -> Int { .random(in: range, using: &random) }
+        mutating func real() -> Double {
+            flag() ? .random(in: -1e12...1e12, using: &random) : Double(number(-9..<10))
+        }
+        mutating func maybe<Value>(_ make: (inout Maker) -> Value) -> Value? {
+            flag() ? make(&self) : nil
+        }
+        mutating func many<Value>(_ most: Int, _ make: (inout Maker) -> Value) -> [Value] {
+            (0..<number(0..<most + 1)).map { _ in make(&self) }
+        }
+        mutating func text() -> String {
+            ["", "name", "Ñandú ☃ 𝄞", "a\"b\\c\n\u{0}", String(repeating: "lång ", count: 40)][
+                number(0..<5)]
+        }
+        mutating func coordinate() -> Coordinate { Coordinate(x: real(), y: real()) }
+        mutating func envelope() -> Envelope {
+            Envelope(minX: real(), minY: real(), maxX: real(), maxY: real())
+        }
+        mutating func shape() -> Shape {
+            switch number(0..<5) {
+            case 0: .point(coordinate())
+            case 1: .multipoint(many(5) { $0.coordinate() })
+            case 2: .polyline(paths: many(3) { $0.many(4) { $0.coordinate() } })
+            case 3: .polygon(rings: many(3) { $0.many(6) { $0.coordinate() } })
+            default: .envelope(envelope())
+            }
+        }
+        mutating func reference() -> SpatialReference {
+            flag() ? SpatialReference(wkid: number(1..<200_000)) : SpatialReference(wkt: text())
+        }
+        mutating func value() -> AttributeValue {
+            switch number(0..<5) {
+            case 0: .null
+            case 1: .integer(Int64.random(in: .min ... .max, using: &random))
+            case 2: .real(real())
+            case 3: .string(text())
+            default: .date(moment())
+            }
+        }
+        mutating func moment() -> Int64 { Int64(number(-1_000_000_000_000..<4_000_000_000_000)) }
+        mutating func timeOptions() -> LayerTimeOptions {
+            LayerTimeOptions(
+                useTime: flag(), timeDataCumulative: flag(), timeOffset: real(),
+                timeOffsetUnits: TimeUnits.allCases[number(0..<TimeUnits.allCases.count)])
+        }
+        mutating func explanation() -> IdentifyExplanation {
+            IdentifyExplanation(
+                mapSpatialReference: maybe { $0.reference() }, resolution: maybe { $0.real() },
+                scale: maybe { $0.real() }, tolerance: real(), toleranceMeters: real(),
+                layers: many(3) {
+                    $0.flag()
+                        ? LayerExplanation(
+                            skipped: $0.number(0..<9), layerName: $0.text(), reason: .outOfScale,
+                            detail: $0.text())
+                        : LayerExplanation(
+                            searched: $0.number(0..<9), layerName: $0.text(),
+                            candidateCount: $0.number(0..<9), excludedByDefinition: 1,
+                            excludedByTime: 2, hitCount: 3, resultCount: 4,
+                            transferLimitExceeded: $0.flag())
+                })
+        }
+        mutating func request() throws -> IdentifyRequest {
+            let ids = many(3) { $0.number(0..<1_000) }
+            return IdentifyRequest(
+                map: try #require(MapName(rawValue: "World_\(number(0..<99))")), geometry: shape(),
+                geometrySpatialReference: maybe { $0.reference() },
+                layers: LayerSelection(
+                    [.top, .visible, .all][number(0..<3)], ids: flag() ? ids : nil),
+                tolerance: real(), mapExtent: envelope(),
+                imageDisplay: ImageDisplay(width: real(), height: real(), dpi: real()),
+                spatialReference: maybe { $0.reference() }, returnGeometry: flag(),
+                maxAllowableOffset: maybe { $0.real() },
+                geometryPrecision: maybe { $0.number(0..<16) },
+                layerDefinitions: Dictionary(
+                    many(4) { ($0.number(0..<50), $0.text()) }, uniquingKeysWith: { $1 }),
+                time: maybe {
+                    TimeExtent(from: $0.maybe { $0.moment() }, to: $0.maybe { $0.moment() })
+                },
+                timeRelation: TimeRelation.allCases[number(0..<TimeRelation.allCases.count)],
+                layerTimeOptions: Dictionary(
+                    many(3) { ($0.number(0..<50), $0.timeOptions()) }, uniquingKeysWith: { $1 }),
+                returnZ: flag(), returnM: flag(), returnFieldName: flag(),
+                returnUnformattedValues: flag(),
+                maximumResultsPerLayer: maybe { $0.number(0..<2_000) },
+                returnPopupsOnly: flag(), explain: flag(),
+                at: maybe { Int64($0.number(0..<1 << 40)) },
+                atTime: maybe { Timestamp(microseconds: $0.moment()) },
+                minSequence: maybe { Int64($0.number(0..<1 << 40)) })
+        }
+        mutating func result(_ names: [String]) -> IdentifyResult {
+            IdentifyResult(
+                layerID: number(0..<99), layerName: text(), objectID: Int64(number(1..<1 << 31)),
+                displayFieldName: text(), value: value(),
+                attributes: Attributes(
+                    names.map { Attributes.Entry(name: $0, value: value()) }),
+                geometryType: [.point, .multipoint, .polyline, .polygon][number(0..<4)],
+                geometry: maybe { $0.shape() },
+                zValues: maybe { $0.many(4) { $0.maybe { $0.real() } } },
+                mValues: maybe { $0.many(4) { $0.maybe { $0.real() } } }, distance: real())
+        }
+        mutating func layer(_ depth: Int) -> IdentifyLayerResult {
+            let names = many(5) { $0.text() }
+            return IdentifyLayerResult(
+                layerID: number(0..<99), layerName: text(), results: many(4) { $0.result(names) },
+                sublayerResults: depth > 0 ? many(3) { $0.layer(depth - 1) } : [],
+                transferLimitExceeded: flag(), hitCount: number(0..<5_000))
+        }
+        mutating func answer() -> IdentifyAnswer {
+            IdentifyAnswer(
+                layers: many(4) { $0.layer(3) }, spatialReference: reference(),
+                sequence: Int64(number(0..<1 << 40)), isStale: flag(),
+                explanation: maybe { $0.explanation() })
+        }
+    }
+
+    // MARK: Round trips
+
+    @Test func `what is written reads back equal, and as JSON would`() throws {
+        var maker = Maker(random: SeededGenerator(seed: 0xF17E))
+        for _ in 0..<400 {
+            let request = try maker.request()
+            #expect(try FixedLayout.identifyRequest(FixedLayout.encode(request)) == request)
+            #expect(
+                try CairnJSON.decode(IdentifyRequest.self, from: CairnJSON.encode(request))
+                    == request)
+            let answer = maker.answer()
+            #expect(try FixedLayout.identifyAnswer(FixedLayout.encode(answer)) == answer)
+            #expect(
+                try CairnJSON.decode(IdentifyAnswer.self, from: CairnJSON.encode(answer)) == answer)
+        }
+    }
+
+    /// Made by the first build that wrote this version; the hexadecimal text of the bytes.
+    @Test(arguments: ["identify-request.1", "identify-answer.1"])
+    func `the layout is that of the golden bytes`(_ name: String) throws {
+        let file = Self.folder.appending(path: name + ".hex")
+        var maker = Maker(random: SeededGenerator(seed: 7))
+        let request = try maker.request()
+        let answer = maker.answer()
+        let bytes =
+            name.contains("request") ? FixedLayout.encode(request) : FixedLayout.encode(answer)
+        let text = Self.hexadecimal(bytes)
+        if ProcessInfo.processInfo.environment["CAIRN_WRITE_GOLDEN"] != nil {
+            try FileManager.default.createDirectory(
+                at: Self.folder, withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: file)
+        }
+
+        #expect(try String(contentsOf: file, encoding: .utf8) == text)
+    }
+
+    private static func hexadecimal(_ bytes: Data) -> String {
+        var lines = ""
+        for (index, byte) in bytes.enumerated() {
+            let digits = String(byte, radix: 16)
+            lines += (digits.count == 1 ? "0" : "") + digits + (index % 32 == 31 ? "\n" : "")
+        }
+        return lines + "\n"
+    }
+
+    // MARK: Bad input
+
+    @Test func `another version is refused by name`() throws {
+        var maker = Maker(random: SeededGenerator(seed: 3))
+        var bytes = FixedLayout.encode(try maker.request())
+        bytes[0] = 2
+        let error = #expect(throws: Failure.self) { try FixedLayout.identifyRequest(bytes) }
+        #expect(error?.code == .newerVersion)
+        #expect(error?.message.contains("layout version 2") == true)
+    }
+
+    @Test func `every beginning of a value, and a value with more behind it, is refused`() throws {
+        var maker = Maker(random: SeededGenerator(seed: 5))
+        let request = FixedLayout.encode(try maker.request())
+        let answer = FixedLayout.encode(maker.answer())
+        for count in 0..<request.count {
+            #expect(throws: Failure.self) { try FixedLayout.identifyRequest(request.prefix(count)) }
+        }
+        for count in 0..<answer.count {
+            #expect(throws: Failure.self) { try FixedLayout.identifyAnswer(answer.prefix(count)) }
+        }
+        #expect(throws: Failure.self) { try FixedLayout.identifyRequest(request + [0]) }
+        #expect(throws: Failure.self) { try FixedLayout.identifyAnswer(answer + [0]) }
+        #expect(throws: Failure.self) { try FixedLayout.identifyAnswer(request) }
+    }
+
+    @Test func `damaged and random bytes give a value or a failure, never a trap`() throws {
+        var maker = Maker(random: SeededGenerator(seed: 11))
+        for _ in 0..<300 {
+            var request = FixedLayout.encode(try maker.request())
+            var answer = FixedLayout.encode(maker.answer())
+            for _ in 0..<maker.number(1..<6) {
+                request[maker.number(2..<request.count)] = UInt8(maker.number(0..<256))
+                answer[maker.number(2..<answer.count)] = UInt8(maker.number(0..<256))
+            }
+            _ = try? FixedLayout.identifyRequest(request)
+            _ = try? FixedLayout.identifyAnswer(answer)
+            let noise =
+                Data([1, UInt8(maker.number(1..<3))])
+                + Data(maker.many(300) { UInt8($0.number(0..<256)) })
+            _ = try? FixedLayout.identifyRequest(noise)
+            _ = try? FixedLayout.identifyAnswer(noise)
+        }
+    }
+
+    @Test func `groups inside groups beyond any real depth are refused`() {
+        var layer = IdentifyLayerResult(
+            layerID: 0, layerName: "", results: [], sublayerResults: [],
+            transferLimitExceeded: false)
+        for _ in 0..<100 {
+            layer = IdentifyLayerResult(
+                layerID: 0, layerName: "", results: [], sublayerResults: [layer],
+                transferLimitExceeded: false)
+        }
+        let answer = IdentifyAnswer(
+            layers: [layer], spatialReference: .wgs84, sequence: 0, isStale: false)
+
+        #expect(throws: Failure.self) {
+            try FixedLayout.identifyAnswer(FixedLayout.encode(answer))
+        }
+    }
+}
