@@ -67,6 +67,7 @@ let tier2: [Target] = [
     library("Expression", ["CairnModel"]),
     library(
         "Dataset", ["CairnModel", "Geometry", "SpatialIndex", "Platform", "GDAL", "PROJ"]),
+    library("Raster", ["CairnModel", "Dataset", "GDAL", "Geometry", "Platform"]),
 ]
 
 let tier3: [Target] = [
@@ -79,7 +80,7 @@ let tier4: [Target] = [
     library("MapState", ["CairnModel", "Geometry", "Expression"]),
     library(
         "Identify",
-        ["CairnModel", "Geometry", "Dataset", "Expression", "PROJ", "SpatialIndex"]),
+        ["CairnModel", "Geometry", "Dataset", "Expression", "PROJ", "Raster", "SpatialIndex"]),
     library("Locator", ["CairnModel", "Geometry", "SpatialIndex", "Platform"]),
     library("Jobs", ["CairnModel"]),
     library("JobKinds", ["CairnModel", "Geometry", "Platform", "Site"]),
@@ -96,7 +97,7 @@ let tier5: [Target] = [
         "MapStateService",
         [
             "Bus", "CairnClient", "CairnModel", "Dataset", "Expression", "Geometry", "MapState",
-            "PROJ", "Platform", "Site", logging,
+            "PROJ", "Platform", "Raster", "Site", logging,
         ]),
     library(
         "Supervisor",
@@ -108,7 +109,7 @@ let tier5: [Target] = [
         "Worker",
         [
             "Bus", "CairnClient", "CairnModel", "Daemon", "Dataset", "Identify", "JobKinds",
-            "Locator", "MapState", "Platform", "Site", collections, logging,
+            "Locator", "MapState", "Platform", "Raster", "Site", collections, logging,
         ]),
     library(
         "Gateway",
@@ -118,7 +119,7 @@ let tier5: [Target] = [
         "Commands",
         [
             "CairnClient", "CairnModel", "Dataset", "EventLog", "Geometry", "Jobs", "Locator",
-            "MapState", "PROJ", "Platform", "Site", "Terminal", arguments,
+            "MapState", "PROJ", "Platform", "Raster", "Site", "Terminal", arguments,
         ]),
 ]
 
@@ -159,12 +160,13 @@ let testTargets: [Target] = [
         [
             "Dataset", "CairnModel", "Geometry", "GDAL", "PROJ", "Platform", "TestKit",
         ]),
+    tests("RasterTests", ["Raster", "CairnModel", "Geometry", "Platform", "TestKit"]),
     tests("MapStateTests", ["MapState", "CairnModel", "Geometry", "TestKit"]),
     tests(
         "IdentifyTests",
         [
             "Identify", "CairnModel", "Dataset", "Expression", "Geometry", "GEOS", "MapState",
-            "PROJ", "TestKit",
+            "PROJ", "Raster", "TestKit",
         ]),
     tests("LocatorTests", ["Locator", "CairnModel", "Geometry", "Platform", "TestKit"]),
     tests("JobsTests", ["Jobs", "CairnModel", "TestKit"]),

@@ -5,16 +5,19 @@
 public enum LayerSource: Hashable, Sendable {
     /// The features of an immutable dataset of the site.
     case dataset(ContentID)
+    /// The pixels of an immutable raster of the site.
+    case raster(ContentID)
     /// Shapes that clients draw, kept in the map itself.
     case graphics(GraphicsSource)
 
     /// Names a dataset.
     public init(dataset: ContentID) { self = .dataset(dataset) }
 
-    /// What to call a layer with this source, for people: `feature`, `graphics`.
+    /// What to call a layer with this source, for people: `feature`, `raster`.
     public var kindName: String {
         switch self {
         case .dataset: "feature"
+        case .raster: "raster"
         case .graphics: "graphics"
         }
     }
@@ -35,7 +38,7 @@ public struct GraphicsSource: Hashable, Sendable, Codable {
 }
 
 extension LayerSource: Codable {
-    private enum CodingKeys: String, CodingKey { case dataset, graphics }
+    private enum CodingKeys: String, CodingKey { case dataset, raster, graphics }
 
     /// Reads `{"<kind>": …}`.
     public init(from decoder: any Decoder) throws {
@@ -43,13 +46,15 @@ extension LayerSource: Codable {
         switch container.allKeys.first {
         case .dataset:
             self = .dataset(try container.decode(ContentID.self, forKey: .dataset))
+        case .raster:
+            self = .raster(try container.decode(ContentID.self, forKey: .raster))
         case .graphics:
             self = .graphics(try container.decode(GraphicsSource.self, forKey: .graphics))
         case nil:
             throw DecodingError.dataCorrupted(
                 DecodingError.Context(
                     codingPath: decoder.codingPath,
-                    debugDescription: "expected the kind of source: dataset, graphics"))
+                    debugDescription: "expected the kind of source: dataset, raster, graphics"))
         }
     }
 
@@ -58,6 +63,7 @@ extension LayerSource: Codable {
         var container = encoder.container(keyedBy: CodingKeys.self)
         switch self {
         case .dataset(let dataset): try container.encode(dataset, forKey: .dataset)
+        case .raster(let raster): try container.encode(raster, forKey: .raster)
         case .graphics(let source): try container.encode(source, forKey: .graphics)
         }
     }

@@ -34,13 +34,16 @@ public struct LayerProperties: Hashable, Sendable, Codable {
     public var hasZ: Bool
     /// Whether coordinates have an M.
     public var hasM: Bool
+    /// Size and bands of a raster; nil for every other kind of layer.
+    public var raster: RasterProperties?
 
     /// Makes properties.
     public init(
         extent: Envelope?, spatialReference: SpatialReference, geometryType: GeometryType?,
         fields: [FieldDescription], featureCount: Int, geographicExtent: Envelope? = nil,
-        hasZ: Bool = false, hasM: Bool = false
+        hasZ: Bool = false, hasM: Bool = false, raster: RasterProperties? = nil
     ) {
+        self.raster = raster
         self.geographicExtent = geographicExtent
         self.hasZ = hasZ
         self.hasM = hasM
@@ -55,7 +58,7 @@ public struct LayerProperties: Hashable, Sendable, Codable {
 extension LayerProperties {
     private enum CodingKeys: String, CodingKey {
         case extent, spatialReference, geometryType, fields, featureCount, geographicExtent
-        case hasZ, hasM
+        case hasZ, hasM, raster
     }
 
     /// Reads every member; `hasZ` and `hasM` are false where they are absent.
@@ -71,7 +74,8 @@ extension LayerProperties {
             geographicExtent: try members.decodeIfPresent(
                 Envelope.self, forKey: .geographicExtent),
             hasZ: try members.decodeIfPresent(Bool.self, forKey: .hasZ) ?? false,
-            hasM: try members.decodeIfPresent(Bool.self, forKey: .hasM) ?? false)
+            hasM: try members.decodeIfPresent(Bool.self, forKey: .hasM) ?? false,
+            raster: try members.decodeIfPresent(RasterProperties.self, forKey: .raster))
     }
 
     /// Writes what is known; `hasZ` and `hasM` only where they are true.
@@ -85,6 +89,7 @@ extension LayerProperties {
         try members.encodeIfPresent(geographicExtent, forKey: .geographicExtent)
         if hasZ { try members.encode(true, forKey: .hasZ) }
         if hasM { try members.encode(true, forKey: .hasM) }
+        try members.encodeIfPresent(raster, forKey: .raster)
     }
 }
 

@@ -8,6 +8,7 @@ internal import Dataset
 internal import FoundationEssentials
 internal import MapState
 internal import Platform
+internal import Raster
 internal import Site
 
 struct ImportCommand: SiteCommand {
@@ -15,8 +16,8 @@ struct ImportCommand: SiteCommand {
         commandName: "import", abstract: "Import files as layers of a map.",
         discussion: """
             Reads whatever GDAL reads. Every layer becomes an immutable dataset of the site and a \
-            layer on top of the map, which is made when it does not exist. Works with the site up or \
-            down. JSON: one line per layer.
+            layer on top of the map, which is made when it does not exist; a raster becomes an \
+            immutable copy of its files. Works with the site up or down. JSON: one line per layer.
             """)
     static let makesSite = true
 
@@ -33,7 +34,8 @@ struct ImportCommand: SiteCommand {
         var map: MapName
         var layer: LayerID?
         var sequence: Int64
-        var dataset: ContentID
+        var dataset: ContentID?
+        var raster: ContentID?
         var geometryType: GeometryType?
         var featureCount: Int
         var rejectedCount: Int
@@ -44,12 +46,11 @@ struct ImportCommand: SiteCommand {
     }
 
     func perform(_ session: Session) async throws {
-        var imported: [(path: String, layer: ImportedLayer)] = []
+        var imported: [(path: String, layer: ImportedSource)] = []
         var failures: [Failure] = []
         for path in paths {
             do throws(Failure) {
-                let layers = try await Importing(path: path, into: session.site.datasetsDirectory)
-                    .run()
+                let layers = try await Importing(path: path, into: session.site).run()
                 imported += layers.map { (path, $0) }
             } catch {
                 failures.append(error)
@@ -70,7 +71,7 @@ struct ImportCommand: SiteCommand {
 
     /// Adds the layers and waits until each is loaded or has failed.
     private func add(
-        _ imported: [(path: String, layer: ImportedLayer)], _ session: Session
+        _ imported: [(path: String, layer: ImportedSource)], _ session: Session
     ) async throws -> [Line] {
         var present = try await session.maps().map(named: map)
         if present == nil {
@@ -86,7 +87,7 @@ struct ImportCommand: SiteCommand {
             let result = try await session.client().command(
                 map: map,
                 .addLayer(
-                    name: free, source: LayerSource(dataset: item.layer.dataset),
+                    name: free, source: item.layer.source,
                     place: LayerPlace(parent: parent)), actor: Session.actor)
             added.append((index, result, free))
         }
@@ -101,22 +102,28 @@ struct ImportCommand: SiteCommand {
     }
 
     private func line(
-        _ item: (path: String, layer: ImportedLayer), _ name: String, _ result: MapCommandResult,
+        _ item: (path: String, layer: ImportedSource), _ name: String, _ result: MapCommandResult,
         _ layer: LayerDescription
     ) -> Line {
-        Line(
+        let features: ImportedLayer? =
+            if case .features(let layer) = item.layer { layer } else { nil }
+        let raster: ImportedRaster? =
+            if case .raster(let raster) = item.layer { raster } else { nil }
+        return Line(
             path: item.path, name: name, map: map, layer: result.layer, sequence: result.sequence,
-            dataset: item.layer.dataset, geometryType: item.layer.properties.geometryType,
-            featureCount: item.layer.featureCount, rejectedCount: item.layer.rejectedCount,
-            rejected: item.layer.rejected, notes: item.layer.notes, loadStatus: layer.loadStatus,
-            loadError: layer.loadError)
+            dataset: features?.dataset, raster: raster?.raster,
+            geometryType: features?.properties.geometryType,
+            featureCount: features?.featureCount ?? 0,
+            rejectedCount: features?.rejectedCount ?? 0, rejected: features?.rejected ?? [],
+            notes: item.layer.notes, loadStatus: layer.loadStatus, loadError: layer.loadError)
     }
 
     private func show(_ line: Line, _ session: Session) throws {
         if session.output.isJSON { return try session.output.record(line) }
+        let content = line.geometryType.map { "\($0.rawValue) × \(line.featureCount)" } ?? "raster"
         var text =
             "\(line.map)/\(line.name): layer \(line.layer.map(String.init) ?? "?"), "
-            + "\(line.geometryType?.rawValue ?? "") × \(line.featureCount), \(line.loadStatus.rawValue)"
+            + "\(content), \(line.loadStatus.rawValue)"
         if line.rejectedCount > 0 { text += ", \(line.rejectedCount) rejected" }
         var lines = [text]
         lines += line.rejected.prefix(5).map { "  rejected \($0.sourceID): \($0.reason)" }
@@ -157,25 +164,57 @@ extension Session {
     }
 }
 
+/// What became part of the site, and can become a layer.
+enum ImportedSource: Sendable {
+    case features(ImportedLayer)
+    case raster(ImportedRaster)
+
+    var name: String {
+        switch self {
+        case .features(let layer): layer.name
+        case .raster(let raster): raster.name
+        }
+    }
+
+    var source: LayerSource {
+        switch self {
+        case .features(let layer): .dataset(layer.dataset)
+        case .raster(let raster): .raster(raster.raster)
+        }
+    }
+
+    var notes: [String] {
+        switch self {
+        case .features(let layer): layer.notes
+        case .raster(let raster): raster.notes
+        }
+    }
+}
+
 /// One import on a thread of its own, with its progress on standard error when that is a terminal.
 struct Importing {
     let path: String
-    let directory: String
+    let site: Site
 
-    init(path: String, into directory: String) {
+    init(path: String, into site: Site) {
         self.path = path
-        self.directory = directory
+        self.site = site
     }
 
-    func run() async throws(Failure) -> [ImportedLayer] {
-        let (path, directory) = (path, directory)
-        let result: Result<[ImportedLayer], Failure> = await OwnThread.run("import") {
+    func run() async throws(Failure) -> [ImportedSource] {
+        let (path, site) = (path, site)
+        let result: Result<[ImportedSource], Failure> = await OwnThread.run("import") {
             () throws(Failure) in
+            if RasterImport.recognises(path) {
+                return [
+                    .raster(try RasterImport.importFile(path: path, into: site.rastersDirectory))
+                ]
+            }
             var progress = ProgressLine()
             defer { progress.clear() }
-            return try DatasetBuilder.importFile(path: path, into: directory) {
+            return try DatasetBuilder.importFile(path: path, into: site.datasetsDirectory) {
                 progress.show(Self.text($0))
-            }
+            }.map { .features($0) }
         }
         return try result.get()
     }

@@ -106,7 +106,7 @@ public enum DatasetBuilder {
 
 extension Failure {
     /// What any error of an import means to the user.
-    init(importing error: any Error) {
+    public init(importing error: any Error) {
         switch error {
         case let failure as Failure: self = failure
         case let error as PlatformError: self.init(error)

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-import CairnModel
+public import CairnModel
 import FoundationEssentials
 import Platform
 
 /// A hidden directory beside the datasets in which an import works; gone when it is dropped.
 ///
 /// What a killed import leaves is recognised by its free lock and removed by the next one.
-struct StagingDirectory: ~Copyable {
+public struct StagingDirectory: ~Copyable {
     /// Where it is.
-    let path: String
+    public let path: String
     private let parent: String
     private let lock: FileLock
     private static let prefix = ".import-"
     private static let lockName = "/lock"
 
     /// Makes a directory inside `parent`, which is made too when it is missing.
-    init(in parent: String) throws(Failure) {
+    public init(in parent: String) throws(Failure) {
         do {
             try FileManager.default.createDirectory(
                 atPath: parent, withIntermediateDirectories: true)
@@ -51,7 +51,7 @@ struct StagingDirectory: ~Copyable {
     }
 
     /// Makes an empty directory inside and returns its path.
-    func makeEntry() throws -> String {
+    public func makeEntry() throws -> String {
         let entry = path + "/" + UUID().uuidString.lowercased()
         try FileManager.default.createDirectory(
             atPath: entry, withIntermediateDirectories: false)
@@ -60,7 +60,7 @@ struct StagingDirectory: ~Copyable {
 
     /// Makes the entry durable and moves it to `parent/<name>`; when that is there already, the
     /// entry is dropped and the old one stays.
-    func publish(entry: String, as name: String) throws {
+    public func publish(entry: String, as name: String) throws {
         let target = parent + "/" + name
         if FileManager.default.fileExists(atPath: target) { return }
         try StagedFile.syncDirectory(entry)

@@ -17,6 +17,8 @@ enum Drivers {
         for (key, value) in [
             ("GDAL_PAM_ENABLED", "NO"), ("GML_DOWNLOAD_SCHEMA", "NO"),
             ("GDAL_DISABLE_READDIR_ON_OPEN", "FALSE"), ("OGR_GEOJSON_MAX_OBJ_SIZE", "512"),
+            // Mebibytes of pixels, in all threads together.
+            ("GDAL_CACHEMAX", "64"),
         ] {
             unsafe CPLSetConfigOption(key, value)
         }

@@ -99,7 +99,7 @@ struct MapServiceResource {
     private func writeScalesAndType(of layer: LayerDescription, to json: inout JSONWriter) {
         json.member("minScale", layer.scaleRange.minScale)
         json.member("maxScale", layer.scaleRange.maxScale)
-        json.member("type", layer.kind == .group ? "Group Layer" : "Feature Layer")
+        json.member("type", layer.kind.esriType)
         if let type = layer.properties?.geometryType {
             json.member("geometryType", "esriGeometry" + type.rawValue)
         }
@@ -199,7 +199,7 @@ struct MapServiceResource {
                 json.object { json in
                     json.member("layerId", layer.id)
                     json.member("layerName", layer.name)
-                    json.member("layerType", "Feature Layer")
+                    json.member("layerType", layer.kind.esriType)
                     json.member("minScale", layer.scaleRange.minScale)
                     json.member("maxScale", layer.scaleRange.maxScale)
                     let symbols = layer.properties?.geometryType.map { [MapSymbol(layer.id, $0)] }
@@ -208,5 +208,16 @@ struct MapServiceResource {
             }
         }
         return json.bytes
+    }
+}
+
+extension LayerKind {
+    /// Esri's name for the kind of layer.
+    fileprivate var esriType: String {
+        switch self {
+        case .group: "Group Layer"
+        case .layer(.raster): "Raster Layer"
+        case .layer: "Feature Layer"
+        }
     }
 }

@@ -81,7 +81,7 @@ struct PreparedGraphics {
 
 extension Attributes {
     /// Columns that could hold these values; the first is the object id.
-    fileprivate var fields: [FieldDescription] {
+    var fields: [FieldDescription] {
         entries.enumerated().map { index, entry in
             let type: FieldType =
                 switch entry.value {

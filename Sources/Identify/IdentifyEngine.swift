@@ -6,6 +6,7 @@ public import Dataset
 internal import Expression
 internal import Geometry
 internal import PROJ
+public import Raster
 internal import Synchronization
 
 /// Answers "what is here?" on a folded map and immutable datasets: no clock, no socket, no chance.
@@ -17,11 +18,23 @@ public final class IdentifyEngine: Sendable {
     /// Lends the dataset of that name; throws `Failure` when it cannot be opened.
     public typealias DatasetProvider = @Sendable (ContentID) throws(Failure) -> Dataset
 
-    private let datasets: DatasetProvider
+    /// Opens the raster of that name anew; throws `Failure` when it cannot be opened.
+    public typealias RasterProvider = @Sendable (ContentID) throws(Failure) -> sending RasterFile
+
+    private let sources: LayerSources
     private let kept = Mutex(EngineState())
 
-    /// An engine on the datasets that `datasets` lends.
-    public init(datasets: @escaping DatasetProvider) { self.datasets = datasets }
+    /// An engine on the datasets that `datasets` lends and the rasters that `rasters` opens.
+    ///
+    /// Without `rasters` a map with a raster layer is refused.
+    public init(
+        datasets: @escaping DatasetProvider,
+        rasters: @escaping RasterProvider = { id throws(Failure) in
+            throw Failure(.notFound, "raster \(id): this program opens none")
+        }
+    ) {
+        sources = LayerSources(datasets: datasets, rasters: rasters)
+    }
 
     /// The features of `map` near the request's geometry: top layer first, then by distance, then by
     /// object id.
@@ -53,11 +66,17 @@ public final class IdentifyEngine: Sendable {
         try kept.withLock { kept throws(Failure) in
             let run = IdentifyRun(
                 request: request, map: map, reference: reference, output: output,
-                datasets: datasets, isCancelled: isCancelled)
+                sources: sources, isCancelled: isCancelled)
             try run.answer(&answer, &kept)
         }
         return answer
     }
+}
+
+/// Where the content of layers comes from.
+struct LayerSources: Sendable {
+    let datasets: IdentifyEngine.DatasetProvider
+    let rasters: IdentifyEngine.RasterProvider
 }
 
 /// What an engine keeps from request to request; none of it changes an answer.
@@ -81,6 +100,7 @@ struct EngineState {
     let transforms = Transforms()
     private var indexes: [Key: ProjectedIndex] = [:]
     private var caches: [Key: ShapeCache] = [:]
+    private var rasters: [ContentID: RasterFile] = [:]
     private var drawings: [GraphicsKey: PreparedGraphics] = [:]
 
     /// The shapes kept of a dataset.
@@ -113,5 +133,16 @@ struct EngineState {
         let prepared = PreparedGraphics(graphics, toMap)
         drawings[key] = prepared
         return prepared
+    }
+
+    /// A raster, which stays open for further questions.
+    mutating func raster(
+        _ id: ContentID, _ open: IdentifyEngine.RasterProvider
+    ) throws(Failure) -> RasterFile {
+        if let known = rasters[id] { return known }
+        if rasters.count >= Self.limit { rasters.removeAll() }
+        let raster = try open(id)
+        rasters[id] = raster
+        return raster
     }
 }

@@ -6,6 +6,7 @@ internal import Dataset
 internal import Expression
 internal import Geometry
 internal import PROJ
+internal import Raster
 
 /// One request on its way through an engine.
 struct IdentifyRun {
@@ -15,7 +16,7 @@ struct IdentifyRun {
     let reference: SpatialReference
     /// The spatial reference of the geometries in the answer.
     let output: SpatialReference
-    let datasets: IdentifyEngine.DatasetProvider
+    let sources: LayerSources
     let isCancelled: () -> Bool
 
     /// Fills in the layers that have a hit, as a tree, and what came of all where that is asked for.
@@ -59,11 +60,17 @@ struct IdentifyRun {
         switch source {
         case .dataset(let id):
             let clauses = try clauses(layer, properties.fields)
-            let dataset = try datasets(id)
+            let dataset = try sources.datasets(id)
             return LayerSearch(
                 layer: layer, source: try self.source(dataset, id, &kept),
                 filter: FeatureFilter(
                     clauses: clauses, time: try TimeWindow(request, layer, properties.fields)))
+        case .raster(let id):
+            let raster = try kept.raster(id, sources.rasters)
+            let own = raster.properties.spatialReference
+            return RasterSearch(
+                layer: layer, raster: raster,
+                toRaster: try kept.transforms.transform(from: reference, to: own))
         case .graphics(let source):
             let toMap = try kept.transforms.transform(
                 from: source.spatialReference, to: reference)

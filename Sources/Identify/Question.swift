@@ -18,6 +18,10 @@ struct Question {
     let resolution: Double?
     /// The denominator of the map's scale; nil when the screen's size or extent is zero.
     let scale: Double?
+    /// The centroid of the query geometry, where layers are asked that know single positions only.
+    ///
+    /// Nil where that has no finite place.
+    let middle: Coordinate?
     /// Everything that can be near enough lies in this rectangle.
     let searchEnvelope: Envelope
 
@@ -37,6 +41,7 @@ struct Question {
             throw Failure(error.code, "geometry: " + error.message)
         }
         shape = PreparedShape(projected)
+        middle = projected.centroid.flatMap { $0.isFinite ? $0 : nil }
         let screen = try Screen(request, screenReference, reference, projected, transforms)
         resolution = screen.resolution
         distance = request.tolerance * (screen.resolution ?? 0)

@@ -9,7 +9,7 @@ extension LayerSource {
     /// Whether there is anything at the other end shows when the layer loads.
     func check() throws(Failure) {
         switch self {
-        case .dataset: break
+        case .dataset, .raster: break
         case .graphics(let source): try source.spatialReference.checkForm()
         }
     }
@@ -18,13 +18,13 @@ extension LayerSource {
     var hasFields: Bool {
         switch self {
         case .dataset: true
-        case .graphics: false
+        case .raster, .graphics: false
         }
     }
 }
 
 extension LayerDescription {
-    /// What to call it, for people: `group`, `feature`, `graphics`.
+    /// What to call it, for people: `group`, `feature`, `raster`.
     var kindName: String { kind.source?.kindName ?? "group" }
 }
 

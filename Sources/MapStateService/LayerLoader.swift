@@ -7,6 +7,7 @@ internal import Expression
 internal import Geometry
 internal import PROJ
 internal import Platform
+internal import Raster
 internal import Site
 
 /// A layer of a map, and what it shall be loaded from.
@@ -75,6 +76,8 @@ final class LayerLoader: Sendable {
         switch source {
         case .dataset(let dataset):
             return try Dataset(path: site.datasetPath(dataset)).properties
+        case .raster(let raster):
+            return try RasterFile(raster, in: site.rastersDirectory, isVerified: true).properties
         case .graphics(let source):
             let reference = source.spatialReference
             do throws(PROJError) { _ = try reference.coordinateSystem.unit() } catch {

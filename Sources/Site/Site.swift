@@ -10,6 +10,7 @@ internal import Platform
 ///
 /// ```
 /// site/ cairn.json · run/ · log/events.sqlite · datasets/<sha256>/layer.fgb
+///       rasters/<sha256>/raster.json
 ///       locators/<sha256>/locator.bin · blobs/<sha256> · jobs/<job>/
 /// ```
 /// A value: it holds names, not handles, and may be used on any thread and in any process.
@@ -58,6 +59,8 @@ public struct Site: Hashable, Sendable {
     public var logDirectory: String { path + "/log" }
     /// The directory of datasets.
     public var datasetsDirectory: String { path + "/datasets" }
+    /// The directory of rasters.
+    public var rastersDirectory: String { path + "/rasters" }
     /// The directory of locators.
     public var locatorsDirectory: String { path + "/locators" }
     /// The directory of jobs' scratch files.
@@ -97,7 +100,8 @@ public struct Site: Hashable, Sendable {
 
     private func makeDirectories() throws(Failure) {
         for directory in [
-            logDirectory, datasetsDirectory, locatorsDirectory, path + "/blobs", jobsDirectory,
+            logDirectory, datasetsDirectory, rastersDirectory, locatorsDirectory, path + "/blobs",
+            jobsDirectory,
         ] where !FileManager.default.fileExists(atPath: directory) {
             try Self.makeDirectory(directory)
         }

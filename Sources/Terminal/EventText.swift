@@ -67,7 +67,7 @@ extension LayerSource {
     /// What it is, in a few words.
     public var summary: String {
         switch self {
-        case .dataset(let dataset): "\(dataset.rawValue.prefix(8))"
+        case .dataset(let content), .raster(let content): "\(content.rawValue.prefix(8))"
         case .graphics(let source):
             "graphics" + (source.spatialReference.wkid.map { " in \($0)" } ?? "")
         }

@@ -8,6 +8,7 @@ internal import FoundationEssentials
 internal import Identify
 internal import MapState
 internal import Platform
+internal import Raster
 internal import Synchronization
 
 /// What `cairn-identify` does: `identify`, on the maps of a follower and the datasets of a shelf.
@@ -28,16 +29,23 @@ public final class IdentifyOperations: Sendable {
     ///   - follower: The maps, kept up to date by somebody else.
     ///   - isStale: Whether the maps may have changed unnoticed.
     ///   - shelf: The datasets.
+    ///   - rasters: The directory of rasters.
     ///   - readLog: Reads the log, for requests about the past.
     public init(
         follower: MapFollower, isStale: @escaping @Sendable () -> Bool, shelf: DatasetShelf,
-        readLog: @escaping MapFollower.Reader
+        rasters: String, readLog: @escaping MapFollower.Reader
     ) {
         self.follower = follower
         self.isStale = isStale
         self.readLog = readLog
         engines = Mutex([])
-        makeEngine = { IdentifyEngine { id throws(Failure) in try shelf.dataset(id) } }
+        makeEngine = {
+            IdentifyEngine { id throws(Failure) in
+                try shelf.dataset(id)
+            } rasters: { id throws(Failure) in
+                try RasterFile(id, in: rasters)
+            }
+        }
     }
 
     /// The operations by name, for a worker's host.

@@ -6,6 +6,7 @@ internal import CairnModel
 public import Daemon
 internal import Logging
 internal import MapState
+internal import Site
 
 /// The process `cairn-identify`: follows the maps of a site and answers what is where on them.
 public enum IdentifyProcess {
@@ -31,7 +32,7 @@ public enum IdentifyProcess {
         }
         let operations = IdentifyOperations(
             follower: follower, isStale: { subscription.isStale },
-            shelf: DatasetShelf(site: daemon.site)
+            shelf: DatasetShelf(site: daemon.site), rasters: daemon.site.rastersDirectory
         ) { category, after, limit throws(Failure) in
             try await log.events(category: category, after: after, limit: limit)
         }

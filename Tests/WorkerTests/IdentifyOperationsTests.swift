@@ -68,7 +68,8 @@ private final class History: Sendable {
 
     func operations(isStale: Bool = false) -> IdentifyOperations {
         IdentifyOperations(
-            follower: follower, isStale: { isStale }, shelf: DatasetShelf(site: site)
+            follower: follower, isStale: { isStale }, shelf: DatasetShelf(site: site),
+            rasters: site.rastersDirectory
         ) { [self] category, after, limit throws(Failure) in
             let found = records.withLock { records in
                 records.filter { $0.stream.category == category && $0.globalPosition > after }

@@ -65,7 +65,7 @@ struct MapAddGroup: MapChange {
 struct MapAddLayer: MapChange {
     static let configuration = CommandConfiguration(
         commandName: "add-layer",
-        abstract: "Add a layer for a dataset that is already in the site.")
+        abstract: "Add a layer for a dataset or raster that is already in the site.")
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var place: PlaceOptions
@@ -73,10 +73,12 @@ struct MapAddLayer: MapChange {
     @Argument(help: "The layer's name.") var name: String
     @Argument(help: "The dataset: 64 hexadecimal digits.", transform: Reading.contentID)
     var dataset: ContentID
+    @Flag(help: "The digits name a raster.") var raster = false
 
     func command(on map: MapDescription) throws -> MapCommand {
         .addLayer(
-            name: name, source: LayerSource(dataset: dataset), place: try place.place(on: map))
+            name: name, source: raster ? .raster(dataset) : .dataset(dataset),
+            place: try place.place(on: map))
     }
 }
 
@@ -235,16 +237,18 @@ struct MapRetry: MapChange {
 
 struct MapSetSource: MapChange {
     static let configuration = CommandConfiguration(
-        commandName: "set-source", abstract: "Give a layer another dataset of the site.")
+        commandName: "set-source", abstract: "Give a layer another dataset or raster of the site.")
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
     @Argument(help: "The layer.") var layer: String
     @Argument(help: "The dataset: 64 hexadecimal digits.", transform: Reading.contentID)
     var dataset: ContentID
+    @Flag(help: "The digits name a raster.") var raster = false
 
     func command(on map: MapDescription) throws -> MapCommand {
         .setSource(
-            layer: try map.layer(named: layer).id, source: LayerSource(dataset: dataset))
+            layer: try map.layer(named: layer).id,
+            source: raster ? .raster(dataset) : .dataset(dataset))
     }
 }

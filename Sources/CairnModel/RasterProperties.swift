@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+/// What is known of a raster layer beside its extent.
+public struct RasterProperties: Hashable, Sendable, Codable {
+    /// A band of a raster.
+    public struct Band: Hashable, Sendable, Codable {
+        /// GDAL's name of the type of its values, `Byte`, `Float32`.
+        public var type: String
+        /// What the file calls it, if it does.
+        public var name: String?
+
+        /// Describes a band.
+        public init(type: String, name: String? = nil) {
+            self.type = type
+            self.name = name
+        }
+    }
+
+    /// Columns.
+    public var width: Int
+    /// Rows.
+    public var height: Int
+    /// The bands, in order.
+    public var bands: [Band]
+
+    /// Describes a raster.
+    public init(width: Int, height: Int, bands: [Band]) {
+        self.width = width
+        self.height = height
+        self.bands = bands
+    }
+}
