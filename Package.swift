@@ -118,8 +118,8 @@ let tier5: [Target] = [
     library(
         "Commands",
         [
-            "CairnClient", "CairnModel", "Dataset", "EventLog", "Geometry", "Jobs", "Locator",
-            "MapState", "PROJ", "Platform", "Raster", "Site", "Terminal", arguments,
+            "CairnClient", "CairnModel", "Dataset", "EventLog", "Geometry", "JobKinds", "Jobs",
+            "Locator", "MapState", "PROJ", "Platform", "Raster", "Site", "Terminal", arguments,
         ]),
 ]
 

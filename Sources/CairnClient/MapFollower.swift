@@ -209,6 +209,18 @@ public final class MapFollower: Sendable {
         return past
     }
 
+    /// The maps as they were at a sequence number, where that is at hand: nothing changed since, or
+    /// ``history(at:reading:)`` was asked for it lately; else nil.
+    ///
+    /// Never waits.
+    public func known(at position: Int64) -> MapsState? {
+        inner.withLock { inner in
+            guard inner.state.sequence >= position else { return nil }
+            return inner.state.asOf(position)
+                ?? inner.history.first { $0.sequence == position }
+        }
+    }
+
     /// The same, reading the log that the follower follows; throws `unavailable` when it follows none.
     public func history(at position: Int64) async throws(Failure) -> MapsState {
         guard let log = feed.withLock({ $0 })?.log else {

@@ -51,12 +51,15 @@ public struct ChunkAssignment: Hashable, Sendable, Codable {
     /// What the chunks of the stage before made, in the order of their numbers; empty unless the
     /// chunk gathers.
     public var gathered: [BlobReference?]
+    /// The sequence number of the job's submission: what a kind that reads maps asks them as of.
+    public var submittedSequence: Int64?
 
     /// Makes an assignment.
     public init(
         held: HeldAttempt, kind: JobKind, parameters: [String: String], jobInput: BlobReference?,
-        chunk: ChunkDescription, gathered: [BlobReference?]
+        chunk: ChunkDescription, gathered: [BlobReference?], submittedSequence: Int64? = nil
     ) {
+        self.submittedSequence = submittedSequence
         self.held = held
         self.kind = kind
         self.parameters = parameters

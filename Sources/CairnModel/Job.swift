@@ -13,8 +13,11 @@ public struct JobKind: RawRepresentable, Hashable, Sendable, Codable {
     /// Geocodes every row of a CSV file.
     public static let batchGeocode = JobKind(rawValue: "BatchGeocode")
 
+    /// Asks a map what is at each place of a file of queries.
+    public static let batchIdentify = JobKind(rawValue: "BatchIdentify")
+
     /// The kinds that the workers of this build can do.
-    public static let all: [JobKind] = [batchGeocode]
+    public static let all: [JobKind] = [batchGeocode, batchIdentify]
 }
 
 /// How far a job is: REST's states without the `esriJob` prefix.

@@ -67,7 +67,7 @@ extension JobState {
         return ChunkAssignment(
             held: HeldAttempt(job: id, attempt: attempt), kind: submission.kind,
             parameters: submission.parameters, jobInput: submission.input, chunk: description,
-            gathered: gathered)
+            gathered: gathered, submittedSequence: submittedSequence)
     }
 
     /// Whether this attempt holds its chunk's lease.

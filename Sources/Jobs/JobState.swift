@@ -13,6 +13,8 @@ public struct JobState: Hashable, Sendable {
     public let submission: JobSubmission
     /// When it was submitted, by the log's clock.
     public let submittedAt: Timestamp
+    /// The sequence number of its submission.
+    public let submittedSequence: Int64
     /// How far it is.
     public internal(set) var status = JobStatus.submitted
     /// Whether no further chunk is started.
@@ -121,6 +123,7 @@ public struct JobState: Hashable, Sendable {
         }
         submission = payload.submission
         submittedAt = record.recordedAt
+        submittedSequence = record.globalPosition
         sequence = record.globalPosition
         streamPosition = 0
     }

@@ -37,6 +37,30 @@ public struct BlobStore: Hashable, Sendable {
         }
     }
 
+    /// Keeps what `body` writes, piece by piece, without taking it into memory; nothing when it throws.
+    ///
+    /// Throws what `body` throws, and `Failure` as `put(_:mediaType:)`.
+    public func put(
+        mediaType: String, _ body: (_ write: (Data) throws -> Void) throws -> Void
+    ) throws -> BlobReference {
+        do {
+            var file = try StagedFile(inDirectory: directory)
+            var waiting = Data()
+            try body { bytes in
+                waiting += bytes
+                guard waiting.count >= Self.pieceByteCount else { return }
+                try file.write(waiting.bytes)
+                waiting.removeAll(keepingCapacity: true)
+            }
+            try file.write(waiting.bytes)
+            return try keep(file, mediaType: mediaType)
+        } catch let error as PlatformError {
+            throw Failure(error)
+        }
+    }
+
+    private static let pieceByteCount = 256 << 10
+
     /// Keeps a copy of a file's bytes, as they are read now; otherwise as `put(_:mediaType:)`.
     public func put(file path: String, mediaType: String) throws(Failure) -> BlobReference {
         do {

@@ -6,9 +6,11 @@ public import CairnClient
 public import CairnModel
 internal import FoundationEssentials
 internal import Identify
+public import JobKinds
 internal import MapState
 internal import Platform
 internal import Raster
+public import Site
 internal import Synchronization
 
 /// What `cairn-identify` does: `identify`, on the maps of a follower and the datasets of a shelf.
@@ -48,9 +50,12 @@ public final class IdentifyOperations: Sendable {
         }
     }
 
-    /// The operations by name, for a worker's host.
-    public func hosted() -> [String: Operation] {
-        ["identify": { [self] in try identifyOperation($0, $1) }]
+    /// The operations by name, for a worker's host: the interactive one, and the chunks of batches.
+    public func hosted(blobs: BlobStore) -> [String: Operation] {
+        var operations = ChunkOperations.hosted(
+            BatchIdentify.identifyOperations(self), blobs: blobs)
+        operations["identify"] = { [self] in try identifyOperation($0, $1) }
+        return operations
     }
 
     /// Decodes an `IdentifyRequest`, answers it, encodes the `IdentifyAnswer` in the same form; blocks
@@ -96,6 +101,11 @@ public final class IdentifyOperations: Sendable {
             if request.at == nil { return reached }
         }
         guard let position = request.at else { return follower.current }
+        return try past(position)
+    }
+
+    private func past(_ position: Int64) throws(Failure) -> MapsState {
+        if let known = follower.known(at: position) { return known }
         return try wait { [follower, readLog] done in
             Task {
                 do throws(Failure) {
@@ -118,5 +128,28 @@ public final class IdentifyOperations: Sendable {
             throw Failure(.internal, "the maps were not handed over")
         }
         return try result.get()
+    }
+}
+
+extension IdentifyOperations: RowIdentifier {
+    /// A map as it was; waits a little for a sequence number that is not known here yet.
+    public func map(named name: MapName, at position: Int64) throws(Failure) -> MapDescription {
+        let reached = try wait { [follower] done in
+            follower.whenReached(position, timeout: Self.sequencePatience, done)
+        }
+        let state: MapsState
+        if let known = reached.asOf(position) { state = known } else { state = try past(position) }
+        guard let map = state.map(named: name) else {
+            throw Failure(
+                .notFound, "there was no map '\(name)' at sequence number \(position)")
+        }
+        return map
+    }
+
+    /// Answers as ``identify(_:until:isCancelled:)`` does.
+    public func answer(
+        _ request: IdentifyRequest, isCancelled: @escaping @Sendable () -> Bool
+    ) throws(Failure) -> IdentifyAnswer {
+        try identify(request, isCancelled: isCancelled)
     }
 }

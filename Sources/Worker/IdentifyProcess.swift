@@ -37,7 +37,7 @@ public enum IdentifyProcess {
             try await log.events(category: category, after: after, limit: limit)
         }
         try await WorkerProcess.run(
-            daemon, pool: .identify, operations: operations.hosted(),
-            slots: WorkerSlots(taskCredit: 32, taskThreadCount: 2, chunkCount: 0))
+            daemon, pool: .identify, operations: operations.hosted(blobs: daemon.site.blobs),
+            slots: WorkerSlots(taskCredit: 32, taskThreadCount: 2, chunkCount: 1))
     }
 }

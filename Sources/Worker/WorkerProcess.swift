@@ -30,7 +30,9 @@ public enum WorkerProcess {
         try await run(
             daemon, pool: .work,
             operations: ChunkOperations.hosted(
-                BatchGeocode.workOperations, blobs: daemon.site.blobs),
+                BatchGeocode.workOperations.merging(BatchIdentify.workOperations) { kind, _ in kind
+                },
+                blobs: daemon.site.blobs),
             slots: WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount: 1))
     }
 }

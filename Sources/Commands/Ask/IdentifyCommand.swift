@@ -15,7 +15,8 @@ struct IdentifyCommand: SiteCommand {
             Coordinates are x before y (longitude before latitude), in --sr, otherwise in the map's \
             spatial reference. Without --extent the map's initial extent is taken for the screen, so \
             that --tolerance has a size. A --geometry may be WKT, GeoJSON, Esri JSON, 'x,y' or \
-            'xmin,ymin,xmax,ymax'. JSON: the whole answer on one line.
+            'xmin,ymin,xmax,ymax'. JSON: the whole answer on one line. --batch reads many queries, JSON \
+            Lines or CSV, and writes a JSON line for each, in order (Docs/identify.md).
             """)
 
     @OptionGroup var common: CommonOptions
@@ -25,6 +26,10 @@ struct IdentifyCommand: SiteCommand {
     @Option(
         name: [.customLong("geometry"), .customLong("wkt")],
         help: "A geometry as text, or '@FILE'.") var geometry: String?
+    @Option(help: "A file of queries, JSON Lines or CSV; '-' for standard input.")
+    var batch: String?
+    @Option(help: "With --batch: how many queries are under way at once, 1 to 1000.")
+    var inFlight = 32
     @Option(
         help:
             "top, visible or all, optionally with layers: 'all:3,cities'. Groups stand for theirs."
@@ -47,8 +52,11 @@ struct IdentifyCommand: SiteCommand {
     var timeout = 10.0
 
     func validate() throws {
-        guard (point == nil) != (geometry == nil) else {
-            throw ValidationError("Give --point or --geometry, one of them.")
+        guard [point, geometry, batch].count(where: { $0 != nil }) == 1 else {
+            throw ValidationError("Give --point, --geometry or --batch, one of them.")
+        }
+        guard 1...1_000 ~= inFlight else {
+            throw ValidationError("--in-flight takes 1 to 1000.")
         }
         guard tolerance.isFinite, tolerance >= 0 else {
             throw ValidationError("--tolerance takes a number of pixels, 0 or more.")
@@ -59,7 +67,30 @@ struct IdentifyCommand: SiteCommand {
     }
 
     func perform(_ session: Session) async throws {
-        let parsed = try readGeometry()
+        if let batch {
+            var template = try await request(session)
+            // One state of the map for all, whenever each is asked.
+            if template.at == nil { template.at = try await session.head() }
+            return try await IdentifyBatch(
+                session: session, template: template, path: batch, inFlight: inFlight,
+                timeout: .milliseconds(Int64(timeout * 1_000))
+            ).run()
+        }
+        let answer = try await session.client().identify(
+            request(session), timeout: .milliseconds(Int64(timeout * 1_000)))
+        if session.output.isJSON {
+            try session.output.record(answer)
+        } else {
+            try session.output.lines(answer.lines)
+        }
+    }
+
+    /// What the options say; of a batch without its geometry.
+    private func request(_ session: Session) async throws -> IdentifyRequest {
+        let parsed =
+            try batch == nil
+            ? readGeometry()
+            : GeometryText.Parsed(shape: .point(Coordinate(x: 0, y: 0)), spatialReference: nil)
         let display = try readSize()
         let screen = try UsageFailure.reading { () throws(Failure) in
             try extent.map { text throws(Failure) in
@@ -81,13 +112,7 @@ struct IdentifyCommand: SiteCommand {
             let layer = try description.layer(named: String(clause[..<colon]))
             request.layerDefinitions[layer.id] = String(clause[clause.index(after: colon)...])
         }
-        let answer = try await session.client().identify(
-            request, timeout: .milliseconds(Int64(timeout * 1_000)))
-        if session.output.isJSON {
-            try session.output.record(answer)
-        } else {
-            try session.output.lines(answer.lines)
-        }
+        return request
     }
 
     private func readGeometry() throws -> GeometryText.Parsed {

@@ -23,7 +23,8 @@ struct JobSubmit: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "submit", abstract: "Submit a job; when this returns, anybody can read it.",
         discussion: """
-            Kinds: BatchGeocode (--input CSV; see Docs/jobs.md for its parameters). JSON: the job.
+            Kinds: BatchGeocode (--input CSV) and BatchIdentify (--input CSV or JSON Lines, --param \
+            map=NAME); see Docs/jobs.md for their parameters. JSON: the job.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -64,6 +65,7 @@ struct JobSubmit: SiteCommand {
         switch path.lowercased().split(separator: ".").last {
         case "csv": "text/csv"
         case "json", "geojson": "application/json"
+        case "jsonl", "ndjson": "application/jsonl"
         case "tsv", "txt": "text/plain"
         default: "application/octet-stream"
         }

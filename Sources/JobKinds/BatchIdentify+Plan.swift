@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import FoundationEssentials
+internal import Platform
+
+extension BatchIdentify {
+    /// Reads the whole file once: checks the parameters and the header, counts, and cuts.
+    static func plan(_ context: ChunkContext) throws -> ChunkOutcome {
+        let file = try openInput(context)
+        let settings = try BatchSettings(context.assignment)
+        let begin = file.copy(0..<min(64 << 10, file.byteCount))
+        let mark = begin.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        let format = settings.format ?? BatchFormat(firstBytes: begin)
+        var cuts = BatchCuts(hasHeader: format == .csv)
+        try scan(
+            file, mark..<file.byteCount, BatchRecords(format, at: mark), context
+        ) { record in
+            try cuts.take(record)
+            if record.line % 4_096 == 0 {
+                context.report(Double(record.start) / Double(max(1, file.byteCount)))
+            }
+        }
+        guard format == .jsonLines || cuts.columns != nil else {
+            throw Failure(
+                .invalidParameter, "the file is empty: expected a header row, or a line of JSON")
+        }
+        let assemble = ChunkDescription(
+            pool: .work, operation: "assemble",
+            input: try CairnJSON.encode(AssembleInput(queryCount: cuts.count)),
+            weight: max(1, cuts.count / 20), gathers: true)
+        return ChunkOutcome(
+            nextStage: try chunks(cuts, format, end: file.byteCount), laterStages: [[assemble]],
+            messages: [
+                JobMessage(
+                    .informative,
+                    "\(cuts.count) queries, asked as of sequence number \(settings.position)")
+            ])
+    }
+
+    /// A file without queries still gets one chunk, of none.
+    private static func chunks(
+        _ cuts: BatchCuts, _ format: BatchFormat, end: Int
+    ) throws -> [ChunkDescription] {
+        let marks = cuts.marks.isEmpty ? [(start: end, line: 1)] : cuts.marks
+        let each = (marks.count + maximumChunkCount - 1) / maximumChunkCount
+        return try stride(from: 0, to: marks.count, by: each).map { mark in
+            let next = mark + each
+            let count =
+                min(next * queriesPerChunk, cuts.count) - min(mark * queriesPerChunk, cuts.count)
+            let input = RowsInput(
+                start: marks[mark].start, end: next < marks.count ? marks[next].start : end,
+                queryCount: count, firstLine: marks[mark].line, format: format,
+                columns: cuts.columns)
+            return ChunkDescription(
+                pool: .identify, operation: "identifyRows", input: try CairnJSON.encode(input),
+                weight: count)
+        }
+    }
+}
+
+/// What one pass over the file finds.
+private struct BatchCuts {
+    let hasHeader: Bool
+    var columns: BatchColumns?
+    var count = 0
+    /// Where every 500th query begins.
+    var marks: [(start: Int, line: Int)] = []
+
+    init(hasHeader: Bool) { self.hasHeader = hasHeader }
+
+    mutating func take(_ record: BatchRecord) throws(Failure) {
+        if hasHeader, columns == nil, case .fields(let header) = record.content {
+            columns = try BatchColumns(header: header)
+            return
+        }
+        if count.isMultiple(of: BatchIdentify.queriesPerChunk) {
+            marks.append((record.start, record.line))
+        }
+        count += 1
+    }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import FoundationEssentials
+internal import Platform
+internal import Site
+
+extension BatchIdentify {
+    /// Answers one run of queries into a blob of as many lines.
+    static func identifyRows(
+        _ context: ChunkContext, _ identifier: any RowIdentifier
+    ) throws -> ChunkOutcome {
+        let input = try CairnJSON.decode(RowsInput.self, from: context.assignment.chunk.input)
+        let settings = try BatchSettings(context.assignment)
+        let file = try openInput(context)
+        guard 0 <= input.start, input.start <= input.end, input.end <= file.byteCount else {
+            throw Failure(.corrupt, "queries \(input.start)..<\(input.end) lie outside the file")
+        }
+        let map = try map(settings, identifier, context)
+        let reader = BatchQueryReader(
+            template: try settings.template(map), columns: input.columns)
+        let records = BatchRecords(input.format, at: input.start, line: input.firstLine)
+        var count = 0
+        let blob = try context.blobs.put(mediaType: "application/jsonl") { write in
+            try scan(file, input.start..<input.end, records, context) { record in
+                try context.checkCancelled()
+                try write(try answer(reader.query(record), identifier, context))
+                count += 1
+                context.report(Double(count) / Double(max(1, input.queryCount)))
+            }
+        }
+        guard count == input.queryCount else {
+            throw Failure(
+                .corrupt,
+                "queries from line \(input.firstLine) on: planned \(input.queryCount), found \(count)"
+            )
+        }
+        return ChunkOutcome(blob: blob)
+    }
+
+    /// The map as it was, once this worker knows that much of the log: it may have just been started.
+    private static func map(
+        _ settings: BatchSettings, _ identifier: any RowIdentifier, _ context: ChunkContext
+    ) throws -> MapDescription {
+        for _ in 0..<10 {
+            do throws(Failure) {
+                return try identifier.map(named: settings.map, at: settings.position)
+            } catch {
+                guard error.isRetriable else { throw error }
+                try context.checkCancelled()
+                context.report(0)
+            }
+        }
+        return try identifier.map(named: settings.map, at: settings.position)
+    }
+
+    /// A line; what is wrong with a query alone is its answer, anything else ends the attempt.
+    private static func answer(
+        _ query: BatchQuery, _ identifier: any RowIdentifier, _ context: ChunkContext
+    ) throws -> Data {
+        let result: Result<IdentifyAnswer, Failure>
+        do throws(Failure) {
+            result = .success(
+                try identifier.answer(
+                    try query.request.get(), isCancelled: context.isCancelled))
+        } catch {
+            guard error.code == .invalidParameter || error.code == .tooLarge else { throw error }
+            result = .failure(error)
+        }
+        return try CairnJSON.encode(BatchAnswer(query, result)) + [UInt8(ascii: "\n")]
+    }
+
+    /// Puts the chunks' lines behind each other and counts them: a product with a line too few or too
+    /// many is never made.
+    static func assemble(_ context: ChunkContext) throws -> ChunkOutcome {
+        let input = try CairnJSON.decode(AssembleInput.self, from: context.assignment.chunk.input)
+        let parts = context.assignment.gathered.compactMap(\.self)
+        guard parts.count == context.assignment.gathered.count else {
+            throw Failure(.corrupt, "a chunk of queries left no blob")
+        }
+        var (lineCount, errorCount) = (0, 0)
+        for (index, part) in parts.enumerated() {
+            let file = try BatchGeocode.open(part, context)
+            try scan(file, 0..<file.byteCount, BatchRecords(.jsonLines), context) { record in
+                lineCount += 1
+                if case .json(let bytes) = record.content, bytes.starts(with: #"{"error":"#.utf8) {
+                    errorCount += 1
+                }
+            }
+            context.report(Double(index + 1) / Double(parts.count + 1))
+        }
+        guard lineCount == input.queryCount else {
+            throw Failure(
+                .corrupt, "the chunks have \(lineCount) lines; the input has \(input.queryCount)")
+        }
+        let product = try context.blobs.put(Data(), then: parts, mediaType: "application/jsonl")
+        return ChunkOutcome(
+            blob: product,
+            messages: [
+                JobMessage(
+                    errorCount > 0 ? .warning : .informative,
+                    "\(lineCount - errorCount) of \(lineCount) queries have an answer")
+            ])
+    }
+}

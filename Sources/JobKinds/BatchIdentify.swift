@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+internal import FoundationEssentials
+internal import Geometry
+internal import Platform
+internal import Site
+
+/// Answers one identify at a time, on maps as they were; what the identify process brings along.
+public protocol RowIdentifier: Sendable {
+    /// A map as it was at a sequence number; throws `Failure`: `notFound`, and `timedOut` when that is
+    /// not known yet.
+    func map(named name: MapName, at position: Int64) throws(Failure) -> MapDescription
+
+    /// Answers; throws `Failure` (`cancelled`) soon after `isCancelled` says so.
+    func answer(
+        _ request: IdentifyRequest, isCancelled: @escaping @Sendable () -> Bool
+    ) throws(Failure) -> IdentifyAnswer
+}
+
+/// The job kind `BatchIdentify`: a file of queries in, JSON Lines out, one line for each query.
+///
+/// `BatchSettings` has its parameters. The maps are asked as they were when the job was submitted (or
+/// at `at`), so the product does not depend on when, or where, its chunks run.
+public enum BatchIdentify {
+    /// The smallest number of queries in a chunk.
+    public static let queriesPerChunk = 500
+    /// The most chunks a file is cut into; larger files get larger chunks.
+    public static let maximumChunkCount = 4_000
+    /// The largest input file in bytes.
+    public static let maximumInputByteCount: Int64 = 4 << 30
+
+    /// The work order of `identifyRows`: a run of whole records of the input file.
+    struct RowsInput: Codable, Hashable, Sendable {
+        var start: Int
+        var end: Int
+        var queryCount: Int
+        /// The line at `start`.
+        var firstLine: Int
+        var format: BatchFormat
+        var columns: BatchColumns?
+    }
+
+    /// The work order of `assemble`.
+    struct AssembleInput: Codable, Hashable, Sendable {
+        var queryCount: Int
+    }
+
+    /// The operations that `cairn-worker` runs, by the name under which they are leased.
+    public static let workOperations: [String: ChunkOperation] = [
+        "BatchIdentify.plan": { try plan($0) },
+        "BatchIdentify.assemble": { try assemble($0) },
+    ]
+
+    /// The operations that `cairn-identify` runs.
+    public static func identifyOperations(
+        _ identifier: any RowIdentifier
+    ) -> [String: ChunkOperation] {
+        ["BatchIdentify.identifyRows": { try identifyRows($0, identifier) }]
+    }
+
+    static func openInput(_ context: ChunkContext) throws(Failure) -> MappedFile {
+        guard let blob = context.assignment.jobInput else {
+            throw Failure(
+                .invalidParameter, "a BatchIdentify job needs a file of queries as its input")
+        }
+        guard blob.byteCount <= maximumInputByteCount else {
+            throw Failure(
+                .tooLarge,
+                "the file of queries has \(blob.byteCount) bytes; at most \(maximumInputByteCount) "
+                    + "are taken")
+        }
+        return try BatchGeocode.open(blob, context)
+    }
+
+    /// Hands out the records of a range of the file, read in pieces of 256 KiB.
+    static func scan(
+        _ file: MappedFile, _ range: Range<Int>, _ records: BatchRecords, _ context: ChunkContext,
+        _ body: (BatchRecord) throws -> Void
+    ) throws {
+        var records = records
+        for start in stride(from: range.lowerBound, to: range.upperBound, by: 256 << 10) {
+            try context.checkCancelled()
+            try records.feed(
+                file.copy(start..<min(start + (256 << 10), range.upperBound)), body)
+        }
+        try records.finish(body)
+    }
+}
+
+/// The parameters of a `BatchIdentify` job.
+///
+/// `map`; `layers` (`top`), `tolerance` in pixels (0), `extent` (the map's initial one), `size`
+/// (`800,600,96`), `sr` (the map's), `returnGeometry` (false), `precision`, `maxOffset`, `layerDefs` (a
+/// JSON object), `at` (the sequence number of the submission), `format` (by the first byte).
+struct BatchSettings {
+    var map: MapName
+    var layers: LayerSelection
+    var tolerance: Double
+    var extent: Envelope?
+    var display: ImageDisplay
+    var reference: SpatialReference?
+    var returnGeometry: Bool
+    var precision: Int?
+    var maxOffset: Double?
+    var definitions: [LayerID: String]
+    var position: Int64
+    var format: BatchFormat?
+
+    private static let names: Set = [
+        "map", "layers", "tolerance", "extent", "size", "sr", "returnGeometry", "precision",
+        "maxOffset", "layerDefs", "at", "format",
+    ]
+
+    /// Reads them; throws `Failure` (`invalidParameter`) naming the one at fault.
+    init(_ assignment: ChunkAssignment) throws(Failure) {
+        let texts = assignment.parameters
+        if let unknown = texts.keys.sorted().first(where: { !Self.names.contains($0) }) {
+            throw Self.fault(unknown, "one of \(Self.names.sorted().joined(separator: ", "))")
+        }
+        guard let name = texts["map"], let map = MapName(rawValue: name) else {
+            throw Self.fault("map", "the name of a map")
+        }
+        self.map = map
+        layers = try LayerSelection(batch: texts["layers"] ?? "top")
+        tolerance = try Self.numbers(texts, "tolerance", 1...1)?[0] ?? 0
+        extent = try Self.numbers(texts, "extent", 4...4).map {
+            Envelope(minX: $0[0], minY: $0[1], maxX: $0[2], maxY: $0[3])
+        }
+        let size = try Self.numbers(texts, "size", 2...3) ?? [800, 600]
+        display = ImageDisplay(width: size[0], height: size[1], dpi: size.count > 2 ? size[2] : 96)
+        reference = try Self.whole(texts, "sr").map { SpatialReference(wkid: $0) }
+        switch texts["returnGeometry"] ?? "false" {
+        case "true": returnGeometry = true
+        case "false": returnGeometry = false
+        default: throw Self.fault("returnGeometry", "true or false")
+        }
+        precision = try Self.whole(texts, "precision")
+        maxOffset = try Self.numbers(texts, "maxOffset", 1...1)?[0]
+        definitions = [:]
+        if let text = texts["layerDefs"] {
+            let named = try CairnJSON.decode([String: String].self, from: Data(text.utf8))
+            for (layer, clause) in named {
+                guard let id = LayerID(layer) else {
+                    throw Self.fault("layerDefs", "layer numbers")
+                }
+                definitions[id] = clause
+            }
+        }
+        guard let submitted = assignment.submittedSequence else {
+            throw Failure(.internal, "the assignment does not say when its job was submitted")
+        }
+        position = try Self.whole(texts, "at").map(Int64.init) ?? submitted
+        guard 0...submitted ~= position else {
+            throw Self.fault("at", "0 to \(submitted), the job's own sequence number")
+        }
+        format = nil
+        if let text = texts["format"] {
+            guard let known = BatchFormat(rawValue: text) else {
+                throw Self.fault("format", "jsonl or csv")
+            }
+            format = known
+        }
+    }
+
+    /// What every query has in common; throws `Failure` (`invalidParameter`) where the map has no
+    /// extent to take for the screen.
+    func template(_ map: MapDescription) throws(Failure) -> IdentifyRequest {
+        let isOwn =
+            reference == nil
+            || map.spatialReference.map { reference?.isEquivalent(to: $0) == true } ?? false
+        guard let extent = extent ?? (isOwn ? map.initialExtent : nil) else {
+            throw Failure(
+                .invalidParameter,
+                "parameter 'extent' is missing: map '\(map.name)' has none in that spatial reference"
+            )
+        }
+        return IdentifyRequest(
+            map: self.map, geometry: .point(Coordinate(x: 0, y: 0)), layers: layers,
+            tolerance: tolerance, mapExtent: extent, imageDisplay: display,
+            spatialReference: reference, returnGeometry: returnGeometry,
+            maxAllowableOffset: maxOffset, geometryPrecision: precision,
+            layerDefinitions: definitions, at: position)
+    }
+
+    private static func numbers(
+        _ texts: [String: String], _ name: String, _ counts: ClosedRange<Int>
+    ) throws(Failure) -> [Double]? {
+        guard let text = texts[name] else { return nil }
+        let numbers = text.split(separator: ",").compactMap { Double($0.filter { $0 != " " }) }
+        guard counts.contains(numbers.count), numbers.allSatisfy(\.isFinite) else {
+            throw fault(
+                name,
+                counts.upperBound == 1 ? "a number" : "\(counts.upperBound) numbers with commas")
+        }
+        return numbers
+    }
+
+    private static func whole(_ texts: [String: String], _ name: String) throws(Failure) -> Int? {
+        guard let text = texts[name] else { return nil }
+        guard let number = Int(text) else { throw fault(name, "a whole number") }
+        return number
+    }
+
+    private static func fault(_ name: String, _ expected: String) -> Failure {
+        Failure(.invalidParameter, "parameter '\(name)': expected \(expected)")
+    }
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import FoundationEssentials
+import Geometry
+import JobKinds
+import Site
+import TestKit
+import Testing
+
+/// Answers with the request's own position and tolerance; knows the map `Small` from 5 on.
+private struct Mirror: RowIdentifier {
+    func map(named name: MapName, at position: Int64) throws(Failure) -> MapDescription {
+        guard name.rawValue == "Small", position >= 5 else {
+            throw Failure(.notFound, "there was no map '\(name)' at sequence number \(position)")
+        }
+        return try CairnJSON.decode(MapDescription.self, from: Data(Self.map.utf8))
+    }
+
+    static let map = #"{"name":"Small","layers":[],"rootLayers":[],"sequence":5}"#
+
+    func answer(
+        _ request: IdentifyRequest, isCancelled: @escaping @Sendable () -> Bool
+    ) throws(Failure) -> IdentifyAnswer {
+        guard request.tolerance >= 0 else {
+            throw Failure(.invalidParameter, "tolerance: 0 or more")
+        }
+        return IdentifyAnswer(
+            layers: [
+                IdentifyLayerResult(
+                    layerID: Int(request.geometry.envelope.minX), layerName: "\(request.geometry)",
+                    results: [], sublayerResults: [], transferLimitExceeded: false)
+            ],
+            spatialReference: .wgs84, sequence: request.at ?? -1, isStale: false)
+    }
+}
+
+/// Runs a job's chunks one after the other.
+private struct Runner {
+    let blobs: BlobStore
+    let submission: JobSubmission
+    var messages: [JobMessage] = []
+    var rowChunks: [ChunkDescription] = []
+
+    init(_ input: String, _ parameters: [String: String], directory: String) throws {
+        blobs = BlobStore(directory: directory)
+        submission = JobSubmission(
+            id: JobID(rawValue: UUID()), kind: .batchIdentify, parameters: parameters,
+            input: try blobs.put(Data(input.utf8), mediaType: "text/plain"))
+    }
+
+    func run(_ chunk: ChunkDescription, gathered: [BlobReference?]) throws -> ChunkOutcome {
+        let attempt = ChunkAttempt(chunk: 0, number: 1, lease: UUID())
+        let assignment = ChunkAssignment(
+            held: HeldAttempt(job: submission.id, attempt: attempt), kind: submission.kind,
+            parameters: submission.parameters, jobInput: submission.input, chunk: chunk,
+            gathered: gathered, submittedSequence: 40)
+        let operations = BatchIdentify.workOperations.merging(
+            BatchIdentify.identifyOperations(Mirror())
+        ) { first, _ in first }
+        let operation = try #require(operations[assignment.operation])
+        return try operation(ChunkContext(assignment: assignment, blobs: blobs))
+    }
+
+    mutating func lines() throws -> [BatchAnswer] {
+        let plan = ChunkDescription(pool: .work, operation: "plan", input: Data(), weight: 0)
+        let planned = try run(plan, gathered: [])
+        rowChunks = planned.nextStage
+        let parts = try planned.nextStage.map { try run($0, gathered: []).blob }
+        let last = try run(planned.laterStages[0][0], gathered: parts)
+        messages = planned.messages + last.messages
+        let product = try blobs.read(try #require(last.blob))
+        return try product.split(separator: UInt8(ascii: "\n")).map {
+            try CairnJSON.decode(BatchAnswer.self, from: Data($0))
+        }
+    }
+}
+
+@Suite struct BatchIdentifyTests {
+    private func identify(
+        _ input: String, _ parameters: [String: String] = [:]
+    ) throws -> (lines: [BatchAnswer], runner: Runner) {
+        let directory = FileManager.default.temporaryDirectory.path + "/cairn-\(UUID())"
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let settings = ["map": "Small", "extent": "0,0,10,10"].merging(parameters) { $1 }
+        var runner = try Runner(input, settings, directory: directory)
+        return (try runner.lines(), runner)
+    }
+
+    @Test func `every line is answered in its place, and a bad one says why`() throws {
+        let (lines, runner) = try identify(
+            """
+            {"x":1,"y":2,"id":"a"}
+
+            {"geometry":{"x":3,"y":4,"spatialReference":{"wkid":4326}},"id":7}
+            {"x":1}
+            not json
+            {"x":5,"y":6,"tolerance":-1}
+            {"geometry":{"rings":[[[7,0],[8,0],[8,1]]]},"layers":"all:1,2","sr":3857}
+            """)
+
+        #expect(lines.map(\.line) == [1, 3, 4, 5, 6, 7])
+        #expect(lines.map(\.id) == [.text("a"), .number(7), nil, nil, nil, nil])
+        #expect(lines.map { $0.answer?.layers[0].layerID } == [1, 3, nil, nil, nil, 7])
+        #expect(
+            lines.compactMap(\.error).map(\.code) == [
+                .invalidParameter, .invalidParameter, .invalidParameter,
+            ])
+        #expect(
+            lines.compactMap { $0.answer?.sequence } == [40, 40, 40], "the submission's number")
+        #expect(
+            lines[5].answer?.layers[0].layerName
+                == "\(Shape.polygon(rings: [[(7.0, 0.0), (8.0, 0.0), (8.0, 1.0), (7.0, 0.0)].map { Coordinate(x: $0.0, y: $0.1) }]))"
+        )
+        #expect(runner.messages.last?.text == "3 of 6 queries have an answer")
+    }
+
+    @Test func `CSV is found by its columns, and its rows are counted with the header`() throws {
+        let (lines, _) = try identify(
+            "\u{feff}name,Latitude,LON,id\r\n\"a,\nb\",2,1,first\r\nc,x,3,\r\nd,6,5\r\n",
+            ["at": "9"])
+
+        #expect(lines.map(\.line) == [2, 3, 4])
+        #expect(lines.map(\.id) == [.text("first"), .text(""), nil])
+        #expect(lines.map { $0.answer?.layers[0].layerID } == [1, nil, 5])
+        #expect(lines[1].error?.message == "column 'y' is 'x': expected a number")
+        #expect(lines[0].answer?.sequence == 9)
+    }
+
+    @Test func `however many chunks, the product is that of one pass`() throws {
+        let seed = UInt64.random(in: .min ... .max)
+        var random = SeededGenerator(seed: seed)
+        var (csv, json) = ("x,y\n", "")
+        for row in 0..<1_733 {
+            csv += "\(row),\(Double.random(in: 0...1, using: &random))\n"
+            json += Bool.random(using: &random) ? "\n" : ""
+            json +=
+                "{\"x\":\(row),\"y\":0,\"id\":\(row)}\(Bool.random(using: &random) ? "\r\n" : "\n")"
+        }
+
+        let (rows, table) = try identify(csv)
+        let (lines, stream) = try identify(json)
+
+        #expect(table.rowChunks.count == 4 && stream.rowChunks.count == 4, "seed \(seed)")
+        #expect(table.rowChunks.allSatisfy { $0.pool == .identify })
+        #expect(rows.map { $0.answer?.layers[0].layerID } == Array(0..<1_733), "seed \(seed)")
+        #expect(rows.map(\.line) == Array(2...1_734), "seed \(seed)")
+        #expect(lines.map(\.id) == (0..<1_733).map { .number(Int64($0)) }, "seed \(seed)")
+        let places = Array(json.utf8).split(
+            separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false
+        ).enumerated().filter { $0.element.count > 1 }.map { $0.offset + 1 }
+        let areEqual = lines.map(\.line) == places
+        #expect(areEqual, "seed \(seed)")
+    }
+
+    @Test(
+        arguments: [
+            (["map": "No way"], "parameter 'map': expected the name of a map"),
+            (["map": "Other"], "there was no map 'Other' at sequence number 40"),
+            (["at": "41"], "parameter 'at': expected 0 to 40, the job's own sequence number"),
+            (["at": "4"], "there was no map 'Small' at sequence number 4"),
+            (["tolerance": "x"], "parameter 'tolerance': expected a number"),
+            (
+                ["layers": "some"],
+                "layers 'some': expected top, visible or all, then ':' and layer numbers"
+            ),
+            (["format": "xml"], "parameter 'format': expected jsonl or csv"),
+            (["colour": "red"], nil),
+        ] as [([String: String], String?)])
+    func `what cannot be asked is refused before the first query`(
+        parameters: [String: String], message: String?
+    ) throws {
+        let failure = #expect(throws: Failure.self) {
+            try identify("{\"x\":1,\"y\":2}\n", parameters)
+        }
+
+        if let message { #expect(failure?.message == message) }
+        #expect(failure?.isRetriable == false)
+    }
+
+    @Test func `a file without queries has an empty product, one without a header is refused`()
+        throws
+    {
+        #expect(try identify("x,y\n").lines.isEmpty)
+        #expect(try identify("\n \n", ["format": "jsonl"]).lines.isEmpty)
+        let failure = #expect(throws: Failure.self) { try identify("a,b\n1,2\n") }
+        #expect(
+            failure?.message
+                == "the CSV file needs a column 'x' (or lon, longitude); it has 'a', 'b'")
+    }
+
+    @Test func `a line that is too long is an answer of its own`() throws {
+        let long = "{\"x\":1,\"y\":2,\"id\":\"" + String(repeating: "a", count: 4 << 20) + "\"}"
+
+        let (lines, _) = try identify(long + "\n{\"x\":3,\"y\":4}\n")
+
+        #expect(lines.map(\.line) == [1, 2])
+        #expect(lines[0].error?.code == .tooLarge)
+        #expect(lines[1].answer?.layers[0].layerID == 3)
+    }
+}
