@@ -7,19 +7,31 @@ internal import Synchronization
 
 /// Reading maps: folded here from the log, so no other service has to answer.
 extension CairnClient {
-    /// The maps and locators of the site now, or as they were at a sequence number.
+    /// The maps and locators of the site now, or as they were.
     ///
     /// The first call begins to follow the log and waits until it has been read; later ones answer
     /// from memory. With `minSequence`, the result of a command for example, it waits until that
     /// change is known. Throws `Failure`: `timedOut`, `invalidParameter` for a sequence number that
     /// lies ahead, `corrupt` or `newerVersion` for a log that cannot be followed.
     public func maps(
-        at position: Int64? = nil, minSequence: Int64? = nil, timeout: Duration = .seconds(5)
+        at moment: AsOf? = nil, minSequence: Int64? = nil, timeout: Duration = .seconds(5)
     ) async throws(Failure) -> MapsState {
         let follower = try follow()
         try await follower.catchUp(timeout: timeout)
-        if let position { return try await follower.history(at: position) }
-        return try await follower.snapshot(minSequence: minSequence ?? 0, timeout: timeout)
+        if let minSequence {
+            _ = try await follower.snapshot(minSequence: minSequence, timeout: timeout)
+        }
+        guard let moment else { return try await follower.snapshot() }
+        return try await follower.history(at: follower.position(of: moment))
+    }
+
+    /// The sequence number of a past moment; waits as ``maps(at:minSequence:timeout:)`` does.
+    public func position(
+        of moment: AsOf, timeout: Duration = .seconds(5)
+    ) async throws(Failure) -> Int64 {
+        let follower = try follow()
+        try await follower.catchUp(timeout: timeout)
+        return follower.position(of: moment)
     }
 
     /// The follower behind ``maps(at:minSequence:timeout:)``; starts it when there is none yet.
@@ -38,15 +50,22 @@ extension CairnClient {
 
 /// What most readers want of the maps.
 extension CairnClient {
-    /// One map now, or as it was at a sequence number; nil when there is none of that name.
+    /// One map now, or as it was; nil when there is none of that name.
     ///
     /// Waits and throws as ``maps(at:minSequence:timeout:)`` does.
     public func map(
-        named name: MapName, at position: Int64? = nil, minSequence: Int64? = nil,
+        named name: MapName, at moment: AsOf? = nil, minSequence: Int64? = nil,
         timeout: Duration = .seconds(5)
     ) async throws(Failure) -> MapDescription? {
-        let state = try await maps(at: position, minSequence: minSequence, timeout: timeout)
-        return state.map(named: name)
+        guard let moment else {
+            return try await maps(minSequence: minSequence, timeout: timeout).map(named: name)
+        }
+        let follower = try follow()
+        try await follower.catchUp(timeout: timeout)
+        if let minSequence {
+            _ = try await follower.snapshot(minSequence: minSequence, timeout: timeout)
+        }
+        return try await follower.map(named: name, at: follower.position(of: moment))
     }
 
     /// The names of all maps and of all published locators, each in byte order.

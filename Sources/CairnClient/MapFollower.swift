@@ -25,12 +25,12 @@ public final class MapFollower: Sendable {
     /// How many past states ``history(at:)`` keeps for its next callers.
     static let historyLimit = 8
 
-    private struct Waiter {
+    struct Waiter {
         var minSequence: Int64
         var body: @Sendable (Result<MapsState, Failure>) -> Void
     }
 
-    private struct Inner {
+    struct Inner {
         var state = MapsState()
         /// What the two subscriptions have brought, where there are two; `state` joins them.
         var maps = MapsState()
@@ -41,9 +41,11 @@ public final class MapFollower: Sendable {
         var waiters: [UInt64: Waiter] = [:]
         var nextWaiter: UInt64 = 0
         var history: [MapsState] = []
+        var changes = ChangeIndex()
+        var past = PastMaps()
     }
 
-    private let inner = Mutex(Inner())
+    let inner = Mutex(Inner())
     private let feed = Mutex<Feed?>(nil)
 
     private struct Feed {
@@ -112,7 +114,10 @@ public final class MapFollower: Sendable {
         let woken: [(Waiter, Result<MapsState, Failure>)] = inner.withLock { inner in
             if inner.fault == nil {
                 do throws(Failure) {
-                    for record in records { try inner[keyPath: part].apply(record) }
+                    for record in records {
+                        try inner[keyPath: part].apply(record)
+                        inner.changes.note(record)
+                    }
                     inner[keyPath: part].advance(to: position)
                 } catch {
                     inner.fault = error
@@ -182,18 +187,7 @@ public final class MapFollower: Sendable {
     public func history(
         at position: Int64, reading read: Reader
     ) async throws(Failure) -> MapsState {
-        guard position >= 0 else {
-            throw Failure(.invalidParameter, "sequence number \(position): expected 0 or more")
-        }
-        let present: MapsState
-        do {
-            present = try await snapshot(minSequence: position, timeout: .seconds(1))
-        } catch  where error.code == .timedOut {
-            throw Failure(
-                .invalidParameter,
-                "sequence number \(position) lies ahead of the log, which ends at "
-                    + "\(current.sequence)")
-        }
+        let present = try await reach(position)
         if let past = present.asOf(position) { return past }
         let start = inner.withLock { inner in
             inner.history.filter { $0.sequence <= position }.max { $0.sequence < $1.sequence }
@@ -209,17 +203,25 @@ public final class MapFollower: Sendable {
         return past
     }
 
-    /// The maps as they were at a sequence number, where that is at hand: nothing changed since, or
-    /// ``history(at:reading:)`` was asked for it lately; else nil.
-    ///
-    /// Never waits.
-    public func known(at position: Int64) -> MapsState? {
-        inner.withLock { inner in
-            guard inner.state.sequence >= position else { return nil }
-            return inner.state.asOf(position)
-                ?? inner.history.first { $0.sequence == position }
+    /// The present, once it has reached a past position; throws `invalidParameter` where there is no
+    /// such position.
+    @discardableResult
+    func reach(_ position: Int64) async throws(Failure) -> MapsState {
+        guard position >= 0 else {
+            throw Failure(.invalidParameter, "sequence number \(position): expected 0 or more")
+        }
+        do {
+            return try await snapshot(minSequence: position, timeout: .seconds(1))
+        } catch  where error.code == .timedOut {
+            throw Failure(
+                .invalidParameter,
+                "sequence number \(position) lies ahead of the log, which ends at "
+                    + "\(current.sequence)")
         }
     }
+
+    /// The log that the follower follows by itself; nil where somebody feeds it.
+    var followedLog: LogReader? { feed.withLock { $0?.log } }
 
     /// The same, reading the log that the follower follows; throws `unavailable` when it follows none.
     public func history(at position: Int64) async throws(Failure) -> MapsState {

@@ -15,6 +15,21 @@ public struct LayerTimeInfo: Hashable, Sendable, Codable {
     }
 }
 
+extension LayerTimeInfo {
+    /// Throws `invalidParameter` unless both are date fields of a layer with these fields.
+    public func check(_ fields: [FieldDescription]) throws(Failure) {
+        for name in [startField, endField].compactMap({ $0 }) {
+            let wanted = name.lowercased()
+            guard let field = fields.first(where: { $0.name.lowercased() == wanted }),
+                field.type == .date
+            else {
+                throw Failure(
+                    .invalidParameter, "time: the layer has no date field '\(name.prefix(80))'")
+            }
+        }
+    }
+}
+
 /// A span of time; from the beginning or to the end of time where a bound is nil.
 public struct TimeExtent: Hashable, Sendable, Codable {
     /// Its first moment, milliseconds since the epoch, UTC.

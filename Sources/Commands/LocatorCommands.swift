@@ -105,7 +105,7 @@ struct LocatorList: SiteCommand {
         commandName: "list", abstract: "List the locators of a site.")
 
     @OptionGroup var common: CommonOptions
-    @Option(help: "As of this sequence number.") var at: Int64?
+    @Option(help: "As of this sequence number or time.", transform: Reading.asOf) var at: AsOf?
 
     func perform(_ session: Session) async throws {
         let state = try await session.maps(at: at)

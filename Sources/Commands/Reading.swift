@@ -34,6 +34,34 @@ enum Reading {
         return number
     }
 
+    static func asOf(_ text: String) throws -> AsOf {
+        guard let moment = AsOf(parsing: text) else {
+            throw Failure(
+                .invalidParameter,
+                "'\(text.prefix(80))': expected a sequence number or a time like "
+                    + "2026-11-21T09:30:00Z")
+        }
+        return moment
+    }
+
+    /// A number, `EPSG:n`, `ESRI:n`, or a definition in WKT.
+    static func spatialReference(_ text: String) throws -> SpatialReference {
+        let parts = text.split(separator: ":", maxSplits: 1)
+        let isNamed = parts.count == 2 && ["EPSG", "ESRI"].contains(parts[0].uppercased())
+        if let wkid = Int(isNamed ? String(parts[1]) : text) {
+            guard 1...999_999 ~= wkid else {
+                throw Failure(
+                    .invalidParameter, "'\(text.prefix(80))': expected a wkid from 1 to 999999")
+            }
+            return SpatialReference(wkid: wkid)
+        }
+        guard text.contains("[") else {
+            throw Failure(
+                .invalidParameter, "'\(text.prefix(80))': expected a wkid, EPSG:n, or WKT")
+        }
+        return SpatialReference(wkt: text)
+    }
+
     static func jobID(_ text: String) throws -> JobID {
         guard let id = JobID(text) else {
             throw Failure(

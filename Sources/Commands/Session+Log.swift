@@ -31,12 +31,12 @@ extension Session {
         }
     }
 
-    /// The maps as of a sequence number, or now; throws `Failure` (`invalidParameter`) for a number
-    /// the log has not reached.
-    func maps(at: Int64? = nil) async throws -> MapsState {
+    /// The maps as they were, or now; throws `Failure` (`invalidParameter`) for a number the log has
+    /// not reached.
+    func maps(at moment: AsOf? = nil) async throws -> MapsState {
         let log = try log()
         let head = try await log.head().head
-        if let at, at < 0 || at > head {
+        if case .sequence(let at)? = moment, at < 0 || at > head {
             throw Failure(
                 .invalidParameter,
                 "sequence number \(at): expected 0 to \(head), where the log ends")
@@ -46,11 +46,23 @@ extension Session {
         for category in MapsState.categories {
             events += try await log.events(category: category, after: 0, limit: .max)
         }
-        for event in events.sorted(by: { $0.globalPosition < $1.globalPosition })
-        where event.globalPosition <= at ?? .max {
-            try state.apply(event)
-        }
-        state.advance(to: at ?? head)
+        events.sort { $0.globalPosition < $1.globalPosition }
+        let last =
+            switch moment {
+            case nil: head
+            case .sequence(let at)?: at
+            case .time(let time)?: Self.position(at: time, in: events)
+            }
+        for event in events where event.globalPosition <= last { try state.apply(event) }
+        state.advance(to: last)
         return state
+    }
+
+    /// The last change of a map recorded at or before a moment; 0 when there was none.
+    ///
+    /// A change that follows one of a later time, because the log's clock went back, counts as no earlier.
+    private static func position(at time: Timestamp, in events: [RecordedEvent]) -> Int64 {
+        events.filter { $0.stream.category == "map" }
+            .prefix { $0.recordedAt <= time }.last?.globalPosition ?? 0
     }
 }

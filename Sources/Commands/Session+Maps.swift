@@ -8,13 +8,13 @@ internal import MapState
 internal import Platform
 
 extension Session {
-    /// The map, as of a sequence number; throws `Failure` (`notFound`, and as the client does).
-    func map(_ name: MapName, at: Int64? = nil) async throws -> MapDescription {
+    /// The map, as it was or now; throws `Failure` (`notFound`, and as the client does).
+    func map(_ name: MapName, at: AsOf? = nil) async throws -> MapDescription {
         let maps = try await maps(at: at)
         guard let map = maps.map(named: name) else {
             let names = maps.mapNames.prefix(20).map(\.rawValue).joined(separator: ", ")
             let known = names.isEmpty ? "the site has no map" : "there are: \(names)"
-            let when = at.map { " at sequence number \($0)" } ?? ""
+            let when = at.map { " at \($0)" } ?? ""
             throw Failure(.notFound, "there is no map '\(name)'\(when); \(known)")
         }
         return map

@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import ArgumentParser
+internal import CairnClient
 internal import CairnModel
 internal import Dataset
 internal import FoundationEssentials
@@ -21,7 +22,8 @@ struct ViewCommand: SiteCommand {
     @OptionGroup var common: CommonOptions
     @Argument(help: "The map; the first there is otherwise.", transform: Reading.mapName)
     var map: MapName?
-    @Option(help: "Show it as of this sequence number.") var at: Int64?
+    @Option(help: "Show it as of this sequence number or time.", transform: Reading.asOf)
+    var at: AsOf?
     @Option(help: "Write one screen of so many columns and rows, '100x30', instead.")
     var frame: String?
 
@@ -51,8 +53,11 @@ struct ViewCommand: SiteCommand {
     func perform(_ session: Session) async throws {
         let noColour = ProcessInfo.processInfo.environment["NO_COLOR"] ?? ""
         if let map { _ = try await session.map(map, at: at) }
+        let client = try session.client()
+        var position: Int64?
+        if let at { position = try await client.position(of: at) }
         let view = ViewSession(
-            client: try session.client(), map: map, at: at, actor: Session.actor,
+            client: client, map: map, at: position, actor: Session.actor,
             usesColour: noColour.isEmpty, project: Self.project)
         guard let size = try size() else { return try await view.run() }
         let text = try await view.frame(columns: size.columns, rows: size.rows).text

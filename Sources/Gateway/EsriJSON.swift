@@ -77,39 +77,27 @@ extension JSONWriter {
     ///
     /// With `isTyped`, numbers are numbers and moments epoch milliseconds. Null is JSON null in both.
     mutating func attribute(_ value: AttributeValue, isTyped: Bool) {
+        guard isTyped, value != .null else {
+            if let text = value.text { string(text) } else { null() }
+            return
+        }
         switch value {
         case .null: null()
-        case .integer(let integer) where isTyped: self.integer(integer)
-        case .integer(let integer): string(String(integer))
-        case .real(let real) where isTyped: number(real)
-        case .real(let real): string(Self.text(real))
+        case .integer(let integer): self.integer(integer)
+        case .real(let real): number(real)
         case .string(let text): string(text)
-        case .date(let milliseconds) where isTyped: integer(milliseconds)
-        case .date(let milliseconds): string(Self.text(milliseconds: milliseconds))
+        case .date(let milliseconds): integer(milliseconds)
         }
     }
 
-    /// Whole numbers without a fraction, others with the digits that read back equal.
-    private static func text(_ real: Double) -> String {
-        if let whole = Int64(exactly: real), abs(whole) < 1 << 53 { return String(whole) }
-        return real.description
-    }
-
-    /// ISO 8601 in UTC, `2026-11-21T09:30:00Z`, with milliseconds where there are any.
-    private static func text(milliseconds: Int64) -> String {
-        let date = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
-        let hasFraction = milliseconds % 1000 != 0
-        return date.formatted(
-            Date.ISO8601FormatStyle(includingFractionalSeconds: hasFraction))
-    }
-
-    /// Writes `"fields":[…]`, alias equal to name.
-    mutating func fields(_ fields: [FieldDescription]) {
-        member("fields", array: fields) { json, field in
+    /// Writes `"fields":[…]`; `aliases` are one for each.
+    mutating func fields(_ fields: [FieldDescription], aliases: [String]) {
+        member("fields", array: zip(fields, aliases)) { json, named in
+            let (field, alias) = named
             json.object { json in
                 json.member("name", field.name)
                 json.member("type", "esriFieldType" + field.type.rawValue)
-                json.member("alias", field.name)
+                json.member("alias", alias)
                 if field.type == .string { json.member("length", field.length ?? 255) }
                 json.nullMember("domain")
             }

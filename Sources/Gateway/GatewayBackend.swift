@@ -11,10 +11,10 @@ public protocol GatewayBackend: Sendable {
     /// The names of all maps and of all published locators, each in byte order.
     func catalog() async throws(Failure) -> (maps: [MapName], locators: [String])
 
-    /// The map now, or as it was at a sequence number, knowing at least `minSequence`; nil when there
+    /// The map now, or as it was, knowing at least `minSequence`; nil when there
     /// is none of that name.
     func map(
-        named name: MapName, at position: Int64?, minSequence: Int64?
+        named name: MapName, at moment: AsOf?, minSequence: Int64?
     ) async throws(Failure) -> MapDescription?
 
     /// Answers "what is here?" within a time; stops working when the calling task is cancelled.

@@ -88,7 +88,7 @@ struct GatewayService: Sendable {
     ) async throws(Failure) -> GatewayResponse {
         let map = try await backend.map(
             named: try mapName(text),
-            at: try parameters.integer("at", in: 0...Int.max).map(Int64.init),
+            at: try parameters.asOf(),
             minSequence: try parameters.integer("minSequence", in: 0...Int.max).map(Int64.init))
         guard let map else { throw noMap(text) }
         let resource = MapServiceResource(map)

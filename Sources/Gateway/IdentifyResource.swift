@@ -24,7 +24,7 @@ enum IdentifyResource {
         if let offset, offset < 0 {
             throw Parameters.unexpected("maxAllowableOffset", "\(offset)", "0 or more")
         }
-        return IdentifyRequest(
+        var request = IdentifyRequest(
             map: map, geometry: geometry.shape,
             geometrySpatialReference: geometry.spatialReference,
             layers: try LayerSelection(parsing: parameters["layers"] ?? "top"),
@@ -35,8 +35,18 @@ enum IdentifyResource {
             maxAllowableOffset: offset == 0 ? nil : offset,
             geometryPrecision: try parameters.integer("geometryPrecision", in: 0...15),
             layerDefinitions: try LayerDefinitions.parse(parameters["layerDefs"]),
-            at: try parameters.integer("at", in: 0...Int.max).map(Int64.init),
+            time: try parameters.time(), timeRelation: try parameters.timeRelation(),
+            layerTimeOptions: try parameters.layerTimeOptions(),
+            returnZ: try parameters.flag("returnZ", default: false),
+            returnM: try parameters.flag("returnM", default: false),
+            returnFieldName: try parameters.flag("returnFieldName", default: false),
+            maximumResultsPerLayer: try parameters.integer(
+                "maximumResultsPerLayer", in: 0...Int.max),
+            returnPopupsOnly: try parameters.flag("returnPopupsOnly", default: false),
+            explain: try parameters.flag("explain", default: false),
             minSequence: try parameters.integer("minSequence", in: 0...Int.max).map(Int64.init))
+        request.asOf = try parameters.asOf()
+        return request
     }
 
     private static func mapExtent(_ parameters: Parameters) throws(Failure) -> Envelope {
@@ -57,7 +67,7 @@ enum IdentifyResource {
         return ImageDisplay(width: values[0], height: values[1], dpi: dpi)
     }
 
-    /// Writes `{"results":[…]}`, top layer first.
+    /// Writes `{"results":[…]}`, top layer first; an explained answer has more, outside Esri's names.
     ///
     /// `isTyped` writes numbers as numbers (`returnUnformattedValues`), else every value is text.
     static func body(
@@ -66,38 +76,61 @@ enum IdentifyResource {
         var json = JSONWriter()
         json.object { json in
             json.member("results", array: answer.results) { json, result in
-                write(result, in: answer.spatialReference, returnGeometry, isTyped, to: &json)
+                json.object { json in
+                    write(result, in: answer.spatialReference, returnGeometry, isTyped, to: &json)
+                    guard answer.explanation != nil else { return }
+                    json.member("objectId", Int(result.objectID))
+                    json.member("distance", result.distance)
+                }
             }
-            if answer.layers.contains(where: isTruncated) {
-                json.member("exceededTransferLimit", true)
+            if answer.transferLimitExceeded { json.member("exceededTransferLimit", true) }
+            guard let explanation = answer.explanation else { return }
+            json.member("layerResults", array: answer.layers) { write($1, to: &$0) }
+            if let text = try? CairnJSON.encode(explanation) {
+                json.key("explanation")
+                json.json(text)
             }
         }
         return json.bytes
     }
 
-    private static func isTruncated(_ layer: IdentifyLayerResult) -> Bool {
-        layer.transferLimitExceeded || layer.sublayerResults.contains(where: isTruncated)
+    /// A layer's place in the tree, with counts; its results are in the flat list.
+    private static func write(_ layer: IdentifyLayerResult, to json: inout JSONWriter) {
+        json.object { json in
+            json.member("layerId", layer.layerID)
+            json.member("layerName", layer.layerName)
+            json.member("hitCount", layer.hitCount)
+            json.member("resultCount", layer.results.count)
+            json.member("exceededTransferLimit", layer.transferLimitExceeded)
+            json.member("totalHitCount", layer.totalHitCount)
+            json.member("totalResultCount", layer.totalResultCount)
+            json.member("objectIds", array: layer.results) { $0.integer($1.objectID) }
+            json.member("subLayerResults", array: layer.sublayerResults) { write($1, to: &$0) }
+        }
     }
 
     private static func write(
         _ result: IdentifyResult, in reference: SpatialReference, _ returnGeometry: Bool,
         _ isTyped: Bool, to json: inout JSONWriter
     ) {
-        json.object { json in
-            json.member("layerId", result.layerID)
-            json.member("layerName", result.layerName)
-            json.member("displayFieldName", result.displayFieldName)
-            json.key("value")
-            json.attribute(result.value, isTyped: isTyped)
-            json.member("attributes") { json in
-                for entry in result.attributes.entries {
-                    json.key(entry.name)
-                    json.attribute(entry.value, isTyped: isTyped)
-                }
+        json.member("layerId", result.layerID)
+        json.member("layerName", result.layerName)
+        json.member("displayFieldName", result.displayFieldName)
+        json.key("value")
+        json.attribute(result.value, isTyped: isTyped)
+        json.member("attributes") { json in
+            for entry in result.attributes.entries {
+                json.key(entry.name)
+                json.attribute(entry.value, isTyped: isTyped)
             }
-            guard returnGeometry else { return }
-            json.member("geometryType", "esriGeometry" + result.geometryType.rawValue)
-            if let shape = result.geometry { json.geometry(shape, in: reference) }
+        }
+        guard returnGeometry else { return }
+        json.member("geometryType", "esriGeometry" + result.geometryType.rawValue)
+        guard let shape = result.geometry else { return }
+        if result.zValues == nil && result.mValues == nil {
+            json.geometry(shape, in: reference)
+        } else {
+            json.geometry(shape, z: result.zValues, m: result.mValues, in: reference)
         }
     }
 }

@@ -26,6 +26,12 @@ struct JSONWriter {
         array { writer in for element in elements { each(&writer, element) } }
     }
 
+    /// Writes a value that is JSON already, compact and well-formed.
+    mutating func json(_ text: some Sequence<UInt8>) {
+        separate()
+        bytes.append(contentsOf: text)
+    }
+
     /// Writes the name of the member that follows.
     mutating func key(_ name: String) {
         string(name)

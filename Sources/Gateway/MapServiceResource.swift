@@ -7,7 +7,7 @@ internal import Geometry
 /// `MapServer`, its layers and its legend, from one map's description.
 struct MapServiceResource {
     /// The most features of one layer in an identify answer.
-    static let recordLimit = 2000
+    static let recordLimit = IdentifyRequest.resultsPerLayerBound
     /// What the services can do; clients compare the words exactly.
     private static let capabilities = "Query"
 
@@ -150,7 +150,7 @@ struct MapServiceResource {
             } else {
                 writeFeatureLayer(layer, to: &json)
             }
-            json.member("capabilities", Self.capabilities)
+            json.member("capabilities", layer.isQueryable ? Self.capabilities : "")
             json.member("maxRecordCount", Self.recordLimit)
         }
     }
@@ -173,11 +173,24 @@ struct MapServiceResource {
         json.nullMember("typeIdField")
         json.member("objectIdField", fields.first?.name ?? "OBJECTID")
         json.member("globalIdField", "")
-        json.fields(fields)
+        json.fields(fields, aliases: layer.shownNames(of: fields))
+        if let info = layer.timeInfo {
+            json.member("timeInfo") { json in
+                json.member("startTimeField", info.startField)
+                if let end = info.endField {
+                    json.member("endTimeField", end)
+                } else {
+                    json.nullMember("endTimeField")
+                }
+                json.nullMember("trackIdField")
+            }
+        }
         json.member("relationships", array: [Int]()) { $0.integer(Int64($1)) }
-        for name in ["canModifyLayer", "canScaleSymbols", "hasLabels", "hasM", "hasZ"] {
+        for name in ["canModifyLayer", "canScaleSymbols", "hasLabels"] {
             json.member(name, false)
         }
+        json.member("hasM", layer.properties?.hasM ?? false)
+        json.member("hasZ", layer.properties?.hasZ ?? false)
         json.member("supportsStatistics", false)
         json.member("supportsAdvancedQueries", false)
         if let type = layer.properties?.geometryType {

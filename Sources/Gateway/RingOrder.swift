@@ -9,19 +9,20 @@ enum RingOrder {
     ///
     /// A ring inside an odd number of others is a hole. Rings nest or are disjoint; they may touch. Costs n² envelope tests.
     static func esri(_ rings: [[Coordinate]]) -> [[Coordinate]] {
-        guard rings.count > 1 else { return rings.map { oriented($0, clockwise: true) } }
+        zip(rings, reversals(rings)).map { $1 ? $0.reversed() : $0 }
+    }
+
+    /// For each ring whether ``esri(_:)`` turns it round.
+    static func reversals(_ rings: [[Coordinate]]) -> [Bool] {
+        guard rings.count > 1 else { return rings.map { !Ring.isClockwise($0) } }
         let envelopes = rings.map { Shape.multipoint($0).envelope }
         return rings.indices.map { ring in
             let around = rings.indices.count { other in
                 other != ring && encloses(envelopes[other], envelopes[ring])
                     && lies(rings[ring], inside: rings[other])
             }
-            return oriented(rings[ring], clockwise: around.isMultiple(of: 2))
+            return Ring.isClockwise(rings[ring]) != around.isMultiple(of: 2)
         }
-    }
-
-    private static func oriented(_ ring: [Coordinate], clockwise: Bool) -> [Coordinate] {
-        Ring.isClockwise(ring) == clockwise ? ring : ring.reversed()
     }
 
     private static func encloses(_ outer: Envelope, _ inner: Envelope) -> Bool {

@@ -19,9 +19,9 @@ public struct SiteBackend: GatewayBackend {
 
     /// One map.
     public func map(
-        named name: MapName, at position: Int64?, minSequence: Int64?
+        named name: MapName, at moment: AsOf?, minSequence: Int64?
     ) async throws(Failure) -> MapDescription? {
-        try await client.map(named: name, at: position, minSequence: minSequence)
+        try await client.map(named: name, at: moment, minSequence: minSequence)
     }
 
     /// Asks an identify worker.

@@ -67,6 +67,17 @@ public struct MapsState: Hashable, Sendable {
         return state
     }
 
+    /// One map of this state with nothing beside it, to fold that map's further events into; nil when
+    /// there is no such map.
+    public func alone(_ name: MapName) -> MapsState? {
+        guard let model = models[name] else { return nil }
+        var state = MapsState()
+        state.models = [name: model]
+        state.lastEvent = model.lastChange
+        state.sequence = model.lastChange
+        return state
+    }
+
     /// This state as it was at an earlier sequence number, where nothing was folded in since.
     ///
     /// Nil when an event after `position` has changed it, or `position` lies ahead of ``sequence``.

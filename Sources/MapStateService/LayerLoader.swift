@@ -16,6 +16,7 @@ struct LayerToLoad: Hashable, Sendable {
     var layer: LayerID
     var source: LayerSource
     var definitionExpression: String?
+    var timeInfo: LayerTimeInfo?
 }
 
 /// What came of loading a layer.
@@ -66,6 +67,7 @@ final class LayerLoader: Sendable {
         if let expression = layer.definitionExpression {
             try WhereClause(parsing: expression).validate(against: properties.fields)
         }
+        try layer.timeInfo?.check(properties.fields)
         return properties
     }
 

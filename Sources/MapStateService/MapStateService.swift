@@ -269,7 +269,7 @@ extension MapsState {
         else { return nil }
         return LayerToLoad(
             map: map, layer: layer, source: source,
-            definitionExpression: found.definitionExpression)
+            definitionExpression: found.definitionExpression, timeInfo: found.timeInfo)
     }
 
     func status(of layer: LayerID, in map: MapName) -> LoadStatus? {

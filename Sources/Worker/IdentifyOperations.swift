@@ -78,38 +78,46 @@ public final class IdentifyOperations: Sendable {
         _ request: IdentifyRequest, until deadline: ContinuousClock.Instant? = nil,
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws(Failure) -> IdentifyAnswer {
+        // What is known of the past cannot have changed unnoticed.
         let isStale = request.at == nil && isStale()
-        let state = try maps(request, until: deadline)
-        guard let map = state.map(named: request.map) else {
-            throw Failure(.notFound, "there is no map '\(request.map)'")
+        guard let map = try map(request, until: deadline) else {
+            let when = request.asOf.map { " at \($0)" } ?? ""
+            throw Failure(.notFound, "there is no map '\(request.map)'\(when)")
         }
         let engine = engines.withLock { $0.popLast() } ?? makeEngine()
         defer { engines.withLock { $0.append(engine) } }
         return try engine.identify(request, in: map, isStale: isStale, isCancelled: isCancelled)
     }
 
-    private func maps(
+    private func map(
         _ request: IdentifyRequest, until deadline: ContinuousClock.Instant?
-    ) throws(Failure) -> MapsState {
+    ) throws(Failure) -> MapDescription? {
         let patience = min(
             Self.sequencePatience,
             deadline.map { ContinuousClock.now.duration(to: $0) } ?? Self.sequencePatience)
         if let minSequence = request.minSequence {
-            let reached = try wait { [follower] done in
+            _ = try wait { [follower] done in
                 follower.whenReached(minSequence, timeout: patience, done)
             }
-            if request.at == nil { return reached }
         }
-        guard let position = request.at else { return follower.current }
-        return try past(position)
+        guard let moment = request.asOf else { return follower.current.map(named: request.map) }
+        return try past(request.map, follower.position(of: moment))
     }
 
-    private func past(_ position: Int64) throws(Failure) -> MapsState {
-        if let known = follower.known(at: position) { return known }
+    private func past(
+        _ name: MapName, _ position: Int64
+    ) throws(Failure) -> MapDescription? {
+        switch follower.remembered(name, at: position) {
+        case .map(let map): return map
+        case .absent: return nil
+        case .unknown: break
+        }
         return try wait { [follower, readLog] done in
             Task {
                 do throws(Failure) {
-                    done(.success(try await follower.history(at: position, reading: readLog)))
+                    done(
+                        .success(
+                            try await follower.map(named: name, at: position, reading: readLog)))
                 } catch {
                     done(.failure(error))
                 }
@@ -119,10 +127,10 @@ public final class IdentifyOperations: Sendable {
 
     /// Blocks the calling thread, which is a compute thread and never one of Swift's own, until
     /// `start`'s callback has been called.
-    private func wait(
-        _ start: (@escaping @Sendable (Result<MapsState, Failure>) -> Void) -> Void
-    ) throws(Failure) -> MapsState {
-        let mailbox = BlockingQueue<Result<MapsState, Failure>>(capacity: 1)
+    private func wait<Value: Sendable>(
+        _ start: (@escaping @Sendable (Result<Value, Failure>) -> Void) -> Void
+    ) throws(Failure) -> Value {
+        let mailbox = BlockingQueue<Result<Value, Failure>>(capacity: 1)
         start { _ = mailbox.tryPush($0) }
         guard let result = mailbox.pop() else {
             throw Failure(.internal, "the maps were not handed over")
@@ -134,12 +142,10 @@ public final class IdentifyOperations: Sendable {
 extension IdentifyOperations: RowIdentifier {
     /// A map as it was; waits a little for a sequence number that is not known here yet.
     public func map(named name: MapName, at position: Int64) throws(Failure) -> MapDescription {
-        let reached = try wait { [follower] done in
+        _ = try wait { [follower] done in
             follower.whenReached(position, timeout: Self.sequencePatience, done)
         }
-        let state: MapsState
-        if let known = reached.asOf(position) { state = known } else { state = try past(position) }
-        guard let map = state.map(named: name) else {
+        guard let map = try past(name, position) else {
             throw Failure(
                 .notFound, "there was no map '\(name)' at sequence number \(position)")
         }

@@ -41,7 +41,13 @@ private struct SmallLog {
         records.append(
             RecordedEvent(
                 globalPosition: Int64(records.count) + 1, stream: stream,
-                streamPosition: position, recordedAt: Timestamp(microseconds: 0), event: new))
+                streamPosition: position, recordedAt: Self.time(Int64(records.count) + 1),
+                event: new))
+    }
+
+    /// Two seconds an event; the clock goes back by five once, at position 30.
+    static func time(_ position: Int64) -> Timestamp {
+        Timestamp(microseconds: position * 2_000_000 - (position >= 30 ? 5_000_000 : 0))
     }
 
     func state(at position: Int64) throws -> MapsState {
@@ -146,6 +152,94 @@ private struct SmallLog {
         #expect(try await follower.history(at: 20, reading: log.failingReader()) == first)
         await #expect(throws: Failure.self) {
             try await follower.history(at: 19, reading: log.failingReader())
+        }
+    }
+
+    @Test func `one map's past is that of all maps folded up to there`() async throws {
+        let log = try SmallLog()
+        let follower = MapFollower()
+        follower.ingest(log.subscribed, upTo: log.head)
+        let names = try ["A", "B", "C"].map { try MapName(parsing: $0) }
+        for position in (0...log.head).shuffled() {
+            for name in names {
+                let past = try await follower.map(
+                    named: name, at: position, reading: log.reader())
+                #expect(past == (try log.state(at: position).map(named: name)))
+            }
+        }
+    }
+
+    @Test func `numbers between two changes of a map share its state, whatever is asked between`()
+        async throws
+    {
+        let log = try SmallLog()
+        let follower = MapFollower()
+        follower.ingest(log.subscribed, upTo: log.head)
+        let name = try MapName(parsing: "A")
+        let changes = log.records.filter { $0.stream == .map(name) }.map(\.globalPosition)
+        let (first, next) = (changes[4], changes[5])
+        #expect(next - first > 2)
+        let known = try await follower.map(named: name, at: first, reading: log.reader())
+
+        for position in first..<next {
+            let past = try await follower.map(
+                named: name, at: position, reading: log.failingReader())
+            #expect(past?.sequence == position && past?.layers == known?.layers)
+            guard case .map(let remembered) = follower.remembered(name, at: position) else {
+                Issue.record("not at hand")
+                return
+            }
+            #expect(remembered == past)
+        }
+        // From here on the map is as it is now, and nothing has to be read either.
+        let last = try #require(changes.last)
+        let present = try await follower.map(named: name, at: last, reading: log.failingReader())
+        #expect(present?.layers == follower.current.map(named: name)?.layers)
+        await #expect(throws: Failure.self) {
+            try await follower.map(named: name, at: next, reading: log.failingReader())
+        }
+        // Another map's states are its own.
+        let other = try MapName(parsing: "B")
+        await #expect(throws: Failure.self) {
+            try await follower.map(named: other, at: first, reading: log.failingReader())
+        }
+    }
+
+    @Test func `what is kept of the past is bounded`() async throws {
+        let name = try MapName(parsing: "A")
+        var log = try SmallLog()
+        for layer in 100..<(140 + MapFollower.pastLimit) {
+            try log.add(
+                .map(name),
+                LayerAdded(layer: layer, name: "M\(layer)", kind: .group, parent: nil, index: 0))
+        }
+        let follower = MapFollower()
+        follower.ingest(log.subscribed, upTo: log.head)
+        let changes = log.records.filter { $0.stream == .map(name) }.map(\.globalPosition)
+        for position in changes {
+            _ = try await follower.map(named: name, at: position, reading: log.reader())
+        }
+
+        let kept = changes.filter { position in
+            if case .map = follower.remembered(name, at: position) { true } else { false }
+        }
+
+        #expect(kept.count <= MapFollower.pastLimit)
+        #expect(kept == Array(changes.suffix(kept.count)))
+    }
+
+    @Test func `a time means the last change recorded until then`() async throws {
+        let log = try SmallLog()
+        let follower = MapFollower()
+        follower.ingest(log.subscribed, upTo: log.head)
+        let maps = log.records.filter { $0.stream.category == "map" }
+        for moment in stride(from: Int64(-1), to: log.head * 2 + 3, by: 1) {
+            let time = Timestamp(microseconds: moment * 1_000_000)
+
+            // Up to the first change that is later; what follows it is no earlier.
+            let expected = maps.prefix { $0.recordedAt <= time }.last?.globalPosition ?? 0
+
+            #expect(follower.position(at: time) == expected, "\(moment) s")
         }
     }
 

@@ -43,7 +43,16 @@ import Testing
         let identify = try parse(
             "identify --map W --at-point 1,2 --layers all --tolerance 4 --sr 4326 "
                 + "--extent -5,41,10,52 --size 800,600 --at 9", as: IdentifyCommand.self)
-        #expect(identify.point == "1,2" && identify.extent == " -5,41,10,52" && identify.at == 9)
+        #expect(identify.point == "1,2" && identify.extent == " -5,41,10,52")
+        #expect(identify.at == .sequence(9) && identify.sr == SpatialReference(wkid: 4326))
+        let past = try parse(
+            "identify --map W --point 1,2 --at 2026-11-21T09:30Z --time 2020-01-01,.. --explain "
+                + "--time-relation within --max-results 5 --z --m --field-names --formatted "
+                + "--popups-only --sr ESRI:54009", as: IdentifyCommand.self)
+        #expect(past.at == Timestamp(iso: "2026-11-21T09:30Z").map { .time($0) })
+        #expect(past.sr?.wkid == 54_009 && past.options.maxResults == 5 && past.options.explain)
+        let time = try parse("map time World roads BUILT RAZED", as: MapTime.self)
+        #expect(time.start == "BUILT" && time.end == "RAZED")
         let move = try parse("map move World states --into Admin", as: MapMove.self)
         #expect(move.place.into == "Admin" && move.layer == "states")
         #expect(try parse("reverse -5.5,41", as: ReverseCommand.self).location == " -5.5,41")

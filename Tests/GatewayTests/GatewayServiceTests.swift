@@ -135,7 +135,7 @@ extension JSONValue {
     @Test func `the past is asked for by sequence number`() async throws {
         let asked = try Asked()
         let response = await asked.get(root + "/City/MapServer?at=5")
-        #expect(asked.site.inner.withLock { $0.lastAt } == 5)
+        #expect(asked.site.inner.withLock { $0.lastAt } == .sequence(5))
         #expect(response.sequence == 7)
     }
 
@@ -231,6 +231,76 @@ extension JSONValue {
             text.contains(
                 #""geometry":{"x":-1.5,"y":2,"spatialReference":{"wkid":102100,"latestWkid":3857}}"#
             ))
+    }
+
+    @Test func `Z and M stay with their coordinates when a ring is turned`() async throws {
+        // Counter-clockwise, so that Esri's order turns it round; the second ring is a hole in it.
+        let rings = [[(0, 0), (9, 0), (9, 9), (0, 0)], [(5, 2), (6, 2), (6, 3), (5, 2)]]
+        let shape = Shape.polygon(
+            rings: rings.map { $0.map { Coordinate(x: Double($0.0), y: Double($0.1)) } })
+        var answer = Samples.answer(geometry: shape)
+        answer.layers[0].results[0].zValues = rings.flatMap { $0.map { Double($0.0 * 10 + $0.1) } }
+        answer.layers[0].results[0].mValues = [nil] + [Double?](repeating: 7, count: 7)
+
+        let text = try await asked(answer).text(query + "&returnZ=true&returnM=true")
+
+        #expect(
+            text.contains(
+                #""hasZ":true,"hasM":true,"rings":[[[0,0,0,7],[9,9,99,7],[9,0,90,7],[0,0,0,null]],"#
+                    + "[[5,2,52,7],[6,2,62,7],[6,3,63,7],[5,2,52,7]]]"))
+    }
+
+    @Test func `a point has its Z and M by name`() async throws {
+        var answer = Samples.answer(geometry: .point(Coordinate(x: 1, y: 2)))
+        answer.layers[0].results[0].zValues = [3.5]
+        answer.layers[0].results[0].mValues = [nil]
+        let text = try await asked(answer).text(query + "&returnZ=true")
+        #expect(text.contains(#""geometry":{"x":1,"y":2,"z":3.5,"m":null,"spatialReference""#))
+    }
+
+    @Test func `an explained answer keeps Esri's keys and adds its own`() async throws {
+        var answer = Samples.answer(geometry: nil, isTruncated: true)
+        answer.layers[0].hitCount = 5
+        answer.layers[0].results[0].distance = 1.5
+        answer.layers = [
+            IdentifyLayerResult(
+                layerID: 9, layerName: "Group", results: [], sublayerResults: answer.layers,
+                transferLimitExceeded: false)
+        ]
+        answer.explanation = IdentifyExplanation(
+            mapSpatialReference: .wgs84, resolution: 0.5, scale: 1000, tolerance: 1.5,
+            toleranceMeters: 2,
+            layers: [
+                LayerExplanation(
+                    skipped: 4, layerName: "Hidden", reason: .invisible, detail: "it is hidden")
+            ])
+
+        let body = try await asked(answer).json(query + "&explain=true")
+
+        guard case .array(let results)? = body["results"] else {
+            Issue.record("no results")
+            return
+        }
+        #expect(results.count == 1 && results[0]["layerId"] == .number(2))
+        #expect(results[0]["distance"] == .number(1.5) && results[0]["objectId"] == .number(17))
+        #expect(body["exceededTransferLimit"] == .bool(true))
+        let explanation = try #require(body["explanation"])
+        #expect(explanation["tolerance"] == .number(1.5))
+        guard case .array(let layers)? = explanation["layers"],
+            case .array(let tree)? = body["layerResults"]
+        else {
+            Issue.record("no layers")
+            return
+        }
+        #expect(layers[0]["reason"] == .string("invisible"))
+        #expect(tree[0]["hitCount"] == .number(0) && tree[0]["totalHitCount"] == .number(5))
+        #expect(tree[0]["totalResultCount"] == .number(1))
+        guard case .array(let inside)? = tree[0]["subLayerResults"] else {
+            Issue.record("no sublayers")
+            return
+        }
+        #expect(inside[0]["exceededTransferLimit"] == .bool(true))
+        #expect(inside[0]["objectIds"] == .array([.number(17)]))
     }
 
     @Test func `no hit is an empty list, a cut list says so`() async throws {

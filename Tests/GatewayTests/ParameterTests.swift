@@ -200,12 +200,59 @@ import Testing
         #expect(try request(["layerDefs": text]).layerDefinitions == expected)
     }
 
+    static let times: [(String, TimeExtent?)] = [
+        ("1000", TimeExtent(instant: 1000)), ("-5, 7", TimeExtent(from: -5, to: 7)),
+        ("null,7", TimeExtent(from: nil, to: 7)), ("7,null", TimeExtent(from: 7, to: nil)),
+        ("null,null", nil), ("false", nil),
+        (
+            "1199145600000,1230768000000.0",
+            TimeExtent(from: 1_199_145_600_000, to: 1_230_768_000_000)
+        ),
+    ]
+
+    @Test(arguments: times)
+    func `a time is an instant or two bounds`(_ text: String, _ expected: TimeExtent?) throws {
+        #expect(try request(["time": text]).time == expected)
+    }
+
+    @Test func `every further parameter of Esri's reaches the request`() throws {
+        let request = try request([
+            "returnZ": "true", "returnM": "TRUE", "returnFieldName": "1",
+            "timeRelation": "esritimerelationwithin", "maximumResultsPerLayer": "7",
+            "returnPopupsOnly": "true", "explain": "true", "at": "2026-11-21T09:30:00Z",
+            "layerTimeOptions":
+                "{0: {useTime: false}, '2': {timeOffset: -1.5, timeOffsetUnits: "
+                + "'esriTimeUnitsYears', timeDataCumulative: true, other: 3}}",
+        ])
+
+        #expect(request.returnZ && request.returnM && request.returnFieldName && request.explain)
+        #expect(request.timeRelation == .within && request.maximumResultsPerLayer == 7)
+        #expect(request.returnPopupsOnly && request.at == nil)
+        #expect(request.atTime == Timestamp(iso: "2026-11-21T09:30:00Z"))
+        #expect(
+            request.layerTimeOptions == [
+                0: LayerTimeOptions(useTime: false),
+                2: LayerTimeOptions(
+                    timeDataCumulative: true, timeOffset: -1.5, timeOffsetUnits: .years),
+            ])
+        let plain = try self.request()
+        #expect(!plain.returnZ && !plain.explain && plain.time == nil && plain.asOf == nil)
+        let moment = try self.request(["historicMoment": "1500"])
+        #expect(moment.atTime == Timestamp(microseconds: 1_500_000))
+    }
+
     static let refused: [(String, String)] = [
         ("tolerance", "-1"), ("tolerance", "x"), ("imageDisplay", "800"),
         ("imageDisplay", "-1,2,96"), ("mapExtent", "1,2,3"), ("sr", "abc"), ("sr", "0"),
         ("layers", "all:x"), ("layers", "all:-1"), ("layerDefs", "POP>0"),
         ("returnGeometry", "maybe"), ("maxAllowableOffset", "-5"), ("geometryPrecision", "99"),
         ("geometryType", "esriGeometryCurve"), ("dynamicLayers", "[{}]"), ("at", "-3"),
+        ("at", "yesterday"), ("historicMoment", "1e300"), ("historicMoment", "x"), ("time", "x"),
+        ("time", "1,2,3"), ("time", ","), ("time", "1e99"), ("time", "nan,1"),
+        ("timeRelation", "before"), ("layerTimeOptions", "[]"), ("layerTimeOptions", "{"),
+        ("layerTimeOptions", #"{"x":{}}"#), ("layerTimeOptions", #"{"0":{"useTime":1}}"#),
+        ("layerTimeOptions", #"{"0":{"timeOffsetUnits":"fortnights"}}"#), ("returnZ", "2"),
+        ("maximumResultsPerLayer", "-1"), ("maximumResultsPerLayer", "all"), ("explain", "why"),
     ]
 
     @Test(arguments: refused)

@@ -19,7 +19,7 @@ final class SimulatedSite: GatewayBackend {
         var lastGeocode: GeocodeRequest?
         var lastReverse: ReverseGeocodeRequest?
         var lastSuggest: SuggestRequest?
-        var lastAt: Int64?
+        var lastAt: AsOf?
         var isStale = false
     }
 
@@ -41,10 +41,10 @@ final class SimulatedSite: GatewayBackend {
     }
 
     func map(
-        named name: MapName, at position: Int64?, minSequence: Int64?
+        named name: MapName, at moment: AsOf?, minSequence: Int64?
     ) async throws(Failure) -> MapDescription? {
         inner.withLock { inner in
-            inner.lastAt = position
+            inner.lastAt = moment
             return inner.map.name == name ? inner.map : nil
         }
     }

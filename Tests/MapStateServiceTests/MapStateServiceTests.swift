@@ -204,6 +204,27 @@ private final class RunningSite {
         }
     }
 
+    @Test func `time fields that the data lacks fail the load`() async throws {
+        try await run {
+            try running.startLog()
+            try running.startMaps()
+            let client = running.client
+            _ = try await client.command(map: world, .createMap)
+            _ = try await client.command(
+                map: world, .addLayer(name: "Gone", source: RunningSite.absent, place: .init()))
+            _ = try await running.settled(0, in: world)
+            _ = try await client.command(
+                map: world,
+                .setTimeInfo(layer: 0, timeInfo: LayerTimeInfo(startField: "MISSING")))
+            _ = try await client.command(
+                map: world, .setSource(layer: 0, source: try running.dataset()))
+
+            let failed = try await running.settled(0, in: world)
+
+            #expect(failed.loadError?.message.contains("MISSING") == true)
+        }
+    }
+
     @Test func `a command sent twice is carried out once, also after a restart`() async throws {
         try await run {
             try running.startLog()
@@ -310,11 +331,11 @@ private final class RunningSite {
                 #expect(now.map(named: world)?.layers.count == number + 1)
             }
             for (count, sequence) in sequences.enumerated() {
-                let then = try await client.maps(at: sequence)
+                let then = try await client.maps(at: .sequence(sequence))
                 #expect(then.map(named: world)?.layers.count == count)
                 #expect(then.sequence == sequence)
             }
-            await #expect(throws: Failure.self) { try await client.maps(at: 9999) }
+            await #expect(throws: Failure.self) { try await client.maps(at: .sequence(9999)) }
         }
     }
 

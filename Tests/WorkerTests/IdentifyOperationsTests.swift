@@ -20,6 +20,8 @@ private final class History: Sendable {
     let name: MapName
     private let records = Mutex<[RecordedEvent]>([])
     let follower = MapFollower()
+    /// How often the log was read for the past.
+    let readCount = Atomic<Int>(0)
 
     init() throws {
         let path = NSTemporaryDirectory() + "cairn-worker-" + UUID().uuidString
@@ -48,7 +50,8 @@ private final class History: Sendable {
             records.append(
                 RecordedEvent(
                     globalPosition: Int64(records.count + 1), stream: .map(name),
-                    streamPosition: Int64(records.count), recordedAt: Timestamp(microseconds: 0),
+                    streamPosition: Int64(records.count),
+                    recordedAt: Timestamp(microseconds: Int64(records.count + 1) * 1_000_000),
                     event: event))
             return records[records.count - 1]
         }
@@ -71,6 +74,7 @@ private final class History: Sendable {
             follower: follower, isStale: { isStale }, shelf: DatasetShelf(site: site),
             rasters: site.rastersDirectory
         ) { [self] category, after, limit throws(Failure) in
+            readCount.add(1, ordering: .relaxed)
             let found = records.withLock { records in
                 records.filter { $0.stream.category == category && $0.globalPosition > after }
             }
@@ -150,6 +154,43 @@ private func ask(
         #expect(early?.code == .notFound)
         let negative = await #expect(throws: Failure.self) { try await answer(at: -1) }
         #expect(negative?.code == .invalidParameter)
+    }
+
+    @Test func `a time is answered as of the last change until then`() async throws {
+        try history.add(history.importSquare("above"), as: 1)
+        let operations = history.operations()
+        func answer(atSeconds seconds: Double) async throws -> IdentifyAnswer {
+            let time = Timestamp(microseconds: Int64(seconds * 1_000_000))
+            return try await ask(operations, history.request { $0.atTime = time })
+        }
+
+        #expect(try await answer(atSeconds: 4.5).results.map(\.value) == [.string("below")])
+        #expect(try await answer(atSeconds: 4.5).sequence == 4)
+        #expect(try await answer(atSeconds: 7).results.map(\.layerID) == [1, 0])
+        #expect(try await answer(atSeconds: 1e9).sequence == 7)
+        let early = await #expect(throws: Failure.self) { try await answer(atSeconds: 0.9) }
+        #expect(early?.code == .notFound)
+        #expect(early?.message.contains("1970-01-01T00:00:00.900Z") == true)
+        let both = await #expect(throws: Failure.self) {
+            try await ask(
+                operations,
+                history.request {
+                    $0.at = 4
+                    $0.atTime = Timestamp(microseconds: 4_000_000)
+                })
+        }
+        #expect(both?.code == .invalidParameter)
+    }
+
+    @Test func `the past is read from the log once for each state of the map`() async throws {
+        try history.add(history.importSquare("above"), as: 1)
+        let operations = history.operations()
+        for _ in 0..<3 {
+            for position in [5, 4, 6] as [Int64] {
+                _ = try await ask(operations, history.request { $0.at = position })
+            }
+        }
+        #expect(history.readCount.load(ordering: .relaxed) == 3)
     }
 
     @Test func `a request waits for the sequence number it must know`() async throws {

@@ -39,14 +39,19 @@ struct IdentifyCommand: SiteCommand {
     @Option(help: "What the screen shows, 'xmin,ymin,xmax,ymax'.") var extent: String?
     @Option(help: "The screen's size in pixels, 'width,height' or 'width,height,dpi'.")
     var size = "800,600,96"
-    @Option(help: "The spatial reference of input and output: a wkid.") var sr: Int?
+    @Option(
+        help: "The spatial reference of input and output: a wkid, EPSG:n, or WKT.",
+        transform: Reading.spatialReference) var sr: SpatialReference?
     @Option(help: "Generalise output geometry by at most this, in output units.")
     var maxOffset: Double?
     @Option(help: "Decimals of output coordinates.") var precision: Int?
     @Option(help: "A further WHERE clause for a layer: 'LAYER:CLAUSE'. May be repeated.")
     var `where`: [String] = []
     @Flag(help: "Show the geometries of what was found.") var returnGeometry = false
-    @Option(help: "Ask the map as it was at this sequence number.") var at: Int64?
+    @OptionGroup(title: "Time and form of results") var options: IdentifyOptions
+    @Option(
+        help: "Ask the map as it was at this sequence number or time.", transform: Reading.asOf)
+    var at: AsOf?
     @Option(
         help: "Give up after so many seconds, and stop the work.", transform: Reading.number)
     var timeout = 10.0
@@ -102,9 +107,11 @@ struct IdentifyCommand: SiteCommand {
             map: map, geometry: parsed.shape, geometrySpatialReference: parsed.spatialReference,
             layers: try readLayers(description), tolerance: tolerance,
             mapExtent: try screen ?? Self.defaultScreen(description, sr),
-            imageDisplay: display, spatialReference: sr.map { SpatialReference(wkid: $0) },
+            imageDisplay: display, spatialReference: sr,
             returnGeometry: returnGeometry, maxAllowableOffset: maxOffset,
-            geometryPrecision: precision, at: at)
+            geometryPrecision: precision)
+        request.asOf = at
+        try options.apply(to: &request, on: description)
         for clause in self.where {
             guard let colon = clause.firstIndex(of: ":") else {
                 throw UsageFailure("--where '\(clause)': expected 'LAYER:CLAUSE'")
@@ -156,12 +163,14 @@ struct IdentifyCommand: SiteCommand {
     }
 
     /// The map's initial extent, when the request is in the map's own spatial reference.
-    private static func defaultScreen(_ map: MapDescription, _ sr: Int?) throws -> Envelope {
+    private static func defaultScreen(_ map: MapDescription, _ sr: SpatialReference?) throws
+        -> Envelope
+    {
         guard let own = map.spatialReference, let extent = map.initialExtent else {
             throw Failure(
                 .conflict, "map '\(map.name)' is blank: no layer of it is loaded, so give --extent")
         }
-        guard sr.map({ SpatialReference(wkid: $0).isEquivalent(to: own) }) ?? true else {
+        guard sr.map({ $0.isEquivalent(to: own) }) ?? true else {
             throw UsageFailure(
                 "--sr differs from the map's: give --extent in that spatial reference")
         }
@@ -174,7 +183,9 @@ extension IdentifyAnswer {
     var lines: [String] {
         var lines: [String] = []
         func add(_ layer: IdentifyLayerResult, _ indent: String) {
-            let more = layer.transferLimitExceeded ? ", and more" : ""
+            let more =
+                layer.transferLimitExceeded
+                ? ", \(layer.results.count) of \(layer.hitCount)" : ""
             lines.append("\(indent)\(layer.layerID) \(layer.layerName)\(more)")
             for result in layer.results {
                 lines.append(
@@ -187,6 +198,11 @@ extension IdentifyAnswer {
                 lines.append("\(indent)    " + named.joined(separator: "  "))
                 if let shape = result.geometry {
                     lines.append("\(indent)    " + WKTText.text(of: shape))
+                    for (name, values) in [("z", result.zValues), ("m", result.mValues)] {
+                        guard let values else { continue }
+                        let texts = values.map { $0.map { "\($0)" } ?? "none" }
+                        lines.append("\(indent)    \(name) " + texts.joined(separator: " "))
+                    }
                 }
             }
             for sublayer in layer.sublayerResults { add(sublayer, indent + "  ") }
@@ -194,8 +210,10 @@ extension IdentifyAnswer {
         for layer in layers { add(layer, "") }
         let stale = isStale ? ", the log was out of reach" : ""
         let count = results.count
+        let all = transferLimitExceeded ? " of \(hitCount)" : ""
         lines.append(
-            "\(count) \(count == 1 ? "feature" : "features"), sequence \(sequence)\(stale)")
+            "\(count)\(all) \(count == 1 ? "feature" : "features"), sequence \(sequence)\(stale)")
+        if let explanation { lines += [""] + explanation.lines }
         return lines
     }
 }

@@ -27,7 +27,7 @@ struct MapList: SiteCommand {
         commandName: "list", abstract: "List the maps of a site.")
 
     @OptionGroup var common: CommonOptions
-    @Option(help: "As of this sequence number.") var at: Int64?
+    @Option(help: "As of this sequence number or time.", transform: Reading.asOf) var at: AsOf?
 
     func perform(_ session: Session) async throws {
         let state = try await session.maps(at: at)
@@ -50,7 +50,7 @@ struct MapShow: SiteCommand {
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
-    @Option(help: "As of this sequence number.") var at: Int64?
+    @Option(help: "As of this sequence number or time.", transform: Reading.asOf) var at: AsOf?
 
     func perform(_ session: Session) async throws {
         let map = try await session.map(map, at: at)

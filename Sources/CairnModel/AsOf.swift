@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+/// A past of the site: that of a sequence number, or that of a moment.
+public enum AsOf: Hashable, Sendable, CustomStringConvertible {
+    /// When the log ended at this sequence number.
+    case sequence(Int64)
+    /// After the last change of a map recorded at or before this moment, by the log's clock.
+    case time(Timestamp)
+
+    /// Reads a sequence number, 0 or more, or ISO 8601 (``Timestamp/init(iso:)``); nil for other text.
+    public init?(parsing text: String) {
+        if let sequence = Int64(text), sequence >= 0 {
+            self = .sequence(sequence)
+        } else if let time = Timestamp(iso: text) {
+            self = .time(time)
+        } else {
+            return nil
+        }
+    }
+
+    /// `sequence number 12`, or `2026-11-21T09:30:00Z`.
+    public var description: String {
+        switch self {
+        case .sequence(let sequence): "sequence number \(sequence)"
+        case .time(let time):
+            CalendarClock(
+                milliseconds: Int64((Double(time.microseconds) / 1000).rounded(.down))
+            ).text
+        }
+    }
+}
+
+extension IdentifyRequest {
+    /// ``at`` or ``atTime``, whichever is given; nil for now.
+    public var asOf: AsOf? {
+        get { at.map { .sequence($0) } ?? atTime.map { .time($0) } }
+        set {
+            (at, atTime) = (nil, nil)
+            switch newValue {
+            case .sequence(let sequence)?: at = sequence
+            case .time(let time)?: atTime = time
+            case nil: break
+            }
+        }
+    }
+}
