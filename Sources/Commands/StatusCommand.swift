@@ -76,7 +76,7 @@ struct StatusCommand: SiteCommand {
         for process in processes {
             let worker = byProcess[process.pid]
             table.add([
-                process.name, "\(process.pid)", process.state.rawValue,
+                process.name, "\(process.pid)", process.stateText(now),
                 age(now - process.since.microseconds), "\(process.restarts)",
                 worker.map { "\($0.doneCount)" } ?? "",
                 worker.map { "\($0.runningTaskCount + $0.held.count)" } ?? "",
@@ -103,6 +103,17 @@ struct StatusCommand: SiteCommand {
         case ..<172_800: return "\(seconds / 3600)h"
         default: return "\(seconds / 86_400)d"
         }
+    }
+}
+
+extension ProcessRecord {
+    /// `running`, or `waiting 3s, crashed 5 times in a row`.
+    fileprivate func stateText(_ now: Int64) -> String {
+        guard let startsAt else { return state.rawValue }
+        let seconds = max(0, startsAt.microseconds - now + 999_999) / 1_000_000
+        let crashes = crashesInRow ?? 0
+        return "\(state.rawValue) \(seconds)s"
+            + (crashes > 1 ? ", crashed \(crashes) times in a row" : "")
     }
 }
 

@@ -4,6 +4,7 @@
 import ArgumentParser
 import CairnModel
 import Geometry
+import Glibc
 import Testing
 
 @testable import Commands
@@ -130,7 +131,39 @@ import Testing
         let rests = (0..<8).map { _ in policy.rest(afterRunning: 5) }
 
         #expect(rests == [100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000])
+        #expect(policy.crashesInRow == 8)
         #expect(policy.rest(afterRunning: 10_000) == 100)
+        #expect(policy.crashesInRow == 1)
+    }
+
+    @Test func `a process that keeps ending is started ever more rarely, and its record says so`()
+        throws
+    {
+        let log = "/tmp/cairn-slot-\(UInt64.random(in: .min ... .max)).log"
+        defer { unsafe unlink(log) }
+        var slot = ProcessSlot(
+            ProcessPlan(
+                role: .identify, number: 1, path: "/bin/false", arguments: [], logPath: log))
+        var starts: [Int64] = []
+        let end = ContinuousClock.now + .seconds(60)
+        while starts.count < 5, ContinuousClock.now < end {
+            let restarts = slot.record.restarts
+            slot.startIfDue { _ in }
+            if slot.record.restarts > restarts { starts.append(slot.record.since.microseconds) }
+            slot.look { _ in }
+            usleep(1_000)
+        }
+        while slot.isRunning { slot.look { _ in } }
+
+        let rests = zip(starts.dropFirst(), starts).map { $0 - $1 }
+        #expect(rests.count == 4)
+        for (rest, least) in zip(rests, [100_000, 200_000, 400_000, 800_000] as [Int64]) {
+            #expect(rest >= least - 2_000, "\(rests)")
+        }
+        #expect(slot.record.crashesInRow == 5)
+        #expect(slot.record.state == .waiting)
+        #expect(slot.record.lastEnd == "exit 1")
+        #expect(slot.record.startsAt.map { $0.microseconds > starts[4] + 1_500_000 } == true)
     }
 
     @Test func `a table is aligned by what is seen`() {

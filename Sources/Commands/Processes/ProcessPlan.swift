@@ -109,6 +109,11 @@ struct ProcessRecord: Codable, Hashable, Sendable {
     var since: Timestamp
     /// How it ended last: `exit 1`, `signal 9`.
     var lastEnd: String?
+    /// How often it ended, up to now, without ten steady seconds between: such a process rests longer
+    /// each time, up to five seconds.
+    var crashesInRow: Int?
+    /// When it is started again, while it rests.
+    var startsAt: Timestamp?
 }
 
 /// What `run/up.json` says.

@@ -8,10 +8,13 @@ struct RestartPolicy: Hashable, Sendable {
     private static let longest: Int64 = 5_000
     private static let steady: Int64 = 10_000
     private var next = first
+    /// How often it ended without having run for ten seconds, since it last did.
+    private(set) var crashesInRow = 0
 
     /// The rest in milliseconds after a run of `ranMilliseconds`.
     mutating func rest(afterRunning ranMilliseconds: Int64) -> Int64 {
-        if ranMilliseconds >= Self.steady { next = Self.first }
+        if ranMilliseconds >= Self.steady { (next, crashesInRow) = (Self.first, 0) }
+        crashesInRow += 1
         defer { next = min(next * 2, Self.longest) }
         return next
     }

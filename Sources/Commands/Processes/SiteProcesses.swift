@@ -189,6 +189,7 @@ struct ProcessSlot: Sendable {
             watch = try? ProcessWatch(processID: process.processID)
             child = Child(process)
             record.state = .running
+            record.startsAt = nil
             if record.restarts > 0 { report("\(plan.name) started again, pid \(record.pid)") }
         } catch {
             report("\(plan.name) cannot be started: \(error)")
@@ -220,7 +221,11 @@ struct ProcessSlot: Sendable {
         record.lastEnd = text
         record.state = isStopping ? .stopped : .waiting
         let now = MonotonicClock.nanoseconds()
-        dueAt = now + policy.rest(afterRunning: (now - startedAt) / 1_000_000) * 1_000_000
+        let rest = policy.rest(afterRunning: (now - startedAt) / 1_000_000)
+        dueAt = now + rest * 1_000_000
+        record.crashesInRow = policy.crashesInRow
+        record.startsAt =
+            isStopping ? nil : Timestamp(microseconds: WallClock.microseconds() + rest * 1_000)
     }
 
     /// Asks it to end, or kills it; it is not started again.
