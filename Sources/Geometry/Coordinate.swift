@@ -10,12 +10,14 @@ public struct Coordinate: Hashable, Sendable {
     public var y: Double
 
     /// Makes a coordinate; values are taken as they are, NaN included.
+    @inlinable
     public init(x: Double, y: Double) {
         self.x = x
         self.y = y
     }
 
     /// Whether both ordinates are finite numbers.
+    @inlinable
     public var isFinite: Bool { x.isFinite && y.isFinite }
 }
 

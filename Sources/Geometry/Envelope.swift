@@ -15,6 +15,7 @@ public struct Envelope: Hashable, Sendable, Codable {
     public var maxY: Double
 
     /// Makes an envelope from its bounds as they are given (no reordering).
+    @inlinable
     public init(minX: Double, minY: Double, maxX: Double, maxY: Double) {
         self.minX = minX
         self.minY = minY
@@ -34,6 +35,7 @@ public struct Envelope: Hashable, Sendable, Codable {
         minX: .infinity, minY: .infinity, maxX: -.infinity, maxY: -.infinity)
 
     /// Whether nothing lies inside: a bound is out of order or NaN.
+    @inlinable
     public var isEmpty: Bool { !(minX <= maxX && minY <= maxY) }
 
     /// Whether all four bounds are finite numbers.
@@ -51,17 +53,20 @@ public struct Envelope: Hashable, Sendable, Codable {
     public var center: Coordinate { Coordinate(x: (minX + maxX) / 2, y: (minY + maxY) / 2) }
 
     /// Whether the two closed rectangles share at least one point.
+    @inlinable
     public func intersects(_ other: Envelope) -> Bool {
         minX <= other.maxX && other.minX <= maxX && minY <= other.maxY && other.minY <= maxY
     }
 
     /// Whether the coordinate lies inside or on the border.
+    @inlinable
     public func contains(_ coordinate: Coordinate) -> Bool {
         minX <= coordinate.x && coordinate.x <= maxX && minY <= coordinate.y
             && coordinate.y <= maxY
     }
 
     /// The smallest envelope that contains both.
+    @inlinable
     public func union(_ other: Envelope) -> Envelope {
         Envelope(
             minX: min(minX, other.minX), minY: min(minY, other.minY),

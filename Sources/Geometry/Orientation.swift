@@ -11,6 +11,7 @@
 /// A floating-point filter decides nearly always; else the determinant is computed without rounding
 /// (J. R. Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric
 /// Predicates", 1997).
+@inlinable
 @inline(__always)
 public func orientation(_ a: Coordinate, _ b: Coordinate, _ c: Coordinate) -> Double {
     let left = (a.x - c.x) * (b.y - c.y)
@@ -25,7 +26,8 @@ public func orientation(_ a: Coordinate, _ b: Coordinate, _ c: Coordinate) -> Do
 
 /// The determinant as the sum of sixteen doubles, none of them rounded.
 @inline(never)
-private func exactOrientation(_ a: Coordinate, _ b: Coordinate, _ c: Coordinate) -> Double {
+@usableFromInline
+func exactOrientation(_ a: Coordinate, _ b: Coordinate, _ c: Coordinate) -> Double {
     let magnitude = max(abs(a.x), abs(a.y), abs(b.x), abs(b.y), abs(c.x), abs(c.y))
     if magnitude > 0x1p480 && magnitude.isFinite {
         // A power of two scales without rounding and keeps the products finite.

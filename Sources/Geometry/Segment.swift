@@ -2,9 +2,27 @@
 // Part of Cairn.
 
 /// The straight line between two coordinates, both included; a single position when they are equal.
-struct Segment {
-    var a: Coordinate
-    var b: Coordinate
+public struct Segment: Hashable, Sendable {
+    /// Where it starts.
+    public var a: Coordinate
+    /// Where it ends.
+    public var b: Coordinate
+
+    /// Makes the segment from `a` to `b`.
+    @inlinable
+    @inline(__always)
+    public init(a: Coordinate, b: Coordinate) {
+        self.a = a
+        self.b = b
+    }
+
+    /// One step of the even-odd rule: whether the ray from `position` towards +x crosses the
+    /// segment.
+    ///
+    /// Nil when the position lies on the segment. Exact.
+    public func crosses(rayFrom position: Coordinate) -> Bool? {
+        Geometry.crosses(position, a, b)
+    }
 
     /// Whether the two closed segments share a position; exact.
     func meets(_ other: Segment) -> Bool {
@@ -22,7 +40,10 @@ struct Segment {
     }
 
     /// The square of the distance to the position: zero exactly when it lies on the segment.
-    func squaredDistance(to position: Coordinate) -> Double {
+    ///
+    /// Rounded otherwise, in square units.
+    @inlinable
+    public func squaredDistance(to position: Coordinate) -> Double {
         let turn = orientation(a, b, position)
         if turn == 0 && envelope.contains(position) { return 0 }
         let (dx, dy) = (b.x - a.x, b.y - a.y)
@@ -50,7 +71,8 @@ struct Segment {
     }
 
     /// The smallest rectangle around it.
-    var envelope: Envelope {
+    @inlinable
+    public var envelope: Envelope {
         Envelope(
             minX: min(a.x, b.x), minY: min(a.y, b.y), maxX: max(a.x, b.x), maxY: max(a.y, b.y))
     }

@@ -49,7 +49,7 @@ extension PackedHilbertTree {
         return bytes
     }
 
-    private static func hilbertKey(of envelope: Envelope, in all: Envelope) -> UInt32 {
+    static func hilbertKey(of envelope: Envelope, in all: Envelope) -> UInt32 {
         func cell(_ value: Double, _ low: Double, _ size: Double) -> UInt32 {
             guard size > 0, value.isFinite else { return 0 }
             return UInt32(max(0, min(65535, 65535 * (value - low) / size)))

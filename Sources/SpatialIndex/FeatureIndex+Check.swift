@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Geometry
+import Platform
+
+extension FeatureIndex {
+    /// Reads the whole index: its checksum, that rectangles lie inside those above them, and that
+    /// every number leads to where it may.
+    ///
+    /// O(size).
+    public func check(_ index: RawSpan, _ data: RawSpan) throws(IndexDamage) {
+        let body = index.extracting(Self.headerByteCount..<index.byteCount)
+        guard CRC32C.checksum(body) == bodyChecksum else {
+            throw IndexDamage(Self.headerByteCount, "bytes with the checksum in the header")
+        }
+        try unsafe index.withUnsafeBytes { index throws(IndexDamage) in
+            try unsafe data.withUnsafeBytes { data throws(IndexDamage) in
+                try unsafe check(Memory(index), Memory(data))
+            }
+        }
+    }
+
+    private func check(_ index: Memory, _ data: Memory) throws(IndexDamage) {
+        guard let tree else { return }
+        try tree.check(index, at: Self.headerByteCount)
+        for number in 0..<pieceCount {
+            let place = piecesOffset + Piece.byteCount * number
+            let piece = piece(number, index)
+            guard piece.feature < featureCount else {
+                throw IndexDamage(place, "a feature's number")
+            }
+            if piece.isStriped {
+                try StripedArea(index, at: piece.place, data).check()
+            } else if !data.holds(
+                piece.place, 16 * (kind == .points ? piece.count : piece.count + 1))
+            {
+                throw IndexDamage(place + 8, "coordinates inside the data")
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Geometry
+
+/// A feature near a position.
+public struct NearFeature: Hashable, Sendable {
+    /// The place among all features, from 0.
+    public var feature: Int
+    /// Its object id.
+    public var objectID: Int64
+    /// How far it is, in the map's units; 0 exactly when the position belongs to it.
+    public var distance: Double
+}
+
+extension FeatureIndex {
+    /// Appends every feature within the probe's limit, each once, in no stated order but always the
+    /// same.
+    ///
+    /// Answers where the bytes lie: no geometry is decoded, and nothing is allocated but room in
+    /// `found`. Throws where a number in the index leads outside of either file.
+    ///
+    /// - Parameter counted: Raised by the number of pieces looked at.
+    public func search(
+        _ index: RawSpan, _ data: RawSpan, _ probe: PointProbe, into found: inout [NearFeature],
+        counted: inout Int
+    ) throws(IndexDamage) {
+        guard index.byteCount == byteCount, data.byteCount == dataByteCount else {
+            throw IndexDamage(0, "the files this index was opened with")
+        }
+        try unsafe index.withUnsafeBytes { index throws(IndexDamage) in
+            try unsafe data.withUnsafeBytes { data throws(IndexDamage) in
+                try unsafe search(Memory(index), Memory(data), probe, &found, &counted)
+            }
+        }
+    }
+
+    @inline(__always)
+    func search(
+        _ index: Memory, _ data: Memory, _ probe: PointProbe, _ found: inout [NearFeature],
+        _ counted: inout Int
+    ) throws(IndexDamage) {
+        guard let tree, probe.position.isFinite, !probe.window.isEmpty else { return }
+        let start = found.count
+        let box = FloatBox(probe.window, from: origin)
+        try tree.search(index, at: Self.headerByteCount, box) { number throws(IndexDamage) in
+            counted += 1
+            let piece = piece(number, index)
+            let square = try self.square(piece, number, index, data, probe)
+            guard square <= probe.bound else { return }
+            let distance = square.squareRoot()
+            guard distance <= probe.limit else { return }
+            for known in start..<found.count where found[known].feature == piece.feature {
+                found[known].distance = min(found[known].distance, distance)
+                return
+            }
+            guard piece.feature < featureCount else {
+                throw IndexDamage(piecesOffset + Piece.byteCount * number, "a feature's number")
+            }
+            found.append(
+                NearFeature(
+                    feature: piece.feature,
+                    objectID: Int64(index.uint32(idsOffset + 4 * piece.feature)),
+                    distance: distance))
+        }
+    }
+
+    /// The square of the distance to a piece; infinite when it is more than the limit.
+    @inline(__always)
+    private func square(
+        _ piece: Piece, _ number: Int, _ index: Memory, _ data: Memory, _ probe: PointProbe
+    ) throws(IndexDamage) -> Double {
+        if piece.isStriped {
+            return try square(StripedArea(index, at: piece.place, data), probe)
+        }
+        let vertexCount = kind == .points ? piece.count : piece.count + 1
+        guard data.holds(piece.place, 16 * vertexCount) else {
+            throw IndexDamage(
+                piecesOffset + Piece.byteCount * number + 8, "coordinates inside the data")
+        }
+        var square = Double.infinity
+        if kind == .points {
+            for position in 0..<piece.count {
+                let alone = SegmentScan(data, place: piece.place + 16 * position, count: 0)
+                Self.nearest(alone, probe, &square)
+            }
+            return square
+        }
+        let scan = SegmentScan(data, place: piece.place, count: piece.count)
+        if kind == .areas {
+            let crossings =
+                if let frame = probe.frame { scan.crossings(probe, frame) } else {
+                    scan.crossings(probe.position)
+                }
+            if crossings ?? true { return 0 }
+            if probe.limit == 0 { return .infinity }
+        }
+        Self.nearest(scan, probe, &square)
+        return square
+    }
+
+    @inline(__always)
+    private func square(_ area: StripedArea, _ probe: PointProbe) throws(IndexDamage) -> Double {
+        var holds = try area.holds(probe, origin)
+        if holds == nil, let frame = probe.frame { holds = try area.holdsByScan(probe, frame) }
+        if holds == true { return 0 }
+        if probe.limit == 0 { return .infinity }
+        var square = Double.infinity
+        try area.nearest(probe, origin, &square)
+        return square
+    }
+
+    @inline(__always)
+    private static func nearest(
+        _ scan: SegmentScan, _ probe: PointProbe, _ square: inout Double
+    ) {
+        if let frame = probe.frame {
+            scan.nearest(probe, frame, &square)
+        } else {
+            scan.nearest(probe.position, probe.window, &square)
+        }
+    }
+}

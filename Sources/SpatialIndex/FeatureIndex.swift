@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Geometry
+import Platform
+
+/// The index of a layer's features: a tree over their pieces, and for each piece where its
+/// coordinates lie in another file, the data, so that questions about positions are answered where
+/// everything lies in memory.
+///
+/// The value holds no bytes, it is lent them on every search; it is what the header says, checked.
+/// The layout is described in `Docs/dataset-format.md`.
+public struct FeatureIndex: Hashable, Sendable {
+    /// What the layer's features are.
+    public enum Kind: UInt32, Sendable {
+        /// Positions standing alone: points and multipoints.
+        case points = 0
+        /// Chains of segments.
+        case lines
+        /// Parts of polygons, each even-odd over its rings.
+        case areas
+    }
+
+    /// A piece of a feature: a ring, a run of a path's segments, some positions, or a striped area.
+    struct Piece {
+        static let byteCount = 16
+        static let stripedBit = 1 << 31
+
+        var feature: Int
+        /// Segments (positions, for points); not used for a striped area.
+        var count: Int
+        var isStriped: Bool
+        /// Where its coordinates lie in the data, or the striped area in the index.
+        var place: Int
+    }
+
+    static let magic: UInt64 = 0x5844_4E49_4E52_4943
+    static let version: UInt32 = 1
+    static let headerByteCount = 128
+
+    /// What the features are.
+    public let kind: Kind
+    /// How many features there are.
+    public let featureCount: Int
+    /// How many bytes the data has.
+    public let dataByteCount: Int
+    /// The SHA-256 of the data.
+    public let dataHash: [UInt8]
+    /// How many bytes the index has.
+    public let byteCount: Int
+    let pieceCount: Int
+    let origin: Coordinate
+    /// Nil when there are no features.
+    let tree: FloatTree?
+    let bodyChecksum: UInt32
+
+    var piecesOffset: Int { Self.headerByteCount + (tree?.byteCount ?? 0) }
+    var idsOffset: Int { piecesOffset + Piece.byteCount * pieceCount }
+
+    /// Reads the header and holds it against the sizes of the two files; cost does not depend on
+    /// them.
+    public init(_ index: RawSpan, dataByteCount: Int) throws(IndexDamage) {
+        guard index.byteCount >= Self.headerByteCount else {
+            throw IndexDamage(index.byteCount, "the header of a layer index")
+        }
+        let header = index.extracting(0..<Self.headerByteCount)
+        guard header.uint64(at: 0) == Self.magic else {
+            throw IndexDamage(0, "the mark of a layer index")
+        }
+        guard header.uint32(at: 8) == Self.version else {
+            throw IndexDamage(8, "version \(Self.version) of the layer index")
+        }
+        guard CRC32C.checksum(header.extracting(0..<124)) == header.uint32(at: 124) else {
+            throw IndexDamage(0, "a header with the checksum it states")
+        }
+        guard let kind = Kind(rawValue: header.uint32(at: 12)) else {
+            throw IndexDamage(12, "a known kind of geometry")
+        }
+        self.kind = kind
+        let counts = [16, 24, 32, 40].map { header.uint64(at: $0) }
+        guard counts.allSatisfy({ $0 <= 1 << 48 }), counts[2] <= 1 << 31, counts[3] <= 1 << 31
+        else { throw IndexDamage(16, "possible sizes and counts") }
+        byteCount = Int(counts[0])
+        self.dataByteCount = Int(counts[1])
+        featureCount = Int(counts[2])
+        pieceCount = Int(counts[3])
+        origin = Coordinate(x: header.double(at: 48), y: header.double(at: 56))
+        dataHash = (64..<96).map { header.byte(at: $0) }
+        bodyChecksum = header.uint32(at: 96)
+        tree = FloatTree(itemCount: pieceCount)
+        guard byteCount == index.byteCount else {
+            throw IndexDamage(index.byteCount, "\(byteCount) bytes")
+        }
+        guard self.dataByteCount == dataByteCount else {
+            throw IndexDamage(
+                24, "data of \(self.dataByteCount) bytes, not of \(dataByteCount)")
+        }
+        guard idsOffset + 4 * featureCount <= byteCount, origin.isFinite else {
+            throw IndexDamage(index.byteCount, "a tree, pieces and ids inside the index")
+        }
+    }
+
+    /// The object id of a feature; 0 when there is none.
+    public func objectID(_ feature: Int, in index: RawSpan) -> Int64 {
+        guard 0..<featureCount ~= feature, index.byteCount == byteCount else { return 0 }
+        return Int64(index.uint32(at: idsOffset + 4 * feature))
+    }
+
+    @inline(__always)
+    func piece(_ number: Int, _ index: Memory) -> Piece {
+        let offset = piecesOffset + Piece.byteCount * number
+        let count = index.uint32(offset + 4)
+        return Piece(
+            feature: index.uint32(offset), count: count & ~Piece.stripedBit,
+            isStriped: count & Piece.stripedBit != 0,
+            place: Int(truncatingIfNeeded: index.uint64(offset + 8)))
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Geometry
+
+/// Borrowed bytes behind one pointer, for loops that have checked their bounds before.
+///
+/// Valid only inside the closure that was lent the span. Numbers are little-endian, as is every
+/// machine Cairn runs on; no load is checked, so every offset that comes from a file goes through
+/// ``holds(_:_:)`` first.
+@safe struct Memory {
+    private let base: UnsafeRawPointer
+    let byteCount: Int
+
+    @inline(__always)
+    init(_ buffer: UnsafeRawBufferPointer) {
+        unsafe base = buffer.baseAddress ?? UnsafeRawPointer(bitPattern: 16).unsafelyUnwrapped
+        byteCount = buffer.count
+    }
+
+    /// Whether `count` bytes (not negative) at `offset` lie inside.
+    @inline(__always)
+    func holds(_ offset: Int, _ count: Int) -> Bool {
+        offset >= 0 && count <= byteCount && offset <= byteCount - count
+    }
+
+    @inline(__always)
+    func uint32(_ offset: Int) -> Int {
+        Int(unsafe base.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+    }
+
+    @inline(__always)
+    func uint64(_ offset: Int) -> UInt64 {
+        unsafe base.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+    }
+
+    @inline(__always)
+    func float(_ offset: Int) -> Float {
+        unsafe base.loadUnaligned(fromByteOffset: offset, as: Float.self)
+    }
+
+    @inline(__always)
+    func double(_ offset: Int) -> Double {
+        unsafe base.loadUnaligned(fromByteOffset: offset, as: Double.self)
+    }
+
+    @inline(__always)
+    func coordinate(_ offset: Int) -> Coordinate {
+        let pair = unsafe base.loadUnaligned(fromByteOffset: offset, as: SIMD2<Double>.self)
+        return Coordinate(x: pair.x, y: pair.y)
+    }
+
+    /// Four coordinates, x and y in turn.
+    @inline(__always)
+    func fourCoordinates(_ offset: Int) -> SIMD8<Double> {
+        unsafe base.loadUnaligned(fromByteOffset: offset, as: SIMD8<Double>.self)
+    }
+
+    @inline(__always)
+    func floats(_ offset: Int) -> SIMD16<Float> {
+        unsafe base.loadUnaligned(fromByteOffset: offset, as: SIMD16<Float>.self)
+    }
+}
+
+/// Where an index file does not have the form it must have.
+public struct IndexDamage: Error, Hashable, Sendable {
+    /// Bytes from the start of the index.
+    public var offset: Int
+    /// What was expected there.
+    public var expected: String
+
+    init(_ offset: Int, _ expected: String) {
+        self.offset = offset
+        self.expected = expected
+    }
+}
