@@ -12,18 +12,27 @@ import SpatialIndex
 /// `properties.spatialReference`, x (easting, longitude) first. The file must stay as it is while
 /// mapped (see `MappedFile`); removing its name is harmless.
 public final class Dataset: Sendable {
-    private let file: MappedFile
-    private let header: FlatGeobufHeader
+    let file: MappedFile
+    let header: FlatGeobufHeader
+    /// Nil for a dataset from before there were such files.
+    let index: LayerIndex?
     /// The layer's name as it was imported.
     public let name: String
     /// Extent, spatial reference, geometry type, fields (the first is the object id), feature count.
     public let properties: LayerProperties
 
-    /// Maps a dataset file and checks its header: cost and memory do not depend on its size.
+    /// Maps a dataset file and its index, if that lies beside it, and checks their headers: cost and
+    /// memory do not depend on their size.
     ///
     /// Throws `.notFound` or `.unreadable` when there is no such file or it cannot be mapped, and
-    /// `.corrupt`, naming file and byte offset, when it is not a dataset or is cut short.
-    public init(path: String) throws(Failure) {
+    /// `.corrupt`, naming file and byte offset, when it is not a dataset or is cut short, or when
+    /// the index is, or was made for another file.
+    public convenience init(path: String) throws(Failure) {
+        try self.init(path: path, indexPath: LayerIndex.path(beside: path))
+    }
+
+    /// Without an index when `indexPath` is nil or there is no such file.
+    init(path: String, indexPath: String?) throws(Failure) {
         do {
             file = try MappedFile(path: path)
         } catch {
@@ -35,6 +44,11 @@ public final class Dataset: Sendable {
             properties = try Self.properties(header, file)
         } catch {
             throw Self.corrupt(path, error)
+        }
+        if let indexPath {
+            index = try LayerIndex(path: indexPath, for: file)
+        } else {
+            index = nil
         }
     }
 
@@ -150,7 +164,7 @@ public final class Dataset: Sendable {
     }
 
     /// Where the feature's buffer lies in the file, without its size prefix.
-    private func featureRange(
+    func featureRange(
         _ bytes: RawSpan, _ leaf: PackedHilbertTree.Leaf
     ) throws(Damage) -> Range<Int> {
         let place = header.treeBytes.upperBound - (header.featureCount - leaf.ordinal) * 40 + 32
@@ -183,7 +197,7 @@ public final class Dataset: Sendable {
         } catch { throw Self.corrupt(file.path, error) }
     }
 
-    private static func corrupt(_ path: String, _ damage: Damage) -> Failure {
+    static func corrupt(_ path: String, _ damage: Damage) -> Failure {
         Failure(
             .corrupt, "'\(path)' at byte \(damage.offset): expected \(damage.expected)")
     }

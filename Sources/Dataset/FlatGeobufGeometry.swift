@@ -42,6 +42,47 @@ enum FlatGeobufGeometry {
         return polygons
     }
 
+    /// Calls `body` with the bytes of the coordinates of each path, polygon part or group of
+    /// positions, and for a polygon part with the counts of coordinates before the end of each ring.
+    static func forEachPiece(
+        _ bytes: RawSpan, _ table: FlatTable, _ kind: FlatGeobufHeader.Kind,
+        _ body: (Range<Int>, [Int]) throws(Damage) -> Void
+    ) throws(Damage) {
+        if kind == .multiPolygon {
+            guard let parts = try table.tables(bytes, 7) else { return }
+            for index in 0..<parts.count {
+                try forEachPiece(bytes, try parts.table(bytes, index), .polygon, body)
+            }
+            return
+        }
+        guard let xy = try table.vector(bytes, 1, elementByteCount: 8) else { return }
+        var ends: [Int] = []
+        for place in try table.vector(bytes, 0, elementByteCount: 4).map({
+            stride(from: $0.lowerBound, to: $0.upperBound, by: 4)
+        }) ?? stride(from: 0, to: 0, by: 4) {
+            let end = Int(try bytes.number(at: place, as: UInt32.self))
+            guard end >= ends.last ?? 0, end <= xy.count / 16 else {
+                throw Damage(offset: place, expected: "ends in order and inside the coordinates")
+            }
+            ends.append(end)
+        }
+        if ends.isEmpty { ends = [xy.count / 16] }
+        switch kind {
+        case .polygon, .multiPolygon:
+            let count = ends.last ?? 0
+            try body(xy.lowerBound..<xy.lowerBound + 16 * count, ends)
+        case .lineString, .multiLineString:
+            var start = 0
+            for end in ends {
+                try body(xy.lowerBound + 16 * start..<xy.lowerBound + 16 * end, [])
+                start = end
+            }
+        case .point:
+            try body(xy.lowerBound..<xy.lowerBound + 16 * min(1, xy.count / 16), [])
+        case .multiPoint: try body(xy.lowerBound..<xy.lowerBound + xy.count / 16 * 16, [])
+        }
+    }
+
     /// One further ordinate per coordinate, in the order of the shape's coordinates; NaN where the
     /// vector is left out or too short.
     static func ordinates(

@@ -86,7 +86,9 @@ struct LayerBuilder {
             let path = try directory.makeEntry() + "/layer.fgb"
             let written = try write(kind, name, path, progress)
             let dataset = try written.verify(path)
-            let id = ContentID(try MappedFile.sha256(path))
+            let hash = try MappedFile.sha256(path)
+            try LayerIndex.write(for: dataset, hash)
+            let id = ContentID(hash)
             staged.append(
                 StagedDataset(
                     path: path,

@@ -59,10 +59,18 @@ public struct StagingDirectory: ~Copyable {
     }
 
     /// Makes the entry durable and moves it to `parent/<name>`; when that is there already, the
-    /// entry is dropped and the old one stays.
+    /// entry is dropped and the old one stays, but gets the files that it lacks.
     public func publish(entry: String, as name: String) throws {
         let target = parent + "/" + name
-        if FileManager.default.fileExists(atPath: target) { return }
+        if FileManager.default.fileExists(atPath: target) {
+            for file in try FileManager.default.contentsOfDirectory(atPath: entry)
+            where !FileManager.default.fileExists(atPath: target + "/" + file) {
+                try FileManager.default.moveItem(
+                    atPath: entry + "/" + file, toPath: target + "/" + file)
+                try StagedFile.syncDirectory(target)
+            }
+            return
+        }
         try StagedFile.syncDirectory(entry)
         do {
             try FileManager.default.moveItem(atPath: entry, toPath: target)

@@ -66,3 +66,8 @@ public struct PointProbe: Sendable {
         self.window = window
     }
 }
+
+extension PointProbe {
+    /// Nothing is near it.
+    public static let nowhere = PointProbe(Coordinate(x: 0, y: 0), within: 0, window: .empty)
+}
