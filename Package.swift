@@ -158,7 +158,8 @@ let testTargets: [Target] = [
     tests(
         "DatasetTests",
         [
-            "Dataset", "CairnModel", "Geometry", "GDAL", "PROJ", "Platform", "TestKit",
+            "Dataset", "CairnModel", "Geometry", "GDAL", "PROJ", "Platform", "SpatialIndex",
+            "TestKit",
         ]),
     tests("RasterTests", ["Raster", "CairnModel", "Geometry", "Platform", "TestKit"]),
     tests("MapStateTests", ["MapState", "CairnModel", "Geometry", "TestKit"]),

@@ -93,6 +93,16 @@ public final class Dataset: Sendable {
         }
     }
 
+    /// The feature at a place, its object id known.
+    func reference(at ordinal: Int, objectID: Int64) -> FeatureReference? {
+        file.withBytes { bytes in
+            header.tree?.leaf(at: ordinal, in: bytes.extracting(header.treeBytes)).map {
+                FeatureReference(
+                    ordinal: ordinal, objectID: objectID, envelope: $0.envelope)
+            }
+        }
+    }
+
     /// The geometry, all of a multipolygon's rings in one list; nil when it has no coordinates.
     ///
     /// Throws `.corrupt` where the feature's bytes are damaged.

@@ -39,7 +39,8 @@ public struct PointSearch: Sendable {
             }
             // Far beyond any map projecting could overflow.
             let extent = dataset.properties.extent ?? .empty
-            guard extent.isEmpty || extent.intersects(Self.sane), extent.union(Self.sane) == Self.sane
+            guard extent.isEmpty || extent.intersects(Self.sane),
+                extent.union(Self.sane) == Self.sane
             else { return nil }
         }
         self.dataset = dataset
@@ -47,6 +48,11 @@ public struct PointSearch: Sendable {
     }
 
     private static let sane = Envelope(minX: -1e12, minY: -1e12, maxX: 1e12, maxY: 1e12)
+
+    /// A feature that was found, as the dataset's other questions take it.
+    public func reference(_ near: NearFeature) -> Dataset.FeatureReference? {
+        dataset.reference(at: near.feature, objectID: near.objectID)
+    }
 
     /// Whether a position in the map can be asked about.
     ///
@@ -74,10 +80,13 @@ public struct PointSearch: Sendable {
     }
 
     /// The same, appended to an array, whose room can be used again and again.
+    ///
+    /// - Returns: How many pieces of features were tested exactly.
+    @discardableResult
     public func features(
         near position: Coordinate, within distance: Double, into found: inout [NearFeature]
-    ) throws(Failure) {
-        guard serves(position), distance >= 0, distance.isFinite else { return }
+    ) throws(Failure) -> Int {
+        guard serves(position), distance >= 0, distance.isFinite else { return 0 }
         do throws(IndexDamage) {
             var counted = 0
             try index.file.withBytes { bytes throws(IndexDamage) in
@@ -86,6 +95,7 @@ public struct PointSearch: Sendable {
                         bytes, data, probe(position, distance), into: &found, counted: &counted)
                 }
             }
+            return counted
         } catch { throw LayerIndex.corrupt(index.file.path, error) }
     }
 

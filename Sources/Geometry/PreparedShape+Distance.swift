@@ -109,7 +109,9 @@ extension PreparedShape {
             }
             if candidate < square && candidate <= bound {
                 square = candidate
-                bound = candidate
+                // A hair more, so that no rounding of rectangles hides the least of all squares: the
+                // answer does not depend on the order of looking.
+                bound = min(bound, candidate * (1 + 0x1p-20))
             }
         }
     }

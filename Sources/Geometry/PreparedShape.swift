@@ -109,6 +109,11 @@ public struct PreparedShape: Sendable {
     /// Whether it has no coordinates, and so no position at all.
     public var isEmpty: Bool { coordinates.isEmpty }
 
+    /// The shape's only position; nil when it has none, several, or an inside.
+    public var position: Coordinate? {
+        partCount == 0 && coordinates.count == 1 ? coordinates[0] : nil
+    }
+
     /// The segment of a chain, counted from 0 in it.
     @inline(__always)
     func segment(_ index: Int, of chain: Chain) -> Segment {

@@ -39,12 +39,19 @@ struct LayerHits {
 
     /// Nearest first, equal distances by object id.
     var hits: [Hit] = []
-    /// How many features were tested exactly.
+    /// How many features, or pieces of them, were tested exactly.
     var candidateCount = 0
     /// How many were near enough and left out by a clause.
     var excludedByDefinition = 0
     /// How many were near enough, not left out by a clause, and left out by time.
     var excludedByTime = 0
+
+    /// Puts the nearest first, equal distances by object id.
+    mutating func sort() {
+        hits.sort { first, second in
+            (first.distance, first.feature.objectID) < (second.distance, second.feature.objectID)
+        }
+    }
 
     /// Counts a feature that is near enough and does not count.
     mutating func note(_ exclusion: FeatureFilter.Exclusion) {

@@ -4,6 +4,7 @@
 internal import CairnModel
 internal import Dataset
 internal import Geometry
+internal import SpatialIndex
 
 /// The search of one layer.
 struct LayerSearch {
@@ -15,6 +16,12 @@ struct LayerSearch {
     func hits(
         _ question: Question, _ isCancelled: () -> Bool
     ) throws(Failure) -> LayerHits {
+        if let position = question.shape.position,
+            let search = PointSearch(source.dataset, in: question.reference),
+            search.serves(position)
+        {
+            return try hits(near: position, within: question.distance, search, isCancelled)
+        }
         var found = LayerHits()
         let candidates = source.candidates(question.searchEnvelope, in: question.reference)
         found.candidateCount = candidates.count
@@ -25,17 +32,40 @@ struct LayerSearch {
                 let distance = shape?.distance(
                     to: question.shape, within: question.distance, isAbandoned: isCancelled)
             else { continue }
-            if let exclusion = try filter.exclusion(of: feature, in: source.dataset) {
-                found.note(exclusion)
-            } else {
-                found.hits.append(LayerHits.Hit(distance: distance, feature: feature))
-            }
+            try take(feature, distance, &found)
         }
         try Failure.stop(if: isCancelled)
-        found.hits.sort { first, second in
-            (first.distance, first.feature.objectID) < (second.distance, second.feature.objectID)
-        }
+        found.sort()
         return found
+    }
+
+    /// The same for one position, answered from the dataset's index without decoding a geometry.
+    private func hits(
+        near position: Coordinate, within distance: Double, _ search: PointSearch,
+        _ isCancelled: () -> Bool
+    ) throws(Failure) -> LayerHits {
+        var found = LayerHits()
+        var near: [NearFeature] = []
+        found.candidateCount = try search.features(near: position, within: distance, into: &near)
+        for (number, each) in near.enumerated() {
+            if number.isMultiple(of: 256) { try Failure.stop(if: isCancelled) }
+            guard let feature = search.reference(each) else { continue }
+            try take(feature, each.distance, &found)
+        }
+        try Failure.stop(if: isCancelled)
+        found.sort()
+        return found
+    }
+
+    /// A feature that is near enough, unless something leaves it out.
+    private func take(
+        _ feature: Dataset.FeatureReference, _ distance: Double, _ found: inout LayerHits
+    ) throws(Failure) {
+        if let exclusion = try filter.exclusion(of: feature, in: source.dataset) {
+            found.note(exclusion)
+        } else {
+            found.hits.append(LayerHits.Hit(distance: distance, feature: feature))
+        }
     }
 }
 

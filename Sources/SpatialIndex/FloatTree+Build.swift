@@ -35,7 +35,8 @@ extension FloatTree {
             let count = blocks(level)
             for block in 0..<count {
                 let place = offset + (starts[level] + block) * Self.blockByteCount
-                let parent = offset
+                let parent =
+                    offset
                     + (starts[level + 1] + block / Self.width) * Self.blockByteCount
                 let box = Self.box(tree, parent, block % Self.width)
                 for child in 0..<Self.width {

@@ -101,7 +101,9 @@ struct StripedArea {
         let intervals = runs + Self.runByteCount * runCount
         for interval in first..<first + count {
             let place = intervals + 8 * interval
-            guard body(try scan(index.uint32(place), index.uint32(place + 4), place)) else { return }
+            guard body(try scan(index.uint32(place), index.uint32(place + 4), place)) else {
+                return
+            }
         }
     }
 

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Dataset
+internal import Geometry
+internal import PROJ
+internal import Raster
+internal import Synchronization
+
+/// What an engine keeps from request to request; none of it changes an answer.
+///
+/// Each request has a state of its own while it runs, so what is in it needs no lock; what is dear to
+/// compute again is shared by all states of an engine.
+struct EngineState {
+    /// A dataset as a map with that spatial reference sees it.
+    struct Key: Hashable {
+        var dataset: ContentID
+        var reference: SpatialReference
+    }
+
+    /// A layer of graphics as a map with that spatial reference sees it.
+    struct GraphicsKey: Hashable {
+        var map: MapName
+        var layer: LayerID
+        var reference: SpatialReference
+    }
+
+    /// What one thread at a time may use.
+    fileprivate let own: OwnState
+    fileprivate let shared: SharedState
+
+    var transforms: Transforms { own.transforms }
+
+    /// The shapes kept of a dataset.
+    func cache(_ key: Key) -> ShapeCache { shared.caches.value(key) { ShapeCache() } }
+
+    /// The index of a dataset's projected features, made at the first question.
+    func index(
+        _ key: Key, _ source: FeatureSource, _ isCancelled: () -> Bool
+    ) throws(Failure) -> ProjectedIndex {
+        try shared.indexes.value(key) { () throws(Failure) in
+            try ProjectedIndex(source, isCancelled)
+        }
+    }
+
+    /// The graphics of a layer, made ready at the first question after each change.
+    func graphics(
+        _ key: GraphicsKey, _ graphics: [Graphic], _ toMap: CoordinateTransform?
+    ) -> PreparedGraphics {
+        // Arrays that share their storage are equal at once; a changed map has another one.
+        shared.drawings.value(key, unless: { $0.graphics != graphics }) {
+            PreparedGraphics(graphics, toMap)
+        }
+    }
+
+    /// A raster, which stays open for further questions.
+    func raster(
+        _ id: ContentID, _ open: IdentifyEngine.RasterProvider
+    ) throws(Failure) -> RasterFile {
+        if let known = own.rasters[id] { return known }
+        if own.rasters.count >= OwnState.rasterLimit { own.rasters.removeAll() }
+        let raster = try open(id)
+        own.rasters[id] = raster
+        return raster
+    }
+}
+
+/// What only one request at a time may use.
+private final class OwnState {
+    /// When there are more rasters open, all are closed.
+    static let rasterLimit = 32
+
+    let transforms = Transforms()
+    var rasters: [ContentID: RasterFile] = [:]
+}
+
+/// What the states of an engine share, and what of them no request is using; any thread may ask.
+final class SharedState: Sendable {
+    /// What one request used and another will.
+    ///
+    /// It may move between threads, because only one request holds it at a time.
+    private struct Idle: @unchecked Sendable {
+        // Taking it out of the list ensures that one thread at a time uses it.
+        let own: OwnState
+    }
+
+    /// More than these are not kept.
+    private static let idleLimit = 16
+
+    fileprivate let caches = KeptValues<EngineState.Key, ShapeCache>()
+    fileprivate let indexes = KeptValues<EngineState.Key, ProjectedIndex>()
+    fileprivate let drawings = KeptValues<EngineState.GraphicsKey, PreparedGraphics>()
+    private let idle = Mutex<[Idle]>([])
+
+    /// A state for one request.
+    func take() -> EngineState {
+        let known = idle.withLock { $0.popLast() }
+        return EngineState(own: known?.own ?? OwnState(), shared: self)
+    }
+
+    /// Keeps what the state has for another request.
+    func giveBack(_ state: EngineState) {
+        let returned = Idle(own: state.own)
+        idle.withLock { if $0.count < Self.idleLimit { $0.append(returned) } }
+    }
+}
+
+/// A few values by key, made when they are first asked for; any thread may ask.
+///
+/// The lock is never held while a value is made: two threads may make the same one, and one of them
+/// stays.
+private final class KeptValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    /// When there are more, all are forgotten.
+    private static var limit: Int { 32 }
+
+    private let values = Mutex<[Key: Value]>([:])
+
+    /// The value kept for a key, unless it is out of date, else what `make` makes.
+    func value<E: Error>(
+        _ key: Key, unless isOutdated: (Value) -> Bool = { _ in false },
+        _ make: () throws(E) -> Value
+    ) throws(E) -> Value {
+        if let known = values.withLock({ $0[key] }), !isOutdated(known) { return known }
+        let value = try make()
+        values.withLock { values in
+            if values.count >= Self.limit { values.removeAll() }
+            values[key] = value
+        }
+        return value
+    }
+}
