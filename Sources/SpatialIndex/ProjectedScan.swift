@@ -5,8 +5,9 @@ import Geometry
 
 extension SegmentScan {
     /// Whether the ray from the probe's position towards +x crosses the segments, each straight in
-    /// the map, an odd number of times; nil when the position lies on one. Exact for the projected
-    /// coordinates.
+    /// the map, an odd number of times; nil when the position lies on one.
+    ///
+    /// Exact for the projected coordinates.
     ///
     /// Only segments whose rectangle holds the place are projected: the others are decided by the
     /// order of their ordinates, which projecting keeps.

@@ -18,9 +18,9 @@ struct SegmentScan {
     }
 
     /// Whether the ray from the position towards +x crosses the segments an odd number of times; nil
-    /// when the position lies on one. Exact.
+    /// when the position lies on one.
     ///
-    /// Four segments at a time, without a branch; where rounding could decide, or an end lies on the
+    /// Exact. Four segments at a time, without a branch; where rounding could decide, or an end lies on the
     /// ray, everything is done again by the exact rule.
     @inline(__always)
     func crossings(_ position: Coordinate) -> Bool? {

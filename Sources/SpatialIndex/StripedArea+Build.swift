@@ -24,7 +24,9 @@ struct StripedAreaBuilder {
     }
 
     /// A polygon part whose coordinates lie at `place`; each ring ends before the coordinate of that
-    /// number. `data` holds them all.
+    /// number.
+    ///
+    /// `data` holds them all.
     init(_ data: Memory, place: Int, ringEnds: [Int], origin: Coordinate) {
         self.data = data
         self.place = place
