@@ -42,7 +42,7 @@ func failure(_ body: () throws -> Void) -> Failure? {
         #expect(again == made)
         #expect(
             try scratch.names(made.path)
-                == ["blobs", "cairn.json", "datasets", "jobs", "locators", "log", "run"])
+                == ["blobs", "cairn.json", "datasets", "jobs", "locators", "log", "rasters", "run"])
     }
 
     @Test func `a site made by eight threads at once has one identity`() async throws {
