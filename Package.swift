@@ -108,8 +108,8 @@ let tier5: [Target] = [
     library(
         "Worker",
         [
-            "Bus", "CairnClient", "CairnModel", "Daemon", "Dataset", "Identify", "JobKinds",
-            "Locator", "MapState", "Platform", "Raster", "Site", collections, logging,
+            "Bus", "CairnClient", "CairnModel", "Daemon", "Dataset", "Geometry", "Identify",
+            "JobKinds", "Locator", "MapState", "Platform", "Raster", "Site", collections, logging,
         ]),
     library(
         "Gateway",
@@ -196,7 +196,9 @@ let testTargets: [Target] = [
             "Worker", "Bus", "CairnClient", "CairnModel", "Dataset", "Geometry", "JobKinds",
             "Locator", "MapState", "Platform", "Site", "TestKit",
         ]),
-    tests("GatewayTests", ["Gateway", "CairnClient", "CairnModel", "Geometry", "TestKit"]),
+    tests(
+        "GatewayTests",
+        ["Gateway", "CairnClient", "CairnModel", "Geometry", "TestKit", logging]),
     tests("TerminalTests", ["Terminal", "CairnClient", "CairnModel", "Geometry", "TestKit"]),
     tests(
         "CommandsTests",
@@ -208,9 +210,22 @@ let testTargets: [Target] = [
         ]),
 ]
 
+// `CAIRN_BENCH=1` adds the programs of `deploy/bench`, which neither the product nor its tests need.
+let benchTargets: [Target] =
+    Context.environment["CAIRN_BENCH"] == nil
+    ? []
+    : [
+        .executableTarget(
+            name: "bench-requests",
+            dependencies: [
+                "CairnClient", "CairnModel", "GEOS", "Geometry", "Site", arguments,
+            ],
+            path: "Tests/Benchmarks/Requests", swiftSettings: settings)
+    ]
+
 // `CAIRN_ONLY=Identify,IdentifyTests swift build` keeps only those targets and what they need, for a
 // quick loop while working on one part.
-var targets = tier0 + tier1 + tier2 + tier3 + tier4 + tier5 + tier6 + testTargets
+var targets = tier0 + tier1 + tier2 + tier3 + tier4 + tier5 + tier6 + testTargets + benchTargets
 if let only = Context.environment["CAIRN_ONLY"] {
     var wanted = only.split(separator: ",").map(String.init)
     var kept: Set<String> = []

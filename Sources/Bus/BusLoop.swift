@@ -131,9 +131,7 @@ final class BusLoop: @unchecked Sendable {
         due = []
         for channel in looked {
             channel.isDue = false
-            guard !channel.isClosed else { continue }
-            channel.look()
-            channel.receiveEvents()
+            if !channel.isClosed { channel.look() }
         }
     }
 
@@ -180,6 +178,7 @@ final class BusLoop: @unchecked Sendable {
                 counters.change { $0.socketErrorCount += 1 }
             }
             // A signal may have come and gone before the descriptor was waited for.
+            channel.areEventsDue = true
             expectInput(of: channel)
         }
         isPollerStale = false

@@ -44,6 +44,8 @@ class Channel {
     private var reopening: UInt64?
     /// Whether the loop is going to look at it before it sleeps; the loop's.
     var isDue = false
+    /// Whether its monitor may hold something without a signal.
+    var areEventsDue = false
     /// Whether the last receive found nothing more, so that the next message raises a signal.
     var isDrained = false
 
@@ -121,14 +123,16 @@ class Channel {
         if kind == .push {
             // Nothing ever comes, but what has happened must be looked at for the signal to go.
             _ = try? sockets.socket.hasInput()
-            return
+        } else {
+            isDrained = false
+            receive()
+            if !isDrained, !isClosed { loop.expectInput(of: self) }
         }
-        isDrained = false
-        receive()
-        if !isDrained, !isClosed { loop.expectInput(of: self) }
+        if areEventsDue { receiveEvents() }
     }
 
     func receiveEvents() {
+        areEventsDue = false
         for _ in 0..<Self.batchCount {
             guard let event = nextEvent() else { return }
             switch event.kind {
@@ -142,6 +146,7 @@ class Channel {
             handle(event)
             loop.expectInput(of: self)
         }
+        areEventsDue = true
     }
 
     /// libzmq connects again after a connection broke, but never again after one that broke the

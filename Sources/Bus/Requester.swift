@@ -66,6 +66,17 @@ public struct Requester: Sendable {
         ask(message, timeout, connectTimeout, Flag(), completion)
     }
 
+    /// Gives up a question asked with a completion, which gets `cancelled`; the service is told.
+    ///
+    /// Any thread, after `ask` has returned; does nothing for a question that is answered.
+    public func giveUp(_ question: UUID) {
+        let id = id
+        let thread = thread
+        thread.post {
+            (thread.loop.channel(id) as? RequesterChannel)?.giveUp(question, .requestCancelled)
+        }
+    }
+
     private func ask(
         _ message: Message, _ timeout: Duration, _ connectTimeout: Duration?, _ cancelled: Flag,
         _ completion: @escaping @Sendable (Result<Message, Failure>) -> Void

@@ -12,15 +12,8 @@ extension CairnClient {
     public func identify(
         _ request: IdentifyRequest, timeout: Duration = .seconds(10)
     ) async throws(Failure) -> IdentifyAnswer {
-        let message = Message(
-            header: MessageHeader(
-                kind: .task, pool: WorkerPool.identify.rawValue,
-                contentType: MessageHeader.fixedLayout),
-            metadata: try RequestMetadata(operation: "identify", map: request.map.rawValue)
-                .wireForm(),
-            payload: FixedLayout.encode(request))
-        return try await ask(
-            try requester(.supervisorRequests), message, timeout: timeout
+        try await ask(
+            try requester(.supervisorRequests), try Self.question(request), timeout: timeout
         ).identifyAnswer()
     }
 
@@ -51,6 +44,18 @@ extension CairnClient {
     ) async throws(Failure) -> Answer {
         try await request(
             .supervisorRequests, operation, body, kind: .task, pool: pool, timeout: timeout)
+    }
+}
+
+extension CairnClient {
+    static func question(_ request: IdentifyRequest) throws(Failure) -> Message {
+        Message(
+            header: MessageHeader(
+                kind: .task, pool: WorkerPool.identify.rawValue,
+                contentType: MessageHeader.fixedLayout),
+            metadata: try RequestMetadata(operation: "identify", map: request.map.rawValue)
+                .wireForm(),
+            payload: FixedLayout.encode(request))
     }
 }
 

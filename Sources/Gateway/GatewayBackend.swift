@@ -3,6 +3,9 @@
 
 public import CairnModel
 
+/// Gives the answer to an identify, or throws why there is none.
+public typealias IdentifyOutcome = @Sendable () throws(Failure) -> IdentifyAnswer
+
 /// What the gateway translates to: a running site, or a simulated one in tests.
 ///
 /// Every call may come from any thread, many at once, and throws a `Failure` whose sentence is shown
@@ -21,6 +24,12 @@ public protocol GatewayBackend: Sendable {
     func identify(
         _ request: IdentifyRequest, within limit: Duration
     ) async throws(Failure) -> IdentifyAnswer
+    /// The same without a task: `completion` is called once, on any thread, with a closure that gives
+    /// the answer; the closure that comes back stops the work.
+    func askIdentify(
+        _ request: IdentifyRequest, within limit: Duration,
+        completion: @escaping @Sendable (@escaping IdentifyOutcome) -> Void
+    ) throws(Failure) -> @Sendable () -> Void
     /// Answers "where is that?".
     func geocode(
         _ request: GeocodeRequest, within limit: Duration
@@ -36,4 +45,22 @@ public protocol GatewayBackend: Sendable {
 
     /// The sequence number up to which the site is known, and whether its log is out of reach now.
     func health() async -> (sequence: Int64, isStale: Bool)
+}
+
+extension GatewayBackend {
+    /// Asks in a task, for backends that have no shorter way.
+    public func askIdentify(
+        _ request: IdentifyRequest, within limit: Duration,
+        completion: @escaping @Sendable (@escaping IdentifyOutcome) -> Void
+    ) throws(Failure) -> @Sendable () -> Void {
+        let task = Task {
+            do throws(Failure) {
+                let answer = try await identify(request, within: limit)
+                completion { answer }
+            } catch {
+                completion { () throws(Failure) in throw error }
+            }
+        }
+        return { task.cancel() }
+    }
 }

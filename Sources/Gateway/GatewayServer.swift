@@ -7,6 +7,7 @@ internal import Hummingbird
 internal import HummingbirdCore
 public import Logging
 internal import NIOCore
+internal import NIOPosix
 internal import ServiceLifecycle
 internal import Synchronization
 
@@ -55,8 +56,8 @@ public final class GatewayServer: Sendable {
         let http = HTTP1Channel.Configuration(
             additionalChannelHandlers: [
                 MalformedRequests(headByteLimit: limit), ConnectionWatch(connections),
+                LibraryWatch(),
             ],
-            idleTimeout: .seconds(75),
             httpDecoderConfiguration: .init(
                 maxHeaderFieldSize: limit, maxHeaderListSize: limit, maxHeaderFieldCount: 100))
         var quiet = logger
@@ -64,7 +65,11 @@ public final class GatewayServer: Sendable {
         let application = Application(
             responder: GatewayResponder(
                 service: service, connections: connections, bodyByteLimit: limit),
-            server: .http1(configuration: http),
+            server: HTTPServerBuilder { [service] responder in
+                GatewayChannel(
+                    http: HTTP1Channel(responder: responder, configuration: http),
+                    service: service, idleTimeout: .seconds(75))
+            },
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.host, port: configuration.port),
                 serverName: "Cairn",
@@ -76,6 +81,7 @@ public final class GatewayServer: Sendable {
                     "listening", metadata: ["host": "\(configuration.host)", "port": "\(port)"])
                 onListening(port)
             },
+            eventLoopGroupProvider: .shared(Self.eventLoops),
             logger: quiet)
         var lifecycle = ServiceGroupConfiguration(services: [application], logger: quiet)
         lifecycle.maximumGracefulShutdownDuration = .seconds(10)
@@ -92,6 +98,11 @@ public final class GatewayServer: Sendable {
 
     /// Asks ``run(onListening:)`` to end; does nothing before it was called.
     public func stop() async { await group.withLock { $0 }?.triggerGracefulShutdown() }
+
+    /// Half as many threads as processors: the other half is for the processes that find the answers, and
+    /// fewer threads with more to do at each wake-up spend less on waking up.
+    private static let eventLoops = MultiThreadedEventLoopGroup(
+        numberOfThreads: max(1, System.coreCount / 2))
 
     private static func explain(_ code: CInt, _ configuration: Configuration) -> String {
         let place = "\(configuration.host):\(configuration.port)"

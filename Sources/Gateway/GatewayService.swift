@@ -30,7 +30,7 @@ struct GatewayResponse: Sendable {
 
 /// Answers requests without knowing HTTP: path and parameters in, bytes out.
 struct GatewayService: Sendable {
-    private let backend: any GatewayBackend
+    let backend: any GatewayBackend
 
     /// Answers from that backend.
     init(backend: any GatewayBackend) { self.backend = backend }
@@ -74,12 +74,12 @@ struct GatewayService: Sendable {
         }
     }
 
-    private func mapName(_ text: String) throws(Failure) -> MapName {
+    static func mapName(_ text: String) throws(Failure) -> MapName {
         guard let name = MapName(rawValue: text) else { throw noMap(text) }
         return name
     }
 
-    private func noMap(_ text: String) -> Failure {
+    static func noMap(_ text: String) -> Failure {
         Failure(.notFound, "Service \(text.prefix(80))/MapServer not found")
     }
 
@@ -87,10 +87,10 @@ struct GatewayService: Sendable {
         _ text: String, _ part: Resource.MapPart, _ parameters: Parameters
     ) async throws(Failure) -> GatewayResponse {
         let map = try await backend.map(
-            named: try mapName(text),
+            named: try Self.mapName(text),
             at: try parameters.asOf(),
             minSequence: try parameters.integer("minSequence", in: 0...Int.max).map(Int64.init))
-        guard let map else { throw noMap(text) }
+        guard let map else { throw Self.noMap(text) }
         let resource = MapServiceResource(map)
         let body: [UInt8]
         switch part {
@@ -105,12 +105,9 @@ struct GatewayService: Sendable {
     private func identify(
         _ text: String, _ parameters: Parameters
     ) async throws(Failure) -> GatewayResponse {
-        let request = try IdentifyResource.request(map: try mapName(text), parameters)
-        let isTyped = try parameters.flag("returnUnformattedValues", default: false)
-        let answer = try await backend.identify(request, within: try parameters.timeout())
-        let body = IdentifyResource.body(
-            answer, returnGeometry: request.returnGeometry, isTyped: isTyped)
-        return GatewayResponse(body: body, sequence: answer.sequence)
+        let exchange = try IdentifyExchange(map: text, parameters)
+        return exchange.response(
+            to: try await backend.identify(exchange.request, within: exchange.limit))
     }
 
     private func locate(

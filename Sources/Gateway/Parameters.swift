@@ -57,6 +57,7 @@ struct Parameters: Hashable, Sendable {
     /// Undoes `%XX` and `+`; bytes that are not UTF-8 become U+FFFD.
     static func decode(_ bytes: some Sequence<UInt8>) throws(Failure) -> String {
         var result: [UInt8] = []
+        result.reserveCapacity(bytes.underestimatedCount)
         var rest = bytes.makeIterator()
         while let byte = rest.next() {
             switch byte {
@@ -146,19 +147,34 @@ extension Parameters {
     }
 
     static func numbers(_ text: String, counts: ClosedRange<Int>) -> [Double]? {
-        let parts = text.split(
-            separator: ",", maxSplits: counts.upperBound, omittingEmptySubsequences: false)
+        let parts = text.utf8.split(
+            separator: UInt8(ascii: ","), maxSplits: counts.upperBound,
+            omittingEmptySubsequences: false)
         guard counts.contains(parts.count) else { return nil }
-        let values = parts.compactMap { number(String($0)) }
-        return values.count == parts.count ? values : nil
+        var values: [Double] = []
+        for part in parts {
+            guard let value = number(String(Substring(part))) else { return nil }
+            values.append(value)
+        }
+        return values
     }
 
     static func number(_ text: String) -> Double? {
-        let trimmed = text.filter { $0 != " " }
-        guard let value = Double(trimmed), value.isFinite,
-            trimmed.utf8.allSatisfy({ "+-.eE0123456789".utf8.contains($0) })
-        else { return nil }
+        var text = text
+        if text.utf8.contains(UInt8(ascii: " ")) { text.removeAll { $0 == " " } }
+        guard text.utf8.allSatisfy(isNumeric), let value = Double(text), value.isFinite else {
+            return nil
+        }
         return value
+    }
+
+    private static func isNumeric(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"),
+            UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"):
+            true
+        default: false
+        }
     }
 
     static func unexpected(_ name: String, _ text: String, _ expected: String) -> Failure {

@@ -31,6 +31,17 @@ public struct SiteBackend: GatewayBackend {
         try await client.identify(request, timeout: limit)
     }
 
+    /// Asks an identify worker without a task.
+    public func askIdentify(
+        _ request: IdentifyRequest, within limit: Duration,
+        completion: @escaping @Sendable (@escaping IdentifyOutcome) -> Void
+    ) throws(Failure) -> @Sendable () -> Void {
+        let question = try client.askIdentify(request, timeout: limit) { outcome in
+            completion { () throws(Failure) in try outcome.answer() }
+        }
+        return { question.cancel() }
+    }
+
     /// Asks a locator worker.
     public func geocode(
         _ request: GeocodeRequest, within limit: Duration

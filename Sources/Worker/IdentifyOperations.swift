@@ -26,6 +26,8 @@ public final class IdentifyOperations: Sendable {
     private let readLog: MapFollower.Reader
     private let engines: Mutex<[IdentifyEngine]>
     private let makeEngine: @Sendable () -> IdentifyEngine
+    private let clicks = PromptIdentify()
+    private let lastMap = Mutex<MapDescription?>(nil)
 
     /// - Parameters:
     ///   - follower: The maps, kept up to date by somebody else.
@@ -66,8 +68,47 @@ public final class IdentifyOperations: Sendable {
             isFixed
             ? try FixedLayout.identifyRequest(payload)
             : try CairnJSON.decode(IdentifyRequest.self, from: payload)
+        let start = MonotonicClock.nanoseconds()
         let answer = try identify(request, until: context.deadline) { context.isCancelled }
-        return isFixed ? FixedLayout.encode(answer) : try CairnJSON.encode(answer)
+        guard isFixed else { return try CairnJSON.encode(answer) }
+        let encoded = FixedLayout.encode(answer)
+        if PromptIdentify.isClick(request), request.minSequence == nil {
+            clicks.note(request.map, nanoseconds: MonotonicClock.nanoseconds() - start)
+        }
+        return encoded
+    }
+
+    /// What of them can be answered at once, for a worker's host.
+    public func prompt() -> [String: PromptOperation] {
+        ["identify": { [self] in try promptIdentify($0, $1) }]
+    }
+
+    /// Answers a click on a map on which clicks are cheap; bus thread.
+    private func promptIdentify(_ context: OperationContext, _ payload: Data) throws -> Data? {
+        guard context.contentType == MessageHeader.fixedLayout,
+            payload.count <= PromptIdentify.byteLimit
+        else { return nil }
+        let start = MonotonicClock.nanoseconds()
+        let request = try FixedLayout.identifyRequest(payload)
+        guard PromptIdentify.isClick(request), clicks.isCheap(request.map) else { return nil }
+        let state = follower.current
+        guard request.minSequence ?? 0 <= state.sequence,
+            let map = description(of: request.map, in: state), PromptIdentify.isLocal(map)
+        else { return nil }
+        let answer = try identify(request, in: map, isStale: isStale()) { context.isCancelled }
+        let encoded = FixedLayout.encode(answer)
+        clicks.note(request.map, nanoseconds: MonotonicClock.nanoseconds() - start)
+        return encoded
+    }
+
+    /// The map as it is in a state; the last one is kept, because most requests follow each other on
+    /// one map that does not change.
+    private func description(of name: MapName, in state: MapsState) -> MapDescription? {
+        let last = lastMap.withLock { $0 }
+        if let last, last.name == name, last.sequence == state.sequence { return last }
+        let map = state.map(named: name)
+        lastMap.withLock { $0 = map }
+        return map
     }
 
     /// Answers a request on the calling thread, which waits where it must.
@@ -84,6 +125,13 @@ public final class IdentifyOperations: Sendable {
             let when = request.asOf.map { " at \($0)" } ?? ""
             throw Failure(.notFound, "there is no map '\(request.map)'\(when)")
         }
+        return try identify(request, in: map, isStale: isStale, isCancelled: isCancelled)
+    }
+
+    private func identify(
+        _ request: IdentifyRequest, in map: MapDescription, isStale: Bool,
+        isCancelled: @escaping @Sendable () -> Bool
+    ) throws(Failure) -> IdentifyAnswer {
         let engine = engines.withLock { $0.popLast() } ?? makeEngine()
         defer { engines.withLock { $0.append(engine) } }
         return try engine.identify(request, in: map, isStale: isStale, isCancelled: isCancelled)
@@ -100,7 +148,9 @@ public final class IdentifyOperations: Sendable {
                 follower.whenReached(minSequence, timeout: patience, done)
             }
         }
-        guard let moment = request.asOf else { return follower.current.map(named: request.map) }
+        guard let moment = request.asOf else {
+            return description(of: request.map, in: follower.current)
+        }
         return try past(request.map, follower.position(of: moment))
     }
 

@@ -51,6 +51,10 @@ public struct OperationContext: Sendable {
 /// several such threads. Anything thrown that is no `Failure` becomes one (`internal`).
 public typealias Operation = @Sendable (OperationContext, Data) throws -> Data
 
+/// The same for what can be answered at once: called on the bus thread, which it must not hold up; nil
+/// sends the task to a compute thread.
+public typealias PromptOperation = @Sendable (OperationContext, Data) throws -> Data?
+
 /// What other threads may say to, and hear from, one piece of work.
 final class WorkControl: Sendable {
     private let cancelled = Atomic<Bool>(false)

@@ -56,15 +56,32 @@ struct Work: Sendable {
                     "the request's limit of \(limitMilliseconds) ms was over before a thread of its "
                         + "worker was free; it was not begun")
             }
-            let context = OperationContext(
-                metadata: metadata, contentType: message.header.contentType, deadline: deadline,
-                control: control)
-            return .success(try operation(context, message.payload))
+            return .success(try operation(context(metadata), message.payload))
         } catch let failure as Failure {
             return .failure(explained(failure))
         } catch {
             return .failure(Failure(.internal, "\(error)"))
         }
+    }
+
+    /// Does it at once, on the bus thread; nil when it must go to a compute thread.
+    func runPromptly(_ operations: [String: PromptOperation]) -> Result<Data, Failure>? {
+        guard !operations.isEmpty, !isOverdue, let metadata = try? message.requestMetadata(),
+            let operation = operations[metadata.operation]
+        else { return nil }
+        do {
+            return try operation(context(metadata), message.payload).map { .success($0) }
+        } catch let failure as Failure {
+            return .failure(explained(failure))
+        } catch {
+            return .failure(Failure(.internal, "\(error)"))
+        }
+    }
+
+    private func context(_ metadata: RequestMetadata) -> OperationContext {
+        OperationContext(
+            metadata: metadata, contentType: message.header.contentType, deadline: deadline,
+            control: control)
     }
 
     private var isOverdue: Bool { deadline.map { $0 < .now } ?? false }

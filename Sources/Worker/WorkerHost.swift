@@ -42,6 +42,7 @@ public actor WorkerHost {
     let build: String
     let logger: Logger
     private let operations: [String: Operation]
+    private let promptOperations: [String: PromptOperation]
     private let failpoints = Failpoints()
     private var taskThreads: ComputeThreads?
     private var chunkThreads: ComputeThreads?
@@ -75,12 +76,15 @@ public actor WorkerHost {
     /// - Parameters:
     ///   - pool: What the supervisor may send it.
     ///   - operations: What it knows, by name.
+    ///   - promptOperations: What of it may be tried on the bus thread first.
     ///   - slots: How much it takes at a time.
     ///   - build: Name and version of the process, `cairn-identify/0.1.0`.
     public init(
-        pool: WorkerPool, operations: [String: Operation], slots: WorkerSlots, bus: BusThread,
+        pool: WorkerPool, operations: [String: Operation],
+        promptOperations: [String: PromptOperation] = [:], slots: WorkerSlots, bus: BusThread,
         build: String, logger: Logger
     ) {
+        self.promptOperations = promptOperations
         self.pool = pool
         self.operations = operations
         self.slots = slots
@@ -119,6 +123,7 @@ public actor WorkerHost {
 
     func take(task message: Message) {
         let work = Work(task: message)
+        if let result = work.runPromptly(promptOperations) { return answer(message, result) }
         guard let taskThreads, taskThreads.take(work) else { return refuse(message) }
         tasks[work.id] = work
     }

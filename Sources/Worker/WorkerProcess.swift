@@ -15,10 +15,12 @@ public enum WorkerProcess {
 
     /// Serves a pool until the process is asked to end; then drains for at most five seconds.
     public static func run(
-        _ daemon: Daemon, pool: WorkerPool, operations: [String: Operation], slots: WorkerSlots
+        _ daemon: Daemon, pool: WorkerPool, operations: [String: Operation],
+        promptOperations: [String: PromptOperation] = [:], slots: WorkerSlots
     ) async throws {
         let host = WorkerHost(
-            pool: pool, operations: operations, slots: slots, bus: daemon.bus,
+            pool: pool, operations: operations, promptOperations: promptOperations, slots: slots,
+            bus: daemon.bus,
             build: "\(daemon.name)/\(version)", logger: daemon.logger)
         try await host.start()
         await daemon.untilShutdown()

@@ -22,7 +22,7 @@ struct PackageTable {
         "lifecycle": ["ServiceLifecycle"],
         "collections": ["DequeModule"],
         "hummingbird": [
-            "Hummingbird", "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOHTTPTypes",
+            "Hummingbird", "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix", "NIOHTTPTypes",
             "ServiceLifecycle",
         ],
     ]

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+
+/// What came of a request at its beginning.
+enum BegunIdentify {
+    /// It asks for something that only the general path does.
+    case general
+    /// It could be answered at once.
+    case answered(GatewayResponse)
+    /// It is under way; nobody waits any more once `cancel` is called.
+    case asked(cancel: @Sendable () -> Void)
+}
+
+extension GatewayService {
+    /// Begins an identify without a task.
+    ///
+    /// `completion` is called once when it is under way, on any thread, with a closure that writes the
+    /// answer; whoever wants the answer calls it where it suits.
+    func begin(
+        _ plain: PlainRequest,
+        _ completion: @escaping @Sendable (@escaping @Sendable () -> GatewayResponse) -> Void
+    ) -> BegunIdentify {
+        do throws(Failure) {
+            let parameters = try Parameters(query: plain.query, form: [])
+            if let format = parameters["f"], format != "json" { return .general }
+            let exchange = try IdentifyExchange(map: plain.map, parameters)
+            let cancel = try backend.askIdentify(
+                exchange.request, within: exchange.limit
+            ) { outcome in
+                completion {
+                    do throws(Failure) {
+                        return exchange.response(to: try outcome())
+                    } catch {
+                        return GatewayResponse(body: ErrorBody.json(error))
+                    }
+                }
+            }
+            return .asked(cancel: cancel)
+        } catch {
+            return .answered(GatewayResponse(body: ErrorBody.json(error)))
+        }
+    }
+}
+
+/// One identify as the gateway translates it: the request from the parameters, the answer to a body.
+struct IdentifyExchange: Sendable {
+    let request: IdentifyRequest
+    /// How long the client waits.
+    let limit: Duration
+    private let isTyped: Bool
+
+    /// Throws `Failure` that names the parameter at fault.
+    init(map text: String, _ parameters: Parameters) throws(Failure) {
+        request = try IdentifyResource.request(
+            map: try GatewayService.mapName(text), parameters)
+        isTyped = try parameters.flag("returnUnformattedValues", default: false)
+        limit = try parameters.timeout()
+    }
+
+    func response(to answer: IdentifyAnswer) -> GatewayResponse {
+        let body = IdentifyResource.body(
+            answer, returnGeometry: request.returnGeometry, isTyped: isTyped)
+        return GatewayResponse(body: body, sequence: answer.sequence)
+    }
+}
