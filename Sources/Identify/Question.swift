@@ -32,13 +32,16 @@ struct Question {
         self.reference = reference
         let screenReference = request.spatialReference ?? reference
         let source = request.geometrySpatialReference ?? screenReference
-        let toMap = try transforms.transform(from: source, to: reference)
+        // Also where neither screen nor output would ask for it.
+        _ = try Failure.naming("sr") { () throws(Failure) in
+            try transforms.transform(from: screenReference, to: reference)
+        }
+        let toMap = try Failure.naming("geometry") { () throws(Failure) in
+            try transforms.transform(from: source, to: reference)
+        }
         let geometry = request.geometry.withoutEnvelope
-        let projected: Shape
-        do throws(Failure) {
-            projected = try toMap?.forward(geometry) ?? geometry
-        } catch {
-            throw Failure(error.code, "geometry: " + error.message)
+        let projected = try Failure.naming("geometry") { () throws(Failure) in
+            try toMap?.forward(geometry) ?? geometry
         }
         shape = PreparedShape(projected)
         middle = projected.centroid.flatMap { $0.isFinite ? $0 : nil }
@@ -56,6 +59,19 @@ struct Question {
                     * 39.37
             }
         searchEnvelope = shape.envelope.expanded(by: distance).widened
+    }
+}
+
+extension Failure {
+    /// Puts the name of the parameter at fault before what `body` throws.
+    fileprivate static func naming<Value>(
+        _ parameter: String, _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        do throws(Failure) {
+            return try body()
+        } catch {
+            throw Failure(error.code, parameter + ": " + error.message, details: error.details)
+        }
     }
 }
 

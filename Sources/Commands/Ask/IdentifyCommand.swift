@@ -4,8 +4,10 @@
 internal import ArgumentParser
 internal import CairnClient
 internal import CairnModel
+internal import Dataset
 internal import FoundationEssentials
 internal import Geometry
+internal import PROJ
 internal import Terminal
 
 struct IdentifyCommand: SiteCommand {
@@ -162,7 +164,7 @@ struct IdentifyCommand: SiteCommand {
         return LayerSelection(option, ids: ids)
     }
 
-    /// The map's initial extent, when the request is in the map's own spatial reference.
+    /// The map's initial extent, in the spatial reference of the request.
     private static func defaultScreen(_ map: MapDescription, _ sr: SpatialReference?) throws
         -> Envelope
     {
@@ -170,11 +172,14 @@ struct IdentifyCommand: SiteCommand {
             throw Failure(
                 .conflict, "map '\(map.name)' is blank: no layer of it is loaded, so give --extent")
         }
-        guard sr.map({ $0.isEquivalent(to: own) }) ?? true else {
+        guard let sr, !sr.isEquivalent(to: own) else { return extent }
+        let transform = try CoordinateTransform(from: own, to: sr)
+        do throws(Failure) {
+            return try transform.forward(Shape.envelope(extent)).envelope
+        } catch {
             throw UsageFailure(
-                "--sr differs from the map's: give --extent in that spatial reference")
+                "the map's extent has no place in --sr: give --extent in that spatial reference")
         }
-        return extent
     }
 }
 
