@@ -48,6 +48,8 @@ let tier0: [Target] = [
     .systemLibrary(name: "CPROJ", path: "Sources/CPROJ"),
     .systemLibrary(name: "CSodium", path: "Sources/CSodium"),
     .systemLibrary(name: "CZlib", path: "Sources/CZlib"),
+    .systemLibrary(name: "CCurl", path: "Sources/CCurl"),
+    .systemLibrary(name: "CExpat", path: "Sources/CExpat"),
     .target(name: "CCairnLinux", path: "Sources/CCairnLinux"),
 ]
 
@@ -58,6 +60,8 @@ let tier1: [Target] = [
     library("GDAL", ["CGDAL"]),
     library("GEOS", ["CGEOS"]),
     library("PROJ", ["CPROJ"]),
+    library("Curl", ["CCurl"]),
+    library("Expat", ["CExpat"]),
 ]
 
 let tier2: [Target] = [
@@ -72,6 +76,9 @@ let tier2: [Target] = [
 
 let tier3: [Target] = [
     library("Site", ["CairnModel", "Platform"]),
+    library(
+        "Remote",
+        ["CairnModel", "Curl", "Dataset", "Expat", "Geometry", "PROJ", "Platform", "Site"]),
     library("EventLog", ["CairnModel", "Platform", "SQLite"]),
     library("Bus", ["CairnModel", "Platform", "ZeroMQ", collections]),
 ]
@@ -97,7 +104,7 @@ let tier5: [Target] = [
         "MapStateService",
         [
             "Bus", "CairnClient", "CairnModel", "Dataset", "Expression", "Geometry", "MapState",
-            "PROJ", "Platform", "Raster", "Site", logging,
+            "PROJ", "Platform", "Raster", "Remote", "Site", logging,
         ]),
     library(
         "Supervisor",
@@ -109,7 +116,8 @@ let tier5: [Target] = [
         "Worker",
         [
             "Bus", "CairnClient", "CairnModel", "Daemon", "Dataset", "Geometry", "Identify",
-            "JobKinds", "Locator", "MapState", "Platform", "Raster", "Site", collections, logging,
+            "JobKinds", "Locator", "MapState", "Platform", "Raster", "Remote", "Site",
+            collections, logging,
         ]),
     library(
         "Gateway",
@@ -161,6 +169,13 @@ let testTargets: [Target] = [
             "Dataset", "CairnModel", "Geometry", "GDAL", "PROJ", "Platform", "SpatialIndex",
             "TestKit",
         ]),
+    tests("CurlTests", ["Curl", "TestKit"]),
+    tests("ExpatTests", ["Expat", "TestKit"]),
+    tests(
+        "RemoteTests",
+        [
+            "Remote", "CairnModel", "Curl", "Expat", "Geometry", "Identify", "Site", "TestKit",
+        ]),
     tests("RasterTests", ["Raster", "CairnModel", "Geometry", "Platform", "TestKit"]),
     tests("MapStateTests", ["MapState", "CairnModel", "Geometry", "TestKit"]),
     tests(
@@ -194,7 +209,7 @@ let testTargets: [Target] = [
         "WorkerTests",
         [
             "Worker", "Bus", "CairnClient", "CairnModel", "Dataset", "Geometry", "JobKinds",
-            "Locator", "MapState", "Platform", "Site", "TestKit",
+            "Locator", "MapState", "Platform", "Remote", "Site", "TestKit",
         ]),
     tests(
         "GatewayTests",

@@ -111,12 +111,18 @@ public struct IdentifyAnswer: Hashable, Sendable, Codable {
     public var isStale: Bool
     /// What came of every layer, when asked for.
     public var explanation: IdentifyExplanation?
+    /// Layers on other servers that could not be asked, top first; nil when there are none.
+    ///
+    /// The answer lacks what they would have said.
+    public var failures: [LayerFailure]?
 
     /// Makes an answer.
     public init(
         layers: [IdentifyLayerResult], spatialReference: SpatialReference, sequence: Int64,
-        isStale: Bool, explanation: IdentifyExplanation? = nil
+        isStale: Bool, explanation: IdentifyExplanation? = nil,
+        failures: [LayerFailure]? = nil
     ) {
+        self.failures = failures
         self.layers = layers
         self.spatialReference = spatialReference
         self.sequence = sequence

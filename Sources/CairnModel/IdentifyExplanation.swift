@@ -40,6 +40,8 @@ public struct LayerExplanation: Hashable, Sendable, Codable {
         case searched
         /// They were not; `reason` says why.
         case skipped
+        /// It lies on another server that did not answer as it should; `reason` and `detail` say why.
+        case failed
     }
 
     /// Why a layer was not searched; the first that applies, in this order.
@@ -64,6 +66,8 @@ public struct LayerExplanation: Hashable, Sendable, Codable {
         case blankMap
         /// `top` was asked, and a layer above it had a hit.
         case afterTop
+        /// Another server did not answer as it should.
+        case remoteFailed
     }
 
     /// The layer or group.

@@ -7,6 +7,8 @@ public enum LayerSource: Hashable, Sendable {
     case dataset(ContentID)
     /// The pixels of an immutable raster of the site.
     case raster(ContentID)
+    /// Layers of a Web Map Service.
+    case wms(WMSSource)
     /// Shapes that clients draw, kept in the map itself.
     case graphics(GraphicsSource)
 
@@ -18,7 +20,16 @@ public enum LayerSource: Hashable, Sendable {
         switch self {
         case .dataset: "feature"
         case .raster: "raster"
+        case .wms: "WMS"
         case .graphics: "graphics"
+        }
+    }
+
+    /// Whether the layer's content lies on another server.
+    public var isRemote: Bool {
+        switch self {
+        case .wms: true
+        case .dataset, .raster, .graphics: false
         }
     }
 
@@ -38,7 +49,7 @@ public struct GraphicsSource: Hashable, Sendable, Codable {
 }
 
 extension LayerSource: Codable {
-    private enum CodingKeys: String, CodingKey { case dataset, raster, graphics }
+    private enum CodingKeys: String, CodingKey { case dataset, raster, wms, graphics }
 
     /// Reads `{"<kind>": …}`.
     public init(from decoder: any Decoder) throws {
@@ -48,13 +59,15 @@ extension LayerSource: Codable {
             self = .dataset(try container.decode(ContentID.self, forKey: .dataset))
         case .raster:
             self = .raster(try container.decode(ContentID.self, forKey: .raster))
+        case .wms: self = .wms(try container.decode(WMSSource.self, forKey: .wms))
         case .graphics:
             self = .graphics(try container.decode(GraphicsSource.self, forKey: .graphics))
         case nil:
             throw DecodingError.dataCorrupted(
                 DecodingError.Context(
                     codingPath: decoder.codingPath,
-                    debugDescription: "expected the kind of source: dataset, raster, graphics"))
+                    debugDescription: "expected the kind of source: dataset, raster, wms, graphics")
+            )
         }
     }
 
@@ -64,6 +77,7 @@ extension LayerSource: Codable {
         switch self {
         case .dataset(let dataset): try container.encode(dataset, forKey: .dataset)
         case .raster(let raster): try container.encode(raster, forKey: .raster)
+        case .wms(let source): try container.encode(source, forKey: .wms)
         case .graphics(let source): try container.encode(source, forKey: .graphics)
         }
     }

@@ -36,13 +36,17 @@ public struct LayerProperties: Hashable, Sendable, Codable {
     public var hasM: Bool
     /// Size and bands of a raster; nil for every other kind of layer.
     public var raster: RasterProperties?
+    /// What another server says of the layer; nil for layers of this site.
+    public var service: ServiceProperties?
 
     /// Makes properties.
     public init(
         extent: Envelope?, spatialReference: SpatialReference, geometryType: GeometryType?,
         fields: [FieldDescription], featureCount: Int, geographicExtent: Envelope? = nil,
-        hasZ: Bool = false, hasM: Bool = false, raster: RasterProperties? = nil
+        hasZ: Bool = false, hasM: Bool = false, raster: RasterProperties? = nil,
+        service: ServiceProperties? = nil
     ) {
+        self.service = service
         self.raster = raster
         self.geographicExtent = geographicExtent
         self.hasZ = hasZ
@@ -58,7 +62,7 @@ public struct LayerProperties: Hashable, Sendable, Codable {
 extension LayerProperties {
     private enum CodingKeys: String, CodingKey {
         case extent, spatialReference, geometryType, fields, featureCount, geographicExtent
-        case hasZ, hasM, raster
+        case hasZ, hasM, raster, service
     }
 
     /// Reads every member; `hasZ` and `hasM` are false where they are absent.
@@ -75,7 +79,8 @@ extension LayerProperties {
                 Envelope.self, forKey: .geographicExtent),
             hasZ: try members.decodeIfPresent(Bool.self, forKey: .hasZ) ?? false,
             hasM: try members.decodeIfPresent(Bool.self, forKey: .hasM) ?? false,
-            raster: try members.decodeIfPresent(RasterProperties.self, forKey: .raster))
+            raster: try members.decodeIfPresent(RasterProperties.self, forKey: .raster),
+            service: try members.decodeIfPresent(ServiceProperties.self, forKey: .service))
     }
 
     /// Writes what is known; `hasZ` and `hasM` only where they are true.
@@ -90,6 +95,7 @@ extension LayerProperties {
         if hasZ { try members.encode(true, forKey: .hasZ) }
         if hasM { try members.encode(true, forKey: .hasM) }
         try members.encodeIfPresent(raster, forKey: .raster)
+        try members.encodeIfPresent(service, forKey: .service)
     }
 }
 

@@ -15,7 +15,7 @@ public struct CairnCommand: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             UpCommand.self, DownCommand.self, StatusCommand.self, ImportCommand.self,
-            MapCommands.self,
+            MapCommands.self, CredentialCommands.self,
             IdentifyCommand.self, GeocodeCommand.self, SuggestCommand.self, ReverseCommand.self,
             LocatorCommands.self, JobCommands.self, LogCommands.self,
             ReplayCommand.self, ViewCommand.self,

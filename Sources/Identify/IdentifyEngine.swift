@@ -18,19 +18,32 @@ public final class IdentifyEngine: Sendable {
     /// Opens the raster of that name anew; throws `Failure` when it cannot be opened.
     public typealias RasterProvider = @Sendable (ContentID) throws(Failure) -> sending RasterFile
 
+    /// Asks layers on other servers, all at once, until the moment given at most; the answers in order
+    /// of the questions.
+    public typealias RemoteProvider =
+        @Sendable (
+            [RemoteQuestion], ContinuousClock.Instant?, () -> Bool
+        ) -> [Result<RemoteAnswer, Failure>]
+
     private let sources: LayerSources
     private let kept = SharedState()
 
     /// An engine on the datasets that `datasets` lends and the rasters that `rasters` opens.
     ///
-    /// Without `rasters` a map with a raster layer is refused.
+    /// Layers on other servers are asked through `remotes`. Without `rasters` a map with a raster layer
+    /// is refused; without `remotes` such layers are failures in the answer.
     public init(
         datasets: @escaping DatasetProvider,
         rasters: @escaping RasterProvider = { id throws(Failure) in
             throw Failure(.notFound, "raster \(id): this program opens none")
+        },
+        remotes: @escaping RemoteProvider = { questions, _, _ in
+            questions.map { _ in
+                .failure(Failure(.unavailable, "this program asks no other servers"))
+            }
         }
     ) {
-        sources = LayerSources(datasets: datasets, rasters: rasters)
+        sources = LayerSources(datasets: datasets, rasters: rasters, remotes: remotes)
     }
 
     /// The features of `map` near the request's geometry: top layer first, then by distance, then by
@@ -42,6 +55,7 @@ public final class IdentifyEngine: Sendable {
     /// datasets throw.
     public func identify(
         _ request: IdentifyRequest, in map: MapDescription, isStale: Bool = false,
+        until deadline: ContinuousClock.Instant? = nil,
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws(Failure) -> IdentifyAnswer {
         try request.check()
@@ -64,7 +78,7 @@ public final class IdentifyEngine: Sendable {
         defer { kept.giveBack(state) }
         let run = IdentifyRun(
             request: request, map: map, reference: reference, output: output,
-            sources: sources, isCancelled: isCancelled)
+            sources: sources, deadline: deadline, isCancelled: isCancelled)
         try run.answer(&answer, &state)
         return answer
     }
@@ -74,4 +88,5 @@ public final class IdentifyEngine: Sendable {
 struct LayerSources: Sendable {
     let datasets: IdentifyEngine.DatasetProvider
     let rasters: IdentifyEngine.RasterProvider
+    let remotes: IdentifyEngine.RemoteProvider
 }

@@ -17,6 +17,8 @@ struct IdentifyRun {
     /// The spatial reference of the geometries in the answer.
     let output: SpatialReference
     let sources: LayerSources
+    /// Handed on to whoever asks other servers.
+    let deadline: ContinuousClock.Instant?
     let isCancelled: () -> Bool
 
     /// Fills in the layers that have a hit, as a tree, and what came of all where that is asked for.
@@ -28,9 +30,26 @@ struct IdentifyRun {
         var form = OutputForm(request, output)
         var found: [LayerID: IdentifyLayerResult] = [:]
         var notes = LayerNotes()
-        for layer in resolution.searched(request, scale: question.scale) {
-            let finding = try searchable(layer, &kept).search(
-                question, &form, kept.transforms, isCancelled)
+        var remotes = RemoteBatch()
+        let searched = resolution.searched(request, scale: question.scale)
+        for (place, layer) in searched.enumerated() {
+            if layer.isRemote, remotes[layer.id] == nil {
+                ask(searched[place...], question, kept.transforms, &remotes)
+            }
+            let finding: LayerFinding
+            do throws(Failure) {
+                finding = try searchable(layer, remotes, &kept).search(
+                    question, &form, kept.transforms, isCancelled)
+            } catch {
+                // What lies here is answered whatever becomes of other servers.
+                guard layer.isRemote, !isCancelled() else { throw error }
+                notes.failures[layer.id] = error
+                answer.failures =
+                    (answer.failures ?? []) + [
+                        LayerFailure(layerID: layer.id, layerName: layer.name, error: error)
+                    ]
+                continue
+            }
             if request.explain { notes.findings[layer.id] = finding }
             guard let result = finding.result else { continue }
             found[layer.id] = result
@@ -50,9 +69,25 @@ struct IdentifyRun {
                 request, map.rootLayers, scale: question.scale, notes))
     }
 
+    /// Asks other servers for the layers from here on: all of them, or, where one hit ends the search,
+    /// those that follow each other.
+    private func ask(
+        _ layers: ArraySlice<LayerDescription>, _ question: Question, _ transforms: Transforms,
+        _ remotes: inout RemoteBatch
+    ) {
+        let asked =
+            request.layers.option == .top
+            ? Array(layers.prefix { $0.isRemote }) : layers.filter(\.isRemote)
+        remotes.ask(asked) { questions in
+            sources.remotes(questions, deadline, isCancelled)
+        } _: { layer throws(Failure) in
+            try RemoteQuestion(question, to: layer, request, transforms)
+        }
+    }
+
     /// The way to search a layer: the one place that knows the kinds of sources.
     private func searchable(
-        _ layer: LayerDescription, _ kept: inout EngineState
+        _ layer: LayerDescription, _ remotes: RemoteBatch, _ kept: inout EngineState
     ) throws(Failure) -> any SearchableLayer {
         guard case .layer(let source) = layer.kind, let properties = layer.properties else {
             throw Failure(.internal, "layer \(layer.id) is not loaded")
@@ -71,6 +106,11 @@ struct IdentifyRun {
             return RasterSearch(
                 layer: layer, raster: raster,
                 toRaster: try kept.transforms.transform(from: reference, to: own))
+        case .wms:
+            guard let answer = remotes[layer.id] else {
+                throw Failure(.internal, "layer \(layer.id) was not asked")
+            }
+            return RemoteSearch(layer: layer, answer: answer)
         case .graphics(let source):
             let toMap = try kept.transforms.transform(
                 from: source.spatialReference, to: reference)
@@ -115,6 +155,11 @@ struct IdentifyRun {
         let index = try kept.index(key, plain, isCancelled)
         return FeatureSource(dataset: dataset, toMap: toMap, index: index, cache: cache)
     }
+}
+
+extension LayerDescription {
+    /// Whether another server is asked for it.
+    fileprivate var isRemote: Bool { kind.source?.isRemote == true }
 }
 
 extension Failure {

@@ -7,6 +7,8 @@ internal import CairnModel
 struct LayerNotes {
     /// What came of the layers that were searched.
     var findings: [LayerID: LayerFinding] = [:]
+    /// Why layers on other servers could not be asked.
+    var failures: [LayerID: Failure] = [:]
     /// The layer whose hit ended a search for `top`.
     var top: LayerDescription?
 }
@@ -22,6 +24,13 @@ extension LayerResolution {
     ) -> [LayerExplanation] {
         let wanted = request.layers.ids.map { expanded($0) }
         return topFirst(roots).map { layer in
+            if let failure = notes?.failures[layer.id] {
+                var entry = LayerExplanation(
+                    skipped: layer.id, layerName: layer.name, reason: .remoteFailed,
+                    detail: failure.description)
+                entry.status = .failed
+                return entry
+            }
             if let finding = notes?.findings[layer.id] {
                 return LayerExplanation(searched: layer, finding)
             }
@@ -51,6 +60,7 @@ extension LayerResolution {
             let range = part?.scaleRange ?? .unlimited
             return "the scale 1:\(scale ?? 0) lies outside \(name(part, around: layer))'s range, "
                 + "minScale \(range.minScale), maxScale \(range.maxScale)"
+        case .remoteFailed: return "the server did not answer as it should"
         case .blankMap: return "the map has no spatial reference: its basemap is not loaded"
         case .afterTop:
             return "layer \(top?.id ?? 0) '\(top?.name ?? "")' above it had a hit, and only the "

@@ -10,7 +10,9 @@ internal import PROJ
 struct Question {
     /// The map's spatial reference; the shape and the distance are in it.
     let reference: SpatialReference
-    /// The query geometry.
+    /// The query geometry as it is, in the map's spatial reference.
+    let geometry: Shape
+    /// The query geometry, ready for exact questions.
     let shape: PreparedShape
     /// How far from it a feature still counts, in map units.
     let distance: Double
@@ -43,6 +45,7 @@ struct Question {
         let projected = try Failure.naming("geometry") { () throws(Failure) in
             try toMap?.forward(geometry) ?? geometry
         }
+        self.geometry = projected
         shape = PreparedShape(projected)
         middle = projected.centroid.flatMap { $0.isFinite ? $0 : nil }
         let screen = try Screen(request, screenReference, reference, projected, transforms)

@@ -10,7 +10,54 @@ extension LayerSource {
     func check() throws(Failure) {
         switch self {
         case .dataset, .raster: break
+        case .wms(let source):
+            try Self.check(source.url, source.credential)
+            guard 1...100 ~= source.layers.count,
+                source.layers.allSatisfy({ 1...MapLimits.layerNameBytes ~= $0.utf8.count }),
+                !source.layers.contains(where: { $0.contains(",") })
+            else {
+                throw Failure(
+                    .invalidParameter,
+                    "WMS layers: expected 1 to 100 names of 1 to \(MapLimits.layerNameBytes) bytes, "
+                        + "without ','")
+            }
+            guard [nil, "1.1.1", "1.3.0"].contains(source.version) else {
+                throw Failure(.invalidParameter, "WMS version: expected 1.1.1 or 1.3.0")
+            }
         case .graphics(let source): try source.spatialReference.checkForm()
+        }
+    }
+
+    /// Throws unless it is the address of a server, without a secret in it.
+    private static func check(_ url: String, _ credential: String?) throws(Failure) {
+        let lowered = url.lowercased()
+        guard let scheme = ["http://", "https://"].first(where: { lowered.hasPrefix($0) }),
+            url.utf8.count <= 2048, url.utf8.allSatisfy({ 33...126 ~= $0 }), !url.contains("#")
+        else {
+            throw Failure(
+                .invalidParameter,
+                "URL: expected http:// or https://, and at most 2048 printable ASCII characters "
+                    + "without '#'")
+        }
+        let host = lowered.dropFirst(scheme.count).prefix { !"/?".contains($0) }
+        let isSecret = ["token=", "password=", "apikey=", "api_key=", "access_token="]
+            .contains { lowered.contains($0) }
+        guard !host.isEmpty, !host.contains("@"), !isSecret else {
+            throw Failure(
+                .invalidParameter,
+                "URL: expected a host, and no secret: the log keeps URLs for ever, so give the name "
+                    + "of a credential instead")
+        }
+        if let credential {
+            guard 1...64 ~= credential.utf8.count,
+                credential.allSatisfy({
+                    $0.isASCII && ($0.isLetter || $0.isNumber || "-_".contains($0))
+                })
+            else {
+                throw Failure(
+                    .invalidParameter,
+                    "credential: expected a name of 1 to 64 letters, digits, '-' or '_'")
+            }
         }
     }
 
@@ -18,7 +65,7 @@ extension LayerSource {
     var hasFields: Bool {
         switch self {
         case .dataset: true
-        case .raster, .graphics: false
+        case .raster, .wms, .graphics: false
         }
     }
 }

@@ -51,7 +51,7 @@ final class Inbox: Sendable {
         if let refusal { request.reply(failure: refusal) } else { signal.yield() }
     }
 
-    /// Puts a result or a wake-up in; there is at most one of each outstanding.
+    /// Puts a result or a wake-up in; there are only so many outstanding as loads under way.
     func put(_ item: Item) {
         inner.withLock { $0.items.append(item) }
         signal.yield()

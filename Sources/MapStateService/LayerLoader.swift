@@ -8,6 +8,7 @@ internal import Geometry
 internal import PROJ
 internal import Platform
 internal import Raster
+internal import Remote
 internal import Site
 
 /// A layer of a map, and what it shall be loaded from.
@@ -25,42 +26,68 @@ struct LoadedLayer: Sendable {
     var result: Result<LayerProperties, Failure>
 }
 
-/// Reads layers' sources on a thread of its own, one after the other, because that may wait for a
-/// disk.
+/// Reads layers' sources on threads of its own, because that may wait for a disk or another server.
+///
+/// One thread reads what lies in the site; a few ask other servers, so that one that does not answer
+/// holds up no layer of the site, and few others.
 final class LayerLoader: Sendable {
-    private let queue = BlockingQueue<LayerToLoad>(capacity: 1)
-    private let thread: PinnedThread
+    /// Where a layer is read.
+    enum Lane: Int, CaseIterable {
+        case site, remote
 
-    /// Starts the thread; `deliver` is called on it with every result.
+        /// How many layers are read at once.
+        var width: Int { self == .site ? 1 : 4 }
+
+        init(_ source: LayerSource?) { self = source?.isRemote == true ? .remote : .site }
+    }
+
+    private let queues: [BlockingQueue<LayerToLoad>]
+    private let threads: [PinnedThread]
+
+    /// Starts the threads; `deliver` is called on them with every result.
     init(
         site: Site, deliver: @escaping @Sendable (LoadedLayer) -> Void
     ) throws(Failure) {
-        let queue = queue
+        let remotes = RemoteServices(credentials: site.credentials)
+        queues = Lane.allCases.map { BlockingQueue<LayerToLoad>(capacity: $0.width) }
+        var threads: [PinnedThread] = []
         do {
-            thread = try PinnedThread(name: "layer-loader") {
-                while let layer = queue.pop() {
-                    let result = Result { () throws(Failure) in try Self.load(layer, in: site) }
-                    deliver(LoadedLayer(layer: layer, result: result))
+            for lane in Lane.allCases {
+                let queue = queues[lane.rawValue]
+                for number in 0..<lane.width {
+                    threads.append(
+                        try PinnedThread(name: "load-\(lane)-\(number)") {
+                            while let layer = queue.pop() {
+                                let result = Result { () throws(Failure) in
+                                    try Self.load(layer, in: site, remotes)
+                                }
+                                deliver(LoadedLayer(layer: layer, result: result))
+                            }
+                        })
                 }
             }
         } catch {
+            for queue in queues { queue.close() }
             throw Failure(error)
         }
+        self.threads = threads
     }
 
-    /// Hands a layer over; false while another one is being loaded.
-    func start(_ layer: LayerToLoad) -> Bool { queue.tryPush(layer) }
+    /// Hands a layer over; false while as many of its lane are being loaded as can be.
+    func start(_ layer: LayerToLoad) -> Bool {
+        queues[Lane(layer.source).rawValue].tryPush(layer)
+    }
 
-    /// Waits for the layer under way and ends the thread.
+    /// Waits for the layers under way and ends the threads.
     func stop() {
-        queue.close()
-        thread.join()
+        for queue in queues { queue.close() }
+        for thread in threads { thread.join() }
     }
 
     private static func load(
-        _ layer: LayerToLoad, in site: Site
+        _ layer: LayerToLoad, in site: Site, _ remotes: RemoteServices
     ) throws(Failure) -> LayerProperties {
-        var properties = try read(layer.source, in: site)
+        var properties = try read(layer.source, in: site, remotes)
         if properties.geographicExtent == nil {
             properties.geographicExtent = GeographicExtent.of(properties)
         }
@@ -73,13 +100,14 @@ final class LayerLoader: Sendable {
 
     /// What the source says of itself: the one place that knows how each kind is loaded.
     private static func read(
-        _ source: LayerSource, in site: Site
+        _ source: LayerSource, in site: Site, _ remotes: RemoteServices
     ) throws(Failure) -> LayerProperties {
         switch source {
         case .dataset(let dataset):
             return try Dataset(path: site.datasetPath(dataset)).properties
         case .raster(let raster):
             return try RasterFile(raster, in: site.rastersDirectory, isVerified: true).properties
+        case .wms: return try remotes.load(source)
         case .graphics(let source):
             let reference = source.spatialReference
             do throws(PROJError) { _ = try reference.coordinateSystem.unit() } catch {

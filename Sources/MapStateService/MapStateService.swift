@@ -22,8 +22,7 @@ public actor MapStateService {
     private let logger: Logger
     private let log: MapLog
     private var loader: LayerLoader?
-    private var isLoading = false
-    private var waiting = LoadQueue()
+    private var lanes = LoadLanes()
     private var timer: BusThread.Timer?
 
     /// How often a command is decided anew because somebody else changed the map meanwhile.
@@ -48,14 +47,14 @@ public actor MapStateService {
         let inbox = inbox
         let loader = try LayerLoader(site: site) { inbox.put(.loaded($0)) }
         self.loader = loader
-        waiting.refill(from: log.state)
+        lanes.refill(from: log.state)
         try bus.bindRouter(.mapRequests) { inbox.put($0) }
         timer = bus.schedule(every: Self.retryInterval) { inbox.put(.wake) }
         logger.info(
             "maps ready",
             metadata: [
                 "sequence": "\(log.state.sequence)", "maps": "\(log.state.mapNames.count)",
-                "toLoad": "\(waiting.count)",
+                "toLoad": "\(lanes.waitingCount)",
             ])
         inbox.put(.wake)
         for await _ in inbox.signals {
@@ -146,22 +145,30 @@ public actor MapStateService {
 
     private func noteLoad(_ event: MapEvent, of map: MapName) {
         switch event {
-        case .layerAdded(let event) where event.kind != .group: waiting.add(map, event.layer)
-        case .layerSourceChanged(let event): waiting.add(map, event.layer)
-        case .layerLoadStarted(let event): waiting.add(map, event.layer)
+        case .layerAdded(let event) where event.kind != .group:
+            lanes.add(map, event.layer, log.state)
+        case .layerSourceChanged(let event): lanes.add(map, event.layer, log.state)
+        case .layerLoadStarted(let event): lanes.add(map, event.layer, log.state)
         default: break
         }
     }
 
     // MARK: Loading
 
-    /// Starts the next load unless one is under way; the log being away leaves it for later.
+    /// Starts the next loads where there is room; the log being away leaves them for later.
     private func loadNext() async {
-        while !isLoading, let next = waiting.first {
+        for lane in LayerLoader.Lane.allCases { await loadNext(in: lane) }
+    }
+
+    private func loadNext(in lane: LayerLoader.Lane) async {
+        while let next = lanes.next(in: lane) {
             do throws(Failure) {
                 try await log.catchUp()
-                guard let layer = log.state.layerToLoad(next.map, next.layer) else {
-                    waiting.removeFirst()
+                guard let layer = log.state.layerToLoad(next.map, next.layer),
+                    LayerLoader.Lane(layer.source) == lane
+                else {
+                    lanes.removeFirst(in: lane)
+                    // Its source changed while it waited: it is in the other lane by then.
                     continue
                 }
                 if log.state.status(of: next.layer, in: next.map) == .notLoaded {
@@ -169,8 +176,8 @@ public actor MapStateService {
                         [.layerLoadStarted(LayerLoadStarted(layer: next.layer))], to: next.map,
                         because: nil)
                 }
-                isLoading = loader?.start(layer) ?? false
-                waiting.removeFirst()
+                if loader?.start(layer) == true { lanes.started(in: lane) }
+                lanes.removeFirst(in: lane)
             } catch {
                 guard error.code == .conflict else {
                     logger.warning("a load has to wait", metadata: ["reason": "\(error)"])
@@ -182,7 +189,7 @@ public actor MapStateService {
 
     /// Makes what the loader found part of the log, unless the layer has changed since.
     private func record(_ loaded: LoadedLayer) async {
-        isLoading = false
+        lanes.ended(in: LayerLoader.Lane(loaded.layer.source))
         let (map, layer) = (loaded.layer.map, loaded.layer.layer)
         var event = Self.event(of: loaded)
         for _ in 0..<Self.attempts {
@@ -208,7 +215,7 @@ public actor MapStateService {
                 break
             }
         }
-        waiting.add(map, layer)
+        lanes.add(map, layer, log.state)
     }
 
     private static func event(of loaded: LoadedLayer) -> MapEvent {
@@ -217,46 +224,6 @@ public actor MapStateService {
             .layerLoaded(LayerLoaded(layer: loaded.layer.layer, properties: properties))
         case .failure(let error):
             .layerLoadFailed(LayerLoadFailed(layer: loaded.layer.layer, error: error))
-        }
-    }
-}
-
-/// The layers that wait to be loaded, each once, oldest first; at most as many as there are layers.
-struct LoadQueue {
-    struct Entry: Hashable {
-        var map: MapName
-        var layer: LayerID
-    }
-
-    private var entries: [Entry] = []
-    private var head = 0
-    private var known: Set<Entry> = []
-
-    var count: Int { entries.count - head }
-    var first: Entry? { head < entries.count ? entries[head] : nil }
-
-    mutating func add(_ map: MapName, _ layer: LayerID) {
-        let entry = Entry(map: map, layer: layer)
-        if known.insert(entry).inserted { entries.append(entry) }
-    }
-
-    mutating func removeFirst() {
-        guard let first else { return }
-        known.remove(first)
-        head += 1
-        if head == entries.count {
-            entries = []
-            head = 0
-        }
-    }
-
-    /// Adds every layer that is not loaded or was being loaded.
-    mutating func refill(from state: MapsState) {
-        for name in state.mapNames {
-            for layer in state.map(named: name)?.layers ?? []
-            where layer.loadStatus == .notLoaded || layer.loadStatus == .loading {
-                add(name, layer.id)
-            }
         }
     }
 }

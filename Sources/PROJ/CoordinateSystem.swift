@@ -25,6 +25,8 @@ public enum CoordinateSystem: Hashable, Sendable {
         public var isAngular: Bool
         /// Metres per unit, or radians per unit when angular.
         public var factor: Double
+        /// Whether the authority puts latitude or northing first.
+        public var isNorthFirst: Bool
     }
 
     /// The unit of the system's x axis; about a millisecond, since PROJ's database is read.
@@ -92,11 +94,14 @@ final class ProjectionContext {
         }
         let axes = unsafe ProjectionObject(found, self)
         var factor = 0.0
+        var direction: UnsafePointer<CChar>?
         _ = unsafe proj_cs_get_axis_info(
-            handle, axes.handle, 0, nil, nil, nil, &factor, nil, nil, nil)
+            handle, axes.handle, 0, nil, nil, &direction, &factor, nil, nil, nil)
+        let first = unsafe direction.map { unsafe String(cString: $0) }
         let kind = unsafe proj_cs_get_type(handle, axes.handle)
         return CoordinateSystem.Unit(
-            isAngular: kind == PJ_CS_TYPE_ELLIPSOIDAL, factor: factor)
+            isAngular: kind == PJ_CS_TYPE_ELLIPSOIDAL, factor: factor,
+            isNorthFirst: first == "north")
     }
 }
 

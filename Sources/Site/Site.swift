@@ -61,6 +61,8 @@ public struct Site: Hashable, Sendable {
     public var datasetsDirectory: String { path + "/datasets" }
     /// The directory of rasters.
     public var rastersDirectory: String { path + "/rasters" }
+    /// The secrets with which other servers are asked.
+    public var credentials: CredentialStore { CredentialStore(directory: path + "/credentials") }
     /// The directory of locators.
     public var locatorsDirectory: String { path + "/locators" }
     /// The directory of jobs' scratch files.

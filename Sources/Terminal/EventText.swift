@@ -68,6 +68,7 @@ extension LayerSource {
     public var summary: String {
         switch self {
         case .dataset(let content), .raster(let content): "\(content.rawValue.prefix(8))"
+        case .wms(let source): "WMS \(source.url)"
         case .graphics(let source):
             "graphics" + (source.spatialReference.wkid.map { " in \($0)" } ?? "")
         }

@@ -10,6 +10,7 @@ public import JobKinds
 internal import MapState
 internal import Platform
 internal import Raster
+public import Remote
 public import Site
 internal import Synchronization
 
@@ -34,10 +35,11 @@ public final class IdentifyOperations: Sendable {
     ///   - isStale: Whether the maps may have changed unnoticed.
     ///   - shelf: The datasets.
     ///   - rasters: The directory of rasters.
+    ///   - remotes: What asks other servers.
     ///   - readLog: Reads the log, for requests about the past.
     public init(
         follower: MapFollower, isStale: @escaping @Sendable () -> Bool, shelf: DatasetShelf,
-        rasters: String, readLog: @escaping MapFollower.Reader
+        rasters: String, remotes: RemoteServices, readLog: @escaping MapFollower.Reader
     ) {
         self.follower = follower
         self.isStale = isStale
@@ -48,6 +50,8 @@ public final class IdentifyOperations: Sendable {
                 try shelf.dataset(id)
             } rasters: { id throws(Failure) in
                 try RasterFile(id, in: rasters)
+            } remotes: { questions, deadline, isCancelled in
+                remotes.ask(questions, until: deadline, isCancelled: isCancelled)
             }
         }
     }
@@ -125,16 +129,21 @@ public final class IdentifyOperations: Sendable {
             let when = request.asOf.map { " at \($0)" } ?? ""
             throw Failure(.notFound, "there is no map '\(request.map)'\(when)")
         }
-        return try identify(request, in: map, isStale: isStale, isCancelled: isCancelled)
+        return try identify(
+            request, in: map, isStale: isStale, until: deadline, isCancelled: isCancelled)
     }
 
     private func identify(
         _ request: IdentifyRequest, in map: MapDescription, isStale: Bool,
+        until deadline: ContinuousClock.Instant? = nil,
         isCancelled: @escaping @Sendable () -> Bool
     ) throws(Failure) -> IdentifyAnswer {
         let engine = engines.withLock { $0.popLast() } ?? makeEngine()
         defer { engines.withLock { $0.append(engine) } }
-        return try engine.identify(request, in: map, isStale: isStale, isCancelled: isCancelled)
+        // A little earlier, so that what other servers have failed to say by then is still said in time.
+        return try engine.identify(
+            request, in: map, isStale: isStale, until: deadline.map { $0 - .milliseconds(250) },
+            isCancelled: isCancelled)
     }
 
     private func map(

@@ -6,6 +6,7 @@ internal import CairnModel
 public import Daemon
 internal import Logging
 internal import MapState
+internal import Remote
 internal import Site
 
 /// The process `cairn-identify`: follows the maps of a site and answers what is where on them.
@@ -32,7 +33,8 @@ public enum IdentifyProcess {
         }
         let operations = IdentifyOperations(
             follower: follower, isStale: { subscription.isStale },
-            shelf: DatasetShelf(site: daemon.site), rasters: daemon.site.rastersDirectory
+            shelf: DatasetShelf(site: daemon.site), rasters: daemon.site.rastersDirectory,
+            remotes: RemoteServices(credentials: daemon.site.credentials)
         ) { category, after, limit throws(Failure) in
             try await log.events(category: category, after: after, limit: limit)
         }

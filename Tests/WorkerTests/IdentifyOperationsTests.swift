@@ -8,6 +8,7 @@ import Foundation
 import Geometry
 import MapState
 import Platform
+import Remote
 import Site
 import Synchronization
 import TestKit
@@ -72,7 +73,8 @@ private final class History: Sendable {
     func operations(isStale: Bool = false) -> IdentifyOperations {
         IdentifyOperations(
             follower: follower, isStale: { isStale }, shelf: DatasetShelf(site: site),
-            rasters: site.rastersDirectory
+            rasters: site.rastersDirectory,
+            remotes: RemoteServices(credentials: site.credentials)
         ) { [self] category, after, limit throws(Failure) in
             readCount.add(1, ordering: .relaxed)
             let found = records.withLock { records in

@@ -10,7 +10,7 @@ internal import Platform
 /// whatever give a value or a `Failure`.
 public enum FixedLayout {
     /// The version written, and the only one read.
-    public static let version: UInt8 = 1
+    public static let version: UInt8 = 2
 
     /// The bytes of an identify request.
     public static func encode(_ request: IdentifyRequest) -> Data { encode(request, kind: 1) }

@@ -22,6 +22,22 @@ extension IdentifyExplanation: WireValue {
     }
 }
 
+/// Rare, so its JSON, as one text.
+extension LayerFailure: WireValue {
+    func write(to wire: inout WireOutput) {
+        let json = (try? CairnJSON.encode(self)) ?? Data()
+        wire.put(String(decoding: json, as: UTF8.self))
+    }
+
+    init(from wire: inout WireInput) throws(WireFault) {
+        let json = Data(try wire.get(String.self).utf8)
+        guard let value = try? CairnJSON.decode(LayerFailure.self, from: json) else {
+            throw .meaningless("a layer's failure")
+        }
+        self = value
+    }
+}
+
 extension IdentifyAnswer: WireValue {
     func write(to wire: inout WireOutput) {
         wire.put(layers)
@@ -29,6 +45,7 @@ extension IdentifyAnswer: WireValue {
         wire.put(sequence)
         wire.put(isStale)
         wire.put(explanation)
+        wire.put(failures)
     }
 
     init(from wire: inout WireInput) throws(WireFault) {
@@ -37,7 +54,8 @@ extension IdentifyAnswer: WireValue {
             spatialReference: try wire.get(),
             sequence: try wire.get(),
             isStale: try wire.get(),
-            explanation: try wire.get())
+            explanation: try wire.get(),
+            failures: try wire.get())
     }
 }
 

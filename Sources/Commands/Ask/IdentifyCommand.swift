@@ -213,6 +213,9 @@ extension IdentifyAnswer {
             for sublayer in layer.sublayerResults { add(sublayer, indent + "  ") }
         }
         for layer in layers { add(layer, "") }
+        for failure in failures ?? [] {
+            lines.append("\(failure.layerID) \(failure.layerName): \(failure.error.message)")
+        }
         let stale = isStale ? ", the log was out of reach" : ""
         let count = results.count
         let all = transferLimitExceeded ? " of \(hitCount)" : ""

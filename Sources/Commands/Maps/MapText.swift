@@ -35,6 +35,8 @@ extension LayerDescription {
         if !isVisible { parts.append("hidden") }
         if let graphics {
             parts.append("graphics × \(graphics.count)")
+        } else if let source = kind.source, source.isRemote {
+            parts.append("\(source.kindName) \(source.summary)")
         } else if let raster = properties?.raster {
             parts.append("raster \(raster.width) × \(raster.height) × \(raster.bands.count)")
         } else if let properties {

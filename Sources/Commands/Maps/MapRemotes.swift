@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import ArgumentParser
+internal import CairnModel
+
+struct MapAddWMS: MapChange {
+    static let configuration = CommandConfiguration(
+        commandName: "add-wms", abstract: "Add layers of a Web Map Service as one layer.")
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var place: PlaceOptions
+    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
+    @Argument(help: "The layer's name in the map.") var name: String
+    @OptionGroup var service: WMSOptions
+
+    func command(on map: MapDescription) throws -> MapCommand {
+        .addLayer(name: name, source: service.source, place: try place.place(on: map))
+    }
+}
+
+struct MapSetWMS: MapChange {
+    static let configuration = CommandConfiguration(
+        commandName: "set-wms", abstract: "Give a layer layers of a Web Map Service for its source."
+    )
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
+    @Argument(help: "The layer.") var layer: String
+    @OptionGroup var service: WMSOptions
+
+    func command(on map: MapDescription) throws -> MapCommand {
+        .setSource(layer: try map.layer(named: layer).id, source: service.source)
+    }
+}
+
+/// A Web Map Service and what is wanted of it.
+struct WMSOptions: ParsableArguments {
+    @Argument(help: "The service's address, http:// or https://.") var url: String
+    @Option(
+        name: .customLong("layer"), help: "The service's name of a layer; may be repeated.")
+    var layers: [String]
+    @Option(help: "1.1.1 or 1.3.0; what the service prefers otherwise.") var version: String?
+    @Option(help: "The name of a credential of the site.") var credential: String?
+
+    var source: LayerSource {
+        .wms(WMSSource(url: url, layers: layers, version: version, credential: credential))
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+/// A request with its repetitions and redirections, up to its answer.
+///
+/// A value: it does nothing itself.
+struct Exchange {
+    let request: WebRequest
+    /// When it is over.
+    let end: ContinuousClock.Instant
+    /// Where it is asked now.
+    private(set) var url: String
+    /// What is posted now.
+    private(set) var form: String?
+    /// When it may be sent next.
+    private(set) var notBefore: ContinuousClock.Instant
+    /// On its way.
+    var transfer: Transfer?
+    /// How often it was sent to ``url``.
+    var attempt = 0
+    var result: Result<WebResponse, WebError>?
+    private var redirectCount = 0
+    private var lastTrouble: WebError?
+
+    init(_ request: WebRequest, end: ContinuousClock.Instant) {
+        self.request = request
+        self.end = end
+        url = request.url
+        form = request.form
+        notBefore = .now
+    }
+
+    /// What is said when its time is over.
+    var lateness: WebError {
+        lastTrouble
+            ?? WebError(.timedOut, "there was no complete answer within \(request.timeout)")
+    }
+
+    /// What one sending came to.
+    enum Outcome {
+        case answered(WebResponse)
+        case redirected(status: Int, to: String)
+        case failed(WebError, isRetriable: Bool)
+    }
+
+    mutating func take(_ outcome: Outcome, at now: ContinuousClock.Instant) {
+        switch outcome {
+        case .answered(let response): result = .success(response)
+        case .redirected(let status, let target): follow(status, target)
+        case .failed(let error, let isRetriable):
+            lastTrouble = error
+            guard isRetriable, attempt < WebClient.attempts else {
+                result = .failure(error)
+                return
+            }
+            notBefore = now + WebClient.firstRest * (1 << (attempt - 1))
+            if notBefore >= end { result = .failure(error) }
+        }
+    }
+
+    private mutating func follow(_ status: Int, _ target: String) {
+        redirectCount += 1
+        guard redirectCount <= WebClient.redirections else {
+            result = .failure(
+                WebError(.refused, "it was redirected more than \(WebClient.redirections) times"))
+            return
+        }
+        guard let there = WebRequest.origin(of: target) else {
+            result = .failure(
+                WebError(.refused, "it was redirected to what is neither http nor https"))
+            return
+        }
+        if request.isConfidential, there != WebRequest.origin(of: url) {
+            result = .failure(
+                WebError(
+                    .refused,
+                    "it was redirected to another server, which must not see the credential"))
+            return
+        }
+        url = target
+        if status == 303 { form = nil }
+        attempt = 0
+    }
+}

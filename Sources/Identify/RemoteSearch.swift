@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Dataset
+internal import Geometry
+internal import PROJ
+
+/// The search of a layer on another server, which has been asked already.
+struct RemoteSearch: SearchableLayer {
+    let layer: LayerDescription
+    let answer: Result<RemoteAnswer, Failure>
+
+    /// A feature that counts.
+    private struct Hit {
+        var distance: Double
+        var feature: RemoteAnswer.Feature
+        /// Its place in the server's answer, from 1.
+        var number: Int
+    }
+
+    func search(
+        _ question: Question, _ form: inout OutputForm, _ transforms: Transforms,
+        _ isCancelled: () -> Bool
+    ) throws(Failure) -> LayerFinding {
+        let answer = try self.answer.get()
+        let hits = try hits(answer, question, transforms, isCancelled)
+        var finding = LayerFinding(candidateCount: answer.features.count)
+        if hits.isEmpty, !answer.isCut { return finding }
+        var groups: [(name: String?, results: [IdentifyResult])] = []
+        var count = 0
+        for hit in hits.prefix(form.resultsPerLayer) {
+            let geometry: Shape? =
+                if let shape = hit.feature.shape {
+                    try form.output(shape, from: hit.feature.spatialReference, transforms)
+                } else if let middle = question.middle {
+                    try form.output(.point(middle), from: question.reference, transforms)
+                } else {
+                    nil
+                }
+            guard form.take(geometry) else { break }
+            let result = result(hit, geometry, form)
+            count += 1
+            if let place = groups.firstIndex(where: { $0.name == hit.feature.group }) {
+                groups[place].results.append(result)
+            } else {
+                groups.append((hit.feature.group, [result]))
+            }
+        }
+        finding.result = IdentifyLayerResult(
+            layerID: layer.id, layerName: layer.name,
+            results: groups.first { $0.name == nil }?.results ?? [],
+            sublayerResults: groups.compactMap { name, results in
+                name.map {
+                    IdentifyLayerResult(
+                        layerID: layer.id, layerName: $0, results: results, sublayerResults: [],
+                        transferLimitExceeded: false)
+                }
+            }, transferLimitExceeded: answer.isCut || count < hits.count)
+        finding.result?.hitCount += hits.count - count
+        return finding
+    }
+
+    private func hits(
+        _ answer: RemoteAnswer, _ question: Question, _ transforms: Transforms,
+        _ isCancelled: () -> Bool
+    ) throws(Failure) -> [Hit] {
+        var hits: [Hit] = []
+        for (index, feature) in answer.features.enumerated() {
+            if index.isMultiple(of: 64) { try Failure.stop(if: isCancelled) }
+            var distance: Double? = answer.isSuperset ? nil : 0
+            if let shape = feature.shape {
+                let toMap = try transforms.transform(
+                    from: feature.spatialReference, to: question.reference)
+                if let placed = try? toMap?.forward(shape) ?? shape {
+                    let limit = answer.isSuperset ? question.distance : .greatestFiniteMagnitude
+                    distance =
+                        PreparedShape(placed).distance(
+                            to: question.shape, within: limit, isAbandoned: isCancelled)
+                        ?? distance
+                }
+            }
+            if let distance {
+                hits.append(Hit(distance: distance, feature: feature, number: index + 1))
+            }
+        }
+        guard answer.isSuperset else { return hits }
+        return hits.sorted { first, second in
+            (first.distance, first.feature.id ?? 0) < (second.distance, second.feature.id ?? 0)
+        }
+    }
+
+    private func result(_ hit: Hit, _ geometry: Shape?, _ form: OutputForm) -> IdentifyResult {
+        let attributes = hit.feature.attributes
+        let fields = attributes.fields
+        let wanted = layer.displayField == nil ? hit.feature.displayField : nil
+        let field =
+            wanted.flatMap { wanted in
+                fields.first { $0.name.lowercased() == wanted.lowercased() }?.name
+            } ?? layer.shownField(among: fields) ?? Dataset.objectIDField
+        let named = AttributeForm(form, layer, fields)
+        return IdentifyResult(
+            layerID: layer.id, layerName: hit.feature.group ?? layer.name,
+            objectID: hit.feature.id ?? Int64(hit.number), displayFieldName: field,
+            value: named.value(attributes[field] ?? .null),
+            attributes: named.attributes(attributes),
+            geometryType: hit.feature.shape?.geometryType ?? .point, geometry: geometry,
+            distance: hit.distance)
+    }
+}
+
+/// The layers on other servers that one request needs, asked as many at once as its option allows.
+struct RemoteBatch {
+    private var answers: [LayerID: Result<RemoteAnswer, Failure>] = [:]
+
+    /// What the layer's server says; nil when it was not asked yet.
+    subscript(layer: LayerID) -> Result<RemoteAnswer, Failure>? { answers[layer] }
+
+    /// Asks for all layers; a question that cannot be put is its layer's failure.
+    mutating func ask(
+        _ layers: [LayerDescription], _ ask: ([RemoteQuestion]) -> [Result<RemoteAnswer, Failure>],
+        _ question: (LayerDescription) throws(Failure) -> RemoteQuestion
+    ) {
+        var asked: [LayerID] = []
+        var questions: [RemoteQuestion] = []
+        for layer in layers {
+            do throws(Failure) {
+                questions.append(try question(layer))
+                asked.append(layer.id)
+            } catch {
+                answers[layer.id] = .failure(error)
+            }
+        }
+        for (layer, answer) in zip(asked, ask(questions)) { answers[layer] = answer }
+    }
+}
+
+extension RemoteQuestion {
+    /// The question in the terms of a layer on another server: in the map's spatial reference where the
+    /// server knows it, else in the layer's own.
+    init(
+        _ question: Question, to layer: LayerDescription, _ request: IdentifyRequest,
+        _ transforms: Transforms
+    ) throws(Failure) {
+        guard case .layer(let source) = layer.kind, let properties = layer.properties,
+            let middle = question.middle
+        else { throw Failure(.internal, "layer \(layer.id) is not loaded") }
+        let known = properties.service?.spatialReferences ?? []
+        let isKnown = question.reference.latestWkid.map { known.contains($0) } ?? false
+        let reference = isKnown ? question.reference : properties.spatialReference
+        var place = (shape: question.geometry, middle: middle, scale: 1.0)
+        if let transform = try transforms.transform(from: question.reference, to: reference) {
+            let there = try transform.forward(middle)
+            let step = question.resolution ?? 1
+            let next = try transform.forward(Coordinate(x: middle.x + step, y: middle.y))
+            let (dx, dy) = (next.x - there.x, next.y - there.y)
+            place = (
+                try transform.forward(question.geometry), there,
+                (dx * dx + dy * dy).squareRoot() / step
+            )
+        }
+        let width = properties.extent?.width ?? 0
+        let resolution = question.resolution.map { $0 * place.scale } ?? width / 1000
+        let clauses = [layer.definitionExpression, request.layerDefinitions[layer.id]]
+        self.init(
+            source: source, properties: properties, spatialReference: reference,
+            shape: place.shape, middle: place.middle, tolerancePixels: request.tolerance,
+            distance: question.distance * place.scale,
+            resolution: resolution > 0 && resolution.isFinite ? resolution : 1,
+            dpi: request.imageDisplay.dpi, asksHidden: request.layers.option == .all,
+            clauses: clauses.compactMap { $0 }.filter { $0.contains { !$0.isWhitespace } },
+            limit: 100)
+    }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import PROJ
+internal import Synchronization
+
+/// The order of ordinates that an authority prescribes, which WMS 1.3.0 follows.
+enum AxisOrder {
+    private static let known = Mutex<[Int: Bool]>([:])
+
+    /// Whether latitude or northing stands before longitude or easting, as in EPSG:4326; false for
+    /// numbers that are not known.
+    static func isNorthFirst(_ wkid: Int) -> Bool {
+        if let order = known.withLock({ $0[wkid] }) { return order }
+        let order = (try? CoordinateSystem.wkid(wkid).unit().isNorthFirst) ?? false
+        known.withLock { known in
+            if known.count >= 10_000 { known = [:] }
+            known[wkid] = order
+        }
+        return order
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Curl
+import TestKit
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct CurlTests {
+    let server: PlayedServer
+    let client = WebClient()
+
+    init() throws { server = try PlayedServer() }
+
+    private func ask(
+        _ path: String, timeout: Duration = .seconds(40), limit: Int = 1 << 20,
+        isConfidential: Bool = false, form: String? = nil
+    ) -> Result<WebResponse, WebError> {
+        client.perform([
+            WebRequest(
+                url: server.url + path, form: form, isConfidential: isConfidential,
+                timeout: timeout, byteLimit: limit)
+        ])[0]
+    }
+
+    private func error(_ result: Result<WebResponse, WebError>) -> WebError.Code? {
+        if case .failure(let error) = result { error.code } else { nil }
+    }
+
+    @Test func `an answer comes with its type, a form is posted`() throws {
+        let got = try ask("/ok?a=1").get()
+        #expect(got.status == 200 && got.contentType == "application/json")
+        #expect(String(decoding: got.body, as: UTF8.self) == #"{"q": {"a": "1"}, "form": {}}"#)
+        let posted = try ask("/ok", form: "b=2").get()
+        #expect(String(decoding: posted.body, as: UTF8.self) == #"{"q": {}, "form": {"b": "2"}}"#)
+    }
+
+    @Test func `what misbehaves is one error, and the next question is answered`() throws {
+        #expect(error(ask("/hang", timeout: .milliseconds(300))) == .timedOut)
+        #expect(error(ask("/drip", timeout: .milliseconds(300))) == .timedOut)
+        #expect(error(ask("/huge")) == .tooLarge)
+        #expect(error(ask("/headers")) == .tooLarge)
+        #expect(error(ask("/bomb")) == .tooLarge)
+        #expect(error(ask("/break")) == .unreachable)
+        #expect(error(ask("/loop")) == .refused)
+        #expect(error(ask("/file")) == .refused)
+        #expect(error(ask("/denied")) == .denied)
+        #expect(error(ask("/nowhere")) == .refused)
+        #expect(try ask("/ok").get().status == 200)
+    }
+
+    @Test func `urls of other kinds are not asked`() {
+        for url in [
+            "file:///etc/passwd", "ftp://127.0.0.1/", "http://user:pw@127.0.0.1/", "gopher://x",
+            "http://", "http://127.0.0.1/a b", "dict://127.0.0.1:1/",
+        ] {
+            let result = client.perform([
+                WebRequest(url: url, timeout: .seconds(5), byteLimit: 100)
+            ])[0]
+            #expect(error(result) == .invalidURL, "\(url)")
+        }
+        let closed = client.perform([
+            WebRequest(url: "http://127.0.0.1:1/", timeout: .seconds(30), byteLimit: 100)
+        ])[0]
+        #expect(error(closed) == .unreachable)
+    }
+
+    @Test func `a passing trouble is tried again, three times at most`() throws {
+        #expect(try ask("/flaky/1").get().status == 200)
+        #expect(try server.log().count { $0.contains("/flaky/1") } == 3)
+        _ = ask("/break")
+        #expect(try server.log().count { $0.contains("/break") } == WebClient.attempts)
+        _ = ask("/denied")
+        #expect(try server.log().count { $0.contains("/denied") } == 1)
+    }
+
+    @Test func `redirections are followed, but never to another server with a secret`() throws {
+        let moved = try ask("/moved", form: "k=v").get()
+        #expect(String(decoding: moved.body, as: UTF8.self).contains(#""form": {"k": "v"}"#))
+        #expect(try ask("/away").get().status == 200)
+        #expect(error(ask("/away", isConfidential: true)) == .refused)
+        #expect(try ask("/moved", isConfidential: true).get().status == 200)
+        #expect(try server.log().count { $0.contains("/loop") } <= WebClient.redirections + 1)
+    }
+
+    @Test func `many are asked at once, and cancelled at once`() throws {
+        let requests = (0..<16).map { number in
+            WebRequest(
+                url: server.url + (number % 4 == 0 ? "/hang" : "/ok?n=\(number)"),
+                timeout: .seconds(2), byteLimit: 1000)
+        }
+        let results = client.perform(requests)
+        for (number, result) in results.enumerated() {
+            #expect(error(result) == (number % 4 == 0 ? .timedOut : nil))
+        }
+
+        var polls = 0
+        let patient = WebRequest(
+            url: server.url + "/hang", timeout: .seconds(100), byteLimit: 1000)
+        let cancelled = client.perform([patient, patient]) {
+            polls += 1
+            return polls > 5
+        }
+        #expect(cancelled.map(error) == [.cancelled, .cancelled])
+        let late = client.perform([patient], until: .now + .milliseconds(100))
+        #expect(late.map(error) == [.timedOut])
+    }
+}

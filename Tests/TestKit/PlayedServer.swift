@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Foundation
+
+/// An HTTP server in a process of its own that plays map services, and servers that misbehave.
+///
+/// Its paths are in ``script``. It ends with the fixture.
+public final class PlayedServer: @unchecked Sendable {
+    // Written in init only.
+    private let process: Process
+    private let input = Pipe()
+    /// `http://127.0.0.1:<port>`.
+    public let url: String
+
+    /// Starts it and waits until it listens.
+    public init() throws {
+        process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["python3", "-u", "-c", Self.script]
+        let output = Pipe()
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        var line = Data()
+        while !line.contains(UInt8(ascii: "\n")) {
+            let more = output.fileHandleForReading.availableData
+            if more.isEmpty { break }
+            line += more
+        }
+        guard let port = Int(String(decoding: line, as: UTF8.self).split(separator: "\n")[0]) else {
+            throw CocoaError(.fileReadUnknown)
+        }
+        url = "http://127.0.0.1:\(port)"
+    }
+
+    deinit {
+        // It ends when its standard input does.
+        try? input.fileHandleForWriting.close()
+        process.waitUntilExit()
+    }
+
+    /// What it was asked so far: one line a request, `METHOD path?query | authorization | body`.
+    public func log() throws -> [String] {
+        let (data, _) = try Self.get(url + "/_log")
+        return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    private static func get(_ url: String) throws -> (Data, Int32) {
+        let curl = Process()
+        curl.executableURL = URL(filePath: "/usr/bin/env")
+        curl.arguments = ["curl", "-s", "--noproxy", "*", url]
+        let output = Pipe()
+        curl.standardOutput = output
+        try curl.run()
+        let data = try output.fileHandleForReading.readToEnd() ?? Data()
+        curl.waitUntilExit()
+        return (data, curl.terminationStatus)
+    }
+
+    private static let script = #"""
+        import http.server, json, os, sys, threading, urllib.parse as up
+        log, flaky, lock = [], {}, threading.Lock()
+
+        CAPS130 = '''<?xml version="1.0"?><WMS_Capabilities version="1.3.0" xmlns="http://www.opengis.net/wms">
+        <Service><Name>WMS</Name></Service><Capability><Request><GetFeatureInfo><Format>text/plain</Format>
+        <Format>%s</Format></GetFeatureInfo></Request>
+        <Layer><Title>All</Title><CRS>EPSG:4326</CRS><CRS>EPSG:3857</CRS><CRS>EPSG:2154</CRS>
+        <EX_GeographicBoundingBox><westBoundLongitude>-5</westBoundLongitude><eastBoundLongitude>10</eastBoundLongitude>
+        <southBoundLatitude>41</southBoundLatitude><northBoundLatitude>52</northBoundLatitude></EX_GeographicBoundingBox>
+        <BoundingBox CRS="EPSG:4326" minx="41" miny="-5" maxx="52" maxy="10"/>
+        <Layer queryable="1"><Name>roads</Name><Title>Roads</Title></Layer>
+        <Layer queryable="1"><Name>ns:towns</Name><Title>Towns</Title></Layer>
+        <Layer><Name>paper</Name><Title>Paper</Title></Layer></Layer></Capability></WMS_Capabilities>'''
+        CAPS111 = '''<?xml version="1.0" encoding="ISO-8859-1"?>
+        <!DOCTYPE WMT_MS_Capabilities SYSTEM "http://schemas.opengis.net/wms/1.1.1/WMS_MS_Capabilities.dtd">
+        <WMT_MS_Capabilities version="1.1.1"><Service><Name>OGC:WMS</Name></Service><Capability><Request>
+        <GetFeatureInfo><Format>application/vnd.ogc.gml</Format></GetFeatureInfo></Request>
+        <Layer queryable="1"><Name>roads</Name><Title>Stra\xdfen</Title><SRS>EPSG:4326 EPSG:32631</SRS>
+        <LatLonBoundingBox minx="-5" miny="41" maxx="10" maxy="52"/></Layer></Capability></WMT_MS_Capabilities>'''
+
+        def place(q):
+            # The middle of the pixel that is asked, x first: OGC 06-042, 6.7.4 and 7.4.3.
+            later = q["VERSION"] == "1.3.0"
+            crs = q["CRS" if later else "SRS"]
+            a, b, c, d = map(float, q["BBOX"].split(","))
+            if later and crs == "EPSG:4326": a, b, c, d = b, a, d, c
+            i, j = (int(q["I"]), int(q["J"])) if later else (int(q["X"]), int(q["Y"]))
+            w, h = int(q["WIDTH"]), int(q["HEIGHT"])
+            return crs, a + (i + 0.5) * (c - a) / w, d - (j + 0.5) * (d - b) / h, (c - a) / w
+
+        GML = '''<?xml version="1.0"?><msGMLOutput xmlns:gml="http://www.opengis.net/gml"><roads_layer>
+        <gml:name>roads</gml:name><roads_feature><gml:boundedBy><gml:Box><gml:coordinates>1,2 3,4</gml:coordinates>
+        </gml:Box></gml:boundedBy><NAME>A &amp; B</NAME><X>%r</X><Y>%r</Y></roads_feature></roads_layer></msGMLOutput>'''
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            def log_message(self, *a): pass
+            def send(self, body, kind="application/json", status=200, **headers):
+                body = body if isinstance(body, bytes) else body.encode()
+                self.send_response(status)
+                self.send_header("Content-Type", kind)
+                self.send_header("Content-Length", str(len(body)))
+                for name, value in headers.items(): self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(body)
+            def do_POST(self): self.do_GET()
+            def do_GET(self):
+                url = up.urlsplit(self.path)
+                n = int(self.headers.get("Content-Length") or 0)
+                body = self.rfile.read(n).decode()
+                q = dict(up.parse_qsl(url.query, keep_blank_values=True))
+                form = dict(up.parse_qsl(body, keep_blank_values=True))
+                path = url.path
+                if path == "/_log": return self.send("\n".join(log), "text/plain")
+                with lock: log.append(f"{self.command} {self.path} | {self.headers.get('Authorization')} | {body}")
+                answer = getattr(self, "play_" + path.strip("/").split("/")[0].replace("-", "_"), None)
+                if answer is None: return self.send("nothing here", "text/plain", 404)
+                answer(path, q, form)
+            def play_ok(self, path, q, form): self.send(json.dumps({"q": q, "form": form}))
+            def play_hang(self, path, q, form): threading.Event().wait(600)
+            def play_drip(self, path, q, form):
+                self.send_response(200); self.send_header("Content-Length", "1000000"); self.end_headers()
+                try:
+                    while True: self.wfile.write(b"."); threading.Event().wait(0.05)
+                except OSError: pass
+            def play_huge(self, path, q, form):
+                self.send_response(200); self.send_header("Content-Length", str(1 << 30)); self.end_headers()
+                try:
+                    for _ in range(1 << 14): self.wfile.write(b"x" * (1 << 16))
+                except OSError: pass
+            def play_headers(self, path, q, form):
+                try:
+                    self.wfile.write(b"HTTP/1.1 200 OK\r\n")
+                    while True: self.wfile.write(b"X-Pad: " + b"x" * 1000 + b"\r\n")
+                except OSError: pass
+            def play_bomb(self, path, q, form):
+                import zlib
+                packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+                body = b"".join(packer.compress(bytes(1 << 20)) for _ in range(64)) + packer.flush()
+                self.send(body, **{"Content-Encoding": "gzip"})
+            def play_break(self, path, q, form):
+                self.send_response(200); self.send_header("Content-Length", "1000"); self.end_headers()
+                self.wfile.write(b"{"); self.wfile.flush(); self.close_connection = True
+            def play_loop(self, path, q, form): self.send("", status=302, Location="/loop?again")
+            def play_moved(self, path, q, form): self.send("", status=307, Location="/ok?moved=1")
+            def play_away(self, path, q, form):
+                port = self.server.server_address[1]
+                self.send("", status=302, Location=f"http://localhost:{port}/ok")
+            def play_file(self, path, q, form): self.send("", status=302, Location="file:///etc/passwd")
+            def play_denied(self, path, q, form): self.send("who are you?", "text/plain", 401)
+            def play_flaky(self, path, q, form):
+                with lock: flaky[path] = flaky.get(path, 0) + 1
+                if flaky[path] < 3: return self.send("busy", "text/plain", 503)
+                self.send("{}")
+            def play_guarded(self, path, q, form):
+                if self.headers.get("Authorization") != "Basic dXNlcjpnZWhlaW0=": return self.play_denied(path, q, form)
+                self.play_wms(path, q, form)
+            def play_exception(self, path, q, form):
+                if q.get("REQUEST") == "GetCapabilities": return self.play_wms(path, q, form)
+                self.send('<ServiceExceptionReport version="1.3.0"><ServiceException code="LayerNotDefined">No such\n layer</ServiceException></ServiceExceptionReport>', "text/xml")
+            def play_half(self, path, q, form):
+                # Describes itself, then never answers.
+                if q.get("REQUEST") == "GetCapabilities": return self.play_wms(path, q, form)
+                self.play_hang(path, q, form)
+            def play_text(self, path, q, form):
+                if q.get("REQUEST") == "GetCapabilities": return self.send(CAPS130 % "text/html", "text/xml")
+                self.send("GetFeatureInfo results:\n\n  Search returned no results.\n" if "roads" in q["QUERY_LAYERS"] else "height = 12", "text/plain")
+            def play_wms111(self, path, q, form):
+                if q.get("REQUEST") == "GetCapabilities": return self.send(CAPS111.encode("latin-1"), "application/vnd.ogc.wms_xml")
+                crs, x, y, _ = place(q)
+                self.send(GML % (x, y), q["INFO_FORMAT"])
+            def play_wms(self, path, q, form):
+                if q.get("REQUEST") == "GetCapabilities": return self.send(CAPS130 % "application/json", "text/xml")
+                crs, x, y, pixel = place(q)
+                n = crs.split(":")[1]
+                features = [{"type": "Feature", "id": f"{name}.{10 + k}", "properties":
+                    {"z": 1, "name": f"{name} here", "x": x, "y": y, "pixel": pixel, "crs": crs},
+                    "geometry": {"type": "Point", "coordinates": [x + k * pixel, y]}}
+                    for k, name in enumerate(q["QUERY_LAYERS"].replace("ns:", "").split(","))]
+                if path.endswith("/many"): features *= 200
+                self.send(json.dumps({"type": "FeatureCollection", "features": features,
+                    "crs": {"type": "name", "properties": {"name": f"urn:ogc:def:crs:EPSG::{n}"}}}))
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        server.daemon_threads = True
+        print(server.server_address[1])
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        sys.stdin.read()
+        os._exit(0)
+        """#
+}
