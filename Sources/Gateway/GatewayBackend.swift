@@ -43,6 +43,9 @@ public protocol GatewayBackend: Sendable {
         _ request: ReverseGeocodeRequest, within limit: Duration
     ) async throws(Failure) -> ReverseGeocodeAnswer
 
+    /// Follows the answer to an identify request, which has been answered once when this returns.
+    func follow(_ request: IdentifyRequest) async throws(Failure) -> any GatewayChanges
+
     /// The sequence number up to which the site is known, and whether its log is out of reach now.
     func health() async -> (sequence: Int64, isStale: Bool)
 }
@@ -63,4 +66,11 @@ extension GatewayBackend {
         }
         return { task.cancel() }
     }
+}
+
+/// The changes of one answer, for one reader.
+public protocol GatewayChanges: Sendable {
+    /// The next changes, the first of which lacks nothing; empty when there is none for so long, nil
+    /// when the calling task was cancelled.
+    func next(within limit: Duration) async throws(Failure) -> [IdentifyChange]?
 }

@@ -97,7 +97,10 @@ public final class GatewayServer: Sendable {
     }
 
     /// Asks ``run(onListening:)`` to end; does nothing before it was called.
-    public func stop() async { await group.withLock { $0 }?.triggerGracefulShutdown() }
+    public func stop() async {
+        connections.end()
+        await group.withLock { $0 }?.triggerGracefulShutdown()
+    }
 
     /// Half as many threads as processors: the other half is for the processes that find the answers, and
     /// fewer threads with more to do at each wake-up spend less on waking up.
@@ -137,15 +140,19 @@ private struct GatewayResponder: HTTPResponder {
     func respond(to request: Request, context: GatewayContext) async throws -> Response {
         switch request.method {
         case .get, .head:
-            return response(to: request, await answer(translate(request), context.channel))
-        case .post: return response(to: request, await answerForm(request, context.channel))
+            return response(
+                to: request, await answer(translate(request), context.channel), context.channel)
+        case .post:
+            return response(
+                to: request, await answerForm(request, context.channel), context.channel)
         case .options: return Response(status: .noContent, headers: Self.commonHeaders)
         default:
             let failure = Failure(
                 .invalidParameter,
                 "method \(request.method.rawValue) is not supported: use GET or POST")
             return response(
-                to: request, GatewayResponse(status: 405, body: ErrorBody.json(failure)))
+                to: request, GatewayResponse(status: 405, body: ErrorBody.json(failure)),
+                context.channel)
         }
     }
 
@@ -214,7 +221,26 @@ private struct GatewayResponder: HTTPResponder {
 
     private static let droppedByteLimit = 64 << 20
 
-    private func response(to request: Request, _ answer: GatewayResponse) -> Response {
+    private func response(
+        to request: Request, _ answer: GatewayResponse, _ channel: any Channel
+    ) -> Response {
+        if let changes = answer.changes {
+            guard connections.followerCount < OpenConnections.followerLimit else {
+                let failure = Failure(
+                    .busy,
+                    "\(OpenConnections.followerLimit) clients follow answers of this gateway already"
+                )
+                return response(
+                    to: request, GatewayResponse(body: ErrorBody.json(failure)), channel)
+            }
+            let stream = EventStream(
+                changes: changes, connections: connections, channel: channel)
+            var headers = Self.commonHeaders
+            headers[.contentType] = answer.contentType
+            headers[.cacheControl] = "no-store"
+            let whole = Response(status: .ok, headers: headers, body: stream.body)
+            return request.method == .head ? whole.createHeadResponse() : whole
+        }
         var headers = Self.commonHeaders
         headers[.contentType] = answer.contentType
         headers[.cacheControl] = "no-store"

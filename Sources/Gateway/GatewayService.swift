@@ -24,6 +24,8 @@ struct GatewayResponse: Sendable {
     var contentType = "application/json;charset=UTF-8"
     /// The body.
     var body: [UInt8]
+    /// What follows the head instead of a body: changes, as they happen.
+    var changes: (any GatewayChanges)?
     /// The sequence number that the answer knows, for the header `X-Cairn-Sequence`.
     var sequence: Int64?
 }
@@ -50,7 +52,7 @@ struct GatewayService: Sendable {
             let parameters = try Parameters(query: request.query, form: request.form)
             let format = try Format(parameters["f"], wantsPage: request.wantsPage)
             var response = await answer(resource, parameters)
-            format.apply(to: &response, path: request.path)
+            if response.changes == nil { format.apply(to: &response, path: request.path) }
             return response
         } catch {
             return GatewayResponse(body: ErrorBody.json(error))
@@ -65,6 +67,11 @@ struct GatewayService: Sendable {
                 let (maps, locators) = try await backend.catalog()
                 return GatewayResponse(body: Catalog.services(maps: maps, locators: locators))
             case .map(let name, .identify): return try await identify(name, parameters)
+            case .map(let name, .follow):
+                let request = try IdentifyResource.request(map: try Self.mapName(name), parameters)
+                return GatewayResponse(
+                    contentType: "text/event-stream", body: [],
+                    changes: try await backend.follow(request))
             case .map(let name, let part): return try await describe(name, part, parameters)
             case .locator(let name, let part): return try await locate(name, part, parameters)
             case .unknownService(let sentence): throw Failure(.notFound, sentence)
@@ -94,7 +101,7 @@ struct GatewayService: Sendable {
         let resource = MapServiceResource(map)
         let body: [UInt8]
         switch part {
-        case .root, .identify: body = resource.root()
+        case .root, .identify, .follow: body = resource.root()
         case .layers: body = resource.allLayers()
         case .legend: body = resource.legend()
         case .layer(let id): body = try resource.layer(id)

@@ -21,7 +21,7 @@ enum Resource: Hashable {
     case nowhere
 
     /// What lies below `MapServer`.
-    enum MapPart: Hashable { case root, layers, legend, layer(LayerID), identify }
+    enum MapPart: Hashable { case root, layers, legend, layer(LayerID), identify, follow }
 
     /// What lies below `GeocodeServer`.
     enum LocatorPart: Hashable { case root, findAddressCandidates, suggest, reverseGeocode }
@@ -79,6 +79,7 @@ extension Resource.MapPart {
         case ["layers"]: self = .layers
         case ["legend"]: self = .legend
         case ["identify"]: self = .identify
+        case ["identify", "changes"]: self = .follow
         default:
             guard words.count == 1, let id = Int(words[0]), 0...Int(Int32.max) ~= id else {
                 return nil

@@ -63,8 +63,44 @@ public struct SiteBackend: GatewayBackend {
         try await client.reverse(request, timeout: limit)
     }
 
+    /// Follows an answer, through the log that this gateway follows.
+    public func follow(_ request: IdentifyRequest) async throws(Failure) -> any GatewayChanges {
+        let changes = SiteChanges(client.follow([request]).makeAsyncIterator())
+        try await changes.begin()
+        return changes
+    }
+
     /// Whether the log can be heard.
     public func health() async -> (sequence: Int64, isStale: Bool) {
         (try? client.knownSequence()) ?? (0, true)
+    }
+}
+
+/// One reader of a followed answer.
+private actor SiteChanges: GatewayChanges {
+    private var iterator: LiveIdentify.AsyncIterator
+    private var first: [IdentifyChange]?
+
+    init(_ iterator: LiveIdentify.AsyncIterator) { self.iterator = iterator }
+
+    /// Asks once, so that what is wrong with the request is said as of any other.
+    func begin() async throws(Failure) { first = try await read(within: .seconds(15)) }
+
+    func next(within limit: Duration) async throws(Failure) -> [IdentifyChange]? {
+        if let first = first.take() { return first }
+        return try await read(within: limit)
+    }
+
+    private func read(within limit: Duration) async throws(Failure) -> [IdentifyChange]? {
+        var reading = iterator
+        do {
+            let batch = try await reading.next(within: limit)
+            iterator = reading
+            return batch?.map(\.change)
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            throw Failure(.internal, "\(error)")
+        }
     }
 }

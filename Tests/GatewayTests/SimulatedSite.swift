@@ -59,6 +59,19 @@ final class SimulatedSite: GatewayBackend {
         return try result.get()
     }
 
+    func follow(_ request: IdentifyRequest) async throws(Failure) -> any GatewayChanges {
+        Once(try await identify(request, within: .seconds(1)))
+    }
+
+    /// The answer, and then its end.
+    private final class Once: GatewayChanges {
+        private let answer: Mutex<IdentifyAnswer?>
+        init(_ answer: IdentifyAnswer) { self.answer = Mutex(answer) }
+        func next(within limit: Duration) async throws(Failure) -> [IdentifyChange]? {
+            answer.withLock { $0.take() }.flatMap { $0.change(since: nil) }.map { [$0] }
+        }
+    }
+
     func geocode(
         _ request: GeocodeRequest, within limit: Duration
     ) async throws(Failure) -> GeocodeAnswer {

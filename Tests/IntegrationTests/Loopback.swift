@@ -52,6 +52,9 @@ final class Loopback: Sendable {
     /// Leaves without a word.
     deinit { Glibc.close(descriptor) }
 
+    /// Leaves now; whoever reads here reads the end.
+    func leave() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
     /// Sends a form to a path and does not wait for the answer.
     func post(_ path: String, _ form: String) {
         let text =

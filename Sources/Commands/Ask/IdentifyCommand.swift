@@ -30,6 +30,7 @@ struct IdentifyCommand: SiteCommand {
         help: "A geometry as text, or '@FILE'.") var geometry: String?
     @Option(help: "A file of queries, JSON Lines or CSV; '-' for standard input.")
     var batch: String?
+    @Flag(help: "Stay, and show what changes in the answer, until Ctrl-C.") var follow = false
     @Option(help: "With --batch: how many queries are under way at once, 1 to 1000.")
     var inFlight = 32
     @Option(
@@ -62,6 +63,10 @@ struct IdentifyCommand: SiteCommand {
         guard [point, geometry, batch].count(where: { $0 != nil }) == 1 else {
             throw ValidationError("Give --point, --geometry or --batch, one of them.")
         }
+        guard !follow || (batch == nil && at == nil) else {
+            throw ValidationError(
+                "--follow shows the present of one geometry: no --batch, no --at.")
+        }
         guard 1...1_000 ~= inFlight else {
             throw ValidationError("--in-flight takes 1 to 1000.")
         }
@@ -82,6 +87,18 @@ struct IdentifyCommand: SiteCommand {
                 session: session, template: template, path: batch, inFlight: inFlight,
                 timeout: .milliseconds(Int64(timeout * 1_000))
             ).run()
+        }
+        if follow {
+            for try await batch in try await session.client().follow([request(session)]) {
+                for live in batch {
+                    if session.output.isJSON {
+                        try session.output.record(live.change)
+                    } else {
+                        try session.output.lines(live.change.lines)
+                    }
+                }
+            }
+            return
         }
         let answer = try await session.client().identify(
             request(session), timeout: .milliseconds(Int64(timeout * 1_000)))
@@ -180,6 +197,23 @@ struct IdentifyCommand: SiteCommand {
             throw UsageFailure(
                 "the map's extent has no place in --sr: give --extent in that spatial reference")
         }
+    }
+}
+
+extension IdentifyChange {
+    /// `+`, `-` and `~` for what came, went and changed.
+    fileprivate var lines: [String] {
+        func line(_ sign: String, _ result: IdentifyResult) -> String {
+            "\(sign) \(result.layerID) \(result.layerName): \(result.value.displayText) "
+                + "(\(result.objectID))"
+        }
+        var lines = ["sequence \(sequence)" + (after.map { ", after \($0)" } ?? "")]
+        for layer in layers {
+            lines += layer.removed.map { "- \(layer.layerID) \(layer.layerName): (\($0))" }
+            lines += layer.added.map { line("+", $0) }
+            lines += layer.changed.map { line("~", $0) }
+        }
+        return lines
     }
 }
 

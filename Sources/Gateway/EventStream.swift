@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import FoundationEssentials
+internal import Hummingbird
+internal import NIOCore
+
+/// The changes of one answer as server-sent events, for one client, for as long as it stays.
+struct EventStream: Sendable {
+    let changes: any GatewayChanges
+    let connections: OpenConnections
+    let channel: any Channel
+
+    /// Without a change for so long, a comment keeps what lies between awake.
+    private static let beat = Duration.seconds(15)
+
+    /// Written as the client reads: while it does not, nothing is asked.
+    var body: ResponseBody {
+        ResponseBody { writer in
+            connections.addFollower()
+            defer { connections.removeFollower() }
+            while connections.isOpen(channel) {
+                let next = await connections.answering(channel, isEndless: true) { [changes] in
+                    await Result { () async throws(Failure) in
+                        try await changes.next(within: Self.beat)
+                    }
+                }
+                do throws(Failure) {
+                    guard let batch = try next.get() else { break }
+                    var text = batch.isEmpty ? ": still here\n\n" : ""
+                    for change in batch { text += try Self.event(change) }
+                    guard (try? await writer.write(ByteBuffer(string: text))) != nil else { return }
+                } catch {
+                    let line = String(decoding: ErrorBody.json(error), as: UTF8.self)
+                    _ = try? await writer.write(
+                        ByteBuffer(string: "event: error\ndata: \(line)\n\n"))
+                    break
+                }
+            }
+            try await writer.finish(nil)
+        }
+    }
+
+    private static func event(_ change: IdentifyChange) throws(Failure) -> String {
+        let data = String(decoding: try CairnJSON.encode(change), as: UTF8.self)
+        return "event: change\nid: \(change.sequence)\ndata: \(data)\n\n"
+    }
+}
+
+extension Result where Failure == CairnModel.Failure, Success: Sendable {
+    fileprivate init(_ body: () async throws(CairnModel.Failure) -> Success) async {
+        do throws(CairnModel.Failure) {
+            self = .success(try await body())
+        } catch {
+            self = .failure(error)
+        }
+    }
+}
