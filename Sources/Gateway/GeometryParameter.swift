@@ -181,7 +181,7 @@ extension SpatialReference {
         case .object:
             if let wkid = (json["latestWkid"] ?? json["wkid"])?.number {
                 try self.init(number: wkid)
-            } else if case .string(let wkt)? = json["wkt"] {
+            } else if case .string(let wkt)? = json["wkt"] ?? json["wkt2"] {
                 self.init(wkt: wkt)
             } else {
                 return nil

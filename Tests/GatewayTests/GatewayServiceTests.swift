@@ -99,6 +99,30 @@ extension JSONValue {
             ])
     }
 
+    @Test func `a layer tells its time, aliases, Z and whether it may be queried`() async throws {
+        let asked = try Asked()
+        asked.site.change { inner in
+            inner.map.layers[0].timeInfo = LayerTimeInfo(startField: "BUILT", endField: "RAZED")
+            inner.map.layers[0].fieldAliases = ["POP": "People"]
+            inner.map.layers[0].isQueryable = false
+            inner.map.layers[0].properties?.hasZ = true
+        }
+
+        let layer = try await asked.json(root + "/City/MapServer/0?f=json")
+
+        #expect(layer["timeInfo"]?["startTimeField"] == .string("BUILT"))
+        #expect(layer["timeInfo"]?["endTimeField"] == .string("RAZED"))
+        #expect(layer["capabilities"] == .string(""))
+        #expect(layer["hasZ"] == .bool(true) && layer["hasM"] == .bool(false))
+        let fields = try #require(layer["fields"]).elements
+        #expect(
+            fields.map { $0["alias"] } == [
+                .string("OBJECTID"), .string("People"), .string("NAME"),
+            ])
+        let plain = try await Asked().json(root + "/City/MapServer/0?f=json")
+        #expect(plain["capabilities"] == .string("Query") && plain["timeInfo"] == nil)
+    }
+
     @Test func `a group has no fields but an extent`() async throws {
         let group = try await Asked().json(root + "/City/MapServer/1")
         #expect(group["fields"] == .null)

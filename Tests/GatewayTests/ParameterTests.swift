@@ -200,6 +200,25 @@ import Testing
         #expect(try request(["layerDefs": text]).layerDefinitions == expected)
     }
 
+    static let references: [(String, SpatialReference?)] = [
+        ("4326", .wgs84), (#"{"wkid":102100,"latestWkid":3857}"#, .webMercator),
+        ("{wkid: 54009}", SpatialReference(wkid: 54_009)),
+        (#"{"wkt":"PROJCS[]"}"#, SpatialReference(wkt: "PROJCS[]")),
+        (#"{"wkt2":"PROJCRS[]"}"#, SpatialReference(wkt: "PROJCRS[]")), ("{}", nil),
+    ]
+
+    @Test(arguments: references)
+    func `a reference is a number or Esri's object, also of the geometry alone`(
+        _ text: String, _ expected: SpatialReference?
+    ) throws {
+        #expect(try request(["sr": text]).spatialReference == expected)
+        let own = try request([
+            "sr": "2154", "geometry": "{\"x\":1,\"y\":2,\"spatialReference\":\(text)}",
+        ])
+        #expect(own.geometrySpatialReference == expected)
+        #expect(own.spatialReference == SpatialReference(wkid: 2154))
+    }
+
     static let times: [(String, TimeExtent?)] = [
         ("1000", TimeExtent(instant: 1000)), ("-5, 7", TimeExtent(from: -5, to: 7)),
         ("null,7", TimeExtent(from: nil, to: 7)), ("7,null", TimeExtent(from: 7, to: nil)),

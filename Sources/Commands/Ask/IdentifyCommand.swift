@@ -82,7 +82,13 @@ struct IdentifyCommand: SiteCommand {
         if let batch {
             var template = try await request(session)
             // One state of the map for all, whenever each is asked.
-            if template.at == nil { template.at = try await session.head() }
+            switch template.asOf {
+            case nil: template.at = try await session.head()
+            case .sequence: break
+            case .time(let time)?:
+                let position = try await session.client().position(of: .time(time))
+                template.asOf = .sequence(position)
+            }
             return try await IdentifyBatch(
                 session: session, template: template, path: batch, inFlight: inFlight,
                 timeout: .milliseconds(Int64(timeout * 1_000))
