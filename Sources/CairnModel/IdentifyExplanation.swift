@@ -54,6 +54,8 @@ public struct LayerExplanation: Hashable, Sendable, Codable {
         case notLoaded
         /// Its source could not be read.
         case failedToLoad
+        /// It consists of pictures, which have no features.
+        case tiled
         /// The layer may not be queried.
         case notQueryable
         /// Only layers with popups were asked for, and its popups are off.

@@ -9,6 +9,12 @@ public enum LayerSource: Hashable, Sendable {
     case raster(ContentID)
     /// Layers of a Web Map Service.
     case wms(WMSSource)
+    /// An ArcGIS map service.
+    case mapService(ArcGISSource)
+    /// A layer of an ArcGIS feature service.
+    case featureService(ArcGISSource)
+    /// Pictures in tiles.
+    case tiles(TileSource)
     /// Shapes that clients draw, kept in the map itself.
     case graphics(GraphicsSource)
 
@@ -21,6 +27,9 @@ public enum LayerSource: Hashable, Sendable {
         case .dataset: "feature"
         case .raster: "raster"
         case .wms: "WMS"
+        case .mapService: "map service"
+        case .featureService: "feature service"
+        case .tiles: "tiled"
         case .graphics: "graphics"
         }
     }
@@ -28,9 +37,14 @@ public enum LayerSource: Hashable, Sendable {
     /// Whether the layer's content lies on another server.
     public var isRemote: Bool {
         switch self {
-        case .wms: true
+        case .wms, .mapService, .featureService, .tiles: true
         case .dataset, .raster, .graphics: false
         }
+    }
+
+    /// Whether it consists of pictures; others than these have something to say when identified.
+    public var isTiled: Bool {
+        if case .tiles = self { true } else { false }
     }
 
     /// Whether the layer's content is part of the map's state.
@@ -49,7 +63,9 @@ public struct GraphicsSource: Hashable, Sendable, Codable {
 }
 
 extension LayerSource: Codable {
-    private enum CodingKeys: String, CodingKey { case dataset, raster, wms, graphics }
+    private enum CodingKeys: String, CodingKey {
+        case dataset, raster, wms, mapService, featureService, tiles, graphics
+    }
 
     /// Reads `{"<kind>": …}`.
     public init(from decoder: any Decoder) throws {
@@ -60,13 +76,19 @@ extension LayerSource: Codable {
         case .raster:
             self = .raster(try container.decode(ContentID.self, forKey: .raster))
         case .wms: self = .wms(try container.decode(WMSSource.self, forKey: .wms))
+        case .mapService:
+            self = .mapService(try container.decode(ArcGISSource.self, forKey: .mapService))
+        case .featureService:
+            self = .featureService(
+                try container.decode(ArcGISSource.self, forKey: .featureService))
+        case .tiles: self = .tiles(try container.decode(TileSource.self, forKey: .tiles))
         case .graphics:
             self = .graphics(try container.decode(GraphicsSource.self, forKey: .graphics))
         case nil:
             throw DecodingError.dataCorrupted(
                 DecodingError.Context(
                     codingPath: decoder.codingPath,
-                    debugDescription: "expected the kind of source: dataset, raster, wms, graphics")
+                    debugDescription: "expected the kind of source, as dataset or wms")
             )
         }
     }
@@ -78,6 +100,9 @@ extension LayerSource: Codable {
         case .dataset(let dataset): try container.encode(dataset, forKey: .dataset)
         case .raster(let raster): try container.encode(raster, forKey: .raster)
         case .wms(let source): try container.encode(source, forKey: .wms)
+        case .mapService(let source): try container.encode(source, forKey: .mapService)
+        case .featureService(let source): try container.encode(source, forKey: .featureService)
+        case .tiles(let source): try container.encode(source, forKey: .tiles)
         case .graphics(let source): try container.encode(source, forKey: .graphics)
         }
     }

@@ -17,7 +17,7 @@ public struct RemoteQuestion: Hashable, Sendable {
     public var middle: Coordinate
     /// How far from the geometry a feature still counts, in pixels.
     public var tolerancePixels: Double
-    /// The same in units of the spatial reference.
+    /// The same in units of the spatial reference, or more where the screen has another.
     public var distance: Double
     /// The size of a pixel in units of the spatial reference, above 0.
     public var resolution: Double

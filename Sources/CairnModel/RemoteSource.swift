@@ -21,6 +21,42 @@ public struct WMSSource: Hashable, Sendable, Codable {
     }
 }
 
+/// An ArcGIS map service, or a layer of a feature service.
+public struct ArcGISSource: Hashable, Sendable, Codable {
+    /// The address: `…/MapServer`, or `…/FeatureServer/0`.
+    public var url: String
+    /// The numbers of a map service's layers; nil for all.
+    public var layers: [Int]?
+    /// The name of a credential of the site; nil for none.
+    public var credential: String?
+
+    /// Makes a source.
+    public init(url: String, layers: [Int]? = nil, credential: String? = nil) {
+        self.url = url
+        self.layers = layers
+        self.credential = credential
+    }
+}
+
+/// Tiles: an address with `{z}`, `{x}` and `{y}` in Web Mercator, or a cached ArcGIS map service.
+public struct TileSource: Hashable, Sendable, Codable {
+    /// The address.
+    public var url: String
+    /// The name of a credential of the site; nil for none.
+    public var credential: String?
+
+    /// Makes a source.
+    public init(url: String, credential: String? = nil) {
+        self.url = url
+        self.credential = credential
+    }
+
+    /// Whether the address has places for level, column and row.
+    public var isTemplate: Bool {
+        url.contains("{z}") && url.contains("{x}") && (url.contains("{y}") || url.contains("{-y}"))
+    }
+}
+
 /// What is known of a layer on another server, once it is loaded.
 public struct ServiceProperties: Hashable, Sendable, Codable {
     /// What the server calls it.
@@ -33,12 +69,15 @@ public struct ServiceProperties: Hashable, Sendable, Codable {
     public var queryable: [String]
     /// The spatial references it knows, by number; at most 100.
     public var spatialReferences: [Int]
+    /// The field the server shows for a feature.
+    public var displayField: String?
 
     /// Describes a service.
     public init(
         title: String? = nil, version: String? = nil, infoFormat: String? = nil,
-        queryable: [String] = [], spatialReferences: [Int] = []
+        queryable: [String] = [], spatialReferences: [Int] = [], displayField: String? = nil
     ) {
+        self.displayField = displayField
         self.title = title
         self.version = version
         self.infoFormat = infoFormat

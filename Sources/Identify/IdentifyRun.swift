@@ -106,7 +106,7 @@ struct IdentifyRun {
             return RasterSearch(
                 layer: layer, raster: raster,
                 toRaster: try kept.transforms.transform(from: reference, to: own))
-        case .wms:
+        case .wms, .mapService, .featureService, .tiles:
             guard let answer = remotes[layer.id] else {
                 throw Failure(.internal, "layer \(layer.id) was not asked")
             }

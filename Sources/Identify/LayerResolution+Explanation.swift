@@ -60,6 +60,7 @@ extension LayerResolution {
             let range = part?.scaleRange ?? .unlimited
             return "the scale 1:\(scale ?? 0) lies outside \(name(part, around: layer))'s range, "
                 + "minScale \(range.minScale), maxScale \(range.maxScale)"
+        case .tiled: return "a tiled layer has pictures and no features"
         case .remoteFailed: return "the server did not answer as it should"
         case .blankMap: return "the map has no spatial reference: its basemap is not loaded"
         case .afterTop:

@@ -36,6 +36,11 @@ struct LayerResolution {
         case .notLoaded, .loading: return .notLoaded
         case .failedToLoad: return .failedToLoad
         }
+        if layer.kind.source?.isTiled == true,
+            layer.properties?.service?.queryable.isEmpty ?? true
+        {
+            return .tiled
+        }
         if !layer.isQueryable { return .notQueryable }
         if request.returnPopupsOnly && !layer.isPopupEnabled { return .popupsOff }
         if request.layers.option == .all { return nil }

@@ -149,11 +149,16 @@ extension RemoteQuestion {
         let isKnown = question.reference.latestWkid.map { known.contains($0) } ?? false
         let reference = isKnown ? question.reference : properties.spatialReference
         var place = (shape: question.geometry, middle: middle, scale: 1.0)
+        var reach = 1.0
         if let transform = try transforms.transform(from: question.reference, to: reference) {
             let there = try transform.forward(middle)
             let step = question.resolution ?? 1
             let next = try transform.forward(Coordinate(x: middle.x + step, y: middle.y))
             let (dx, dy) = (next.x - there.x, next.y - there.y)
+            // Sideways the scale may be another, and elsewhere too: twice the larger one is enough.
+            let above = try transform.forward(Coordinate(x: middle.x, y: middle.y + step))
+            let (ax, ay) = (above.x - there.x, above.y - there.y)
+            reach = 2 * max(dx * dx + dy * dy, ax * ax + ay * ay).squareRoot() / step
             place = (
                 try transform.forward(question.geometry), there,
                 (dx * dx + dy * dy).squareRoot() / step
@@ -165,7 +170,7 @@ extension RemoteQuestion {
         self.init(
             source: source, properties: properties, spatialReference: reference,
             shape: place.shape, middle: place.middle, tolerancePixels: request.tolerance,
-            distance: question.distance * place.scale,
+            distance: question.distance * reach,
             resolution: resolution > 0 && resolution.isFinite ? resolution : 1,
             dpi: request.imageDisplay.dpi, asksHidden: request.layers.option == .all,
             clauses: clauses.compactMap { $0 }.filter { $0.contains { !$0.isWhitespace } },

@@ -24,6 +24,22 @@ extension LayerSource {
             guard [nil, "1.1.1", "1.3.0"].contains(source.version) else {
                 throw Failure(.invalidParameter, "WMS version: expected 1.1.1 or 1.3.0")
             }
+        case .mapService(let source):
+            try Self.check(source.url, source.credential)
+            guard source.layers.map({ 1...1000 ~= $0.count }) ?? true,
+                source.layers?.allSatisfy({ 0...1_000_000 ~= $0 }) ?? true
+            else {
+                throw Failure(
+                    .invalidParameter, "map service layers: expected 1 to 1000 numbers from 0")
+            }
+        case .featureService(let source):
+            try Self.check(source.url, source.credential)
+            guard source.layers == nil else {
+                throw Failure(
+                    .invalidParameter,
+                    "a feature service's layer is named by its address, …/FeatureServer/0")
+            }
+        case .tiles(let source): try Self.check(source.url, source.credential)
         case .graphics(let source): try source.spatialReference.checkForm()
         }
     }
@@ -64,8 +80,8 @@ extension LayerSource {
     /// Whether its features have columns that are known once it is loaded.
     var hasFields: Bool {
         switch self {
-        case .dataset: true
-        case .raster, .wms, .graphics: false
+        case .dataset, .featureService: true
+        case .raster, .wms, .mapService, .tiles, .graphics: false
         }
     }
 }

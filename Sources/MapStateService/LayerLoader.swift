@@ -107,7 +107,7 @@ final class LayerLoader: Sendable {
             return try Dataset(path: site.datasetPath(dataset)).properties
         case .raster(let raster):
             return try RasterFile(raster, in: site.rastersDirectory, isVerified: true).properties
-        case .wms: return try remotes.load(source)
+        case .wms, .mapService, .featureService, .tiles: return try remotes.load(source)
         case .graphics(let source):
             let reference = source.spatialReference
             do throws(PROJError) { _ = try reference.coordinateSystem.unit() } catch {

@@ -46,6 +46,9 @@ public final class RemoteServices: Sendable {
     private static func layer(_ source: LayerSource) -> (any RemoteLayer)? {
         switch source {
         case .wms(let source): WMSLayer(source: source)
+        case .mapService(let source): MapServiceLayer(source: source)
+        case .featureService(let source): FeatureServiceLayer(source: source)
+        case .tiles(let source): TileLayer(source: source)
         case .dataset, .raster, .graphics: nil
         }
     }

@@ -69,6 +69,8 @@ extension LayerSource {
         switch self {
         case .dataset(let content), .raster(let content): "\(content.rawValue.prefix(8))"
         case .wms(let source): "WMS \(source.url)"
+        case .mapService(let source), .featureService(let source): "ArcGIS \(source.url)"
+        case .tiles(let source): "tiles \(source.url)"
         case .graphics(let source):
             "graphics" + (source.spatialReference.wkid.map { " in \($0)" } ?? "")
         }

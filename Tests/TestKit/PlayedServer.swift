@@ -118,6 +118,44 @@ public final class PlayedServer: @unchecked Sendable {
                 answer = getattr(self, "play_" + path.strip("/").split("/")[0].replace("-", "_"), None)
                 if answer is None: return self.send("nothing here", "text/plain", 404)
                 answer(path, q, form)
+            def play_arcgis(self, path, q, form):
+                guarded = "guarded" in path
+                if guarded and form.get("token") != "geheim":
+                    return self.send(json.dumps({"error": {"code": 499, "message": "Token Required", "details": []}}))
+                ref = {"wkid": 102100, "latestWkid": 3857}
+                box = {"xmin": -1e6, "ymin": 5e6, "xmax": 1e6, "ymax": 7e6, "spatialReference": ref}
+                if path.endswith("MapServer"):
+                    answer = {"currentVersion": 10.91, "mapName": "Played", "capabilities": "Map" if "mute" in path else "Map,Query,Data", "spatialReference": ref,
+                        "fullExtent": box, "layers": [{"id": 0, "name": "Points"}, {"id": 3, "name": "Lines"}]}
+                    if "tiled" in path or "mute" in path: answer["tileInfo"] = {"lods": [{"level": 0}]}
+                    return self.send(json.dumps(answer))
+                if path.endswith("identify"):
+                    p = json.loads(form["geometry"])
+                    a, b, c, d = map(float, form["mapExtent"].split(","))
+                    w, h, dpi = map(float, form["imageDisplay"].split(","))
+                    return self.send(json.dumps({"results": [{"layerId": n, "layerName": name, "displayFieldName": "NAME", "value": name,
+                        "attributes": {"ZZ": "first", "OBJECTID": 40 + n, "NAME": name + " here", "pixel": (c - a) / w, "asked": form["layers"],
+                            "tolerance": form["tolerance"], "middle": (a + c) / 2 - p["x"], "sr": form["sr"]},
+                        "geometryType": "esriGeometryPoint", "geometry": {"x": p["x"] + n * (c - a) / w, "y": p["y"], "spatialReference": ref}}
+                        for n, name in ((0, "Points"), (3, "Lines"))]}))
+                if path.endswith("query"):
+                    g = json.loads(form["geometry"])
+                    kept = []
+                    for i in range(400):
+                        x, y = (i % 20) * 1000.0, 6e6 + (i // 20) * 1000.0
+                        if "x" in g: inside = (x, y) == (g["x"], g["y"])
+                        elif "xmin" in g: inside = g["xmin"] <= x <= g["xmax"] and g["ymin"] <= y <= g["ymax"]
+                        else:
+                            xs, ys = [c[0] for r in g["rings"] for c in r], [c[1] for r in g["rings"] for c in r]
+                            inside = min(xs) <= x <= max(xs) and min(ys) <= y <= max(ys)
+                        if inside and (form["where"] == "1=1" or eval(form["where"].replace("KIND =", "i % 2 =="))):
+                            kept.append({"attributes": {"OBJECTID": i + 1, "NAME": f"n{i}", "KIND": i % 2, "SEEN": 1600000000000}, "geometry": {"x": x, "y": y}})
+                    return self.send(json.dumps({"spatialReference": ref, "features": kept[:150], "exceededTransferLimit": len(kept) > 150}))
+                field = lambda n, t: {"name": n, "type": "esriFieldType" + t, "alias": n}
+                self.send(json.dumps({"currentVersion": 10.91, "name": "Played points", "type": "Feature Layer", "geometryType": "esriGeometryPoint",
+                    "extent": box, "displayField": "NAME", "capabilities": "Query", "fields": [field("NAME", "String"), field("OBJECTID", "OID"),
+                    field("KIND", "SmallInteger"), field("SEEN", "Date"), field("SHAPE", "Geometry")]}))
+            def play_tiles(self, path, q, form): self.send(b"\x89PNG\r\n", "image/png")
             def play_ok(self, path, q, form): self.send(json.dumps({"q": q, "form": form}))
             def play_hang(self, path, q, form): threading.Event().wait(600)
             def play_drip(self, path, q, form):

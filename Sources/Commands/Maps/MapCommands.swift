@@ -19,7 +19,7 @@ struct MapCommands: AsyncParsableCommand {
             MapHide.self, MapScale.self, MapDefinition.self, MapDisplayField.self, MapTime.self,
             MapAlias.self, MapQueryable.self, MapPopups.self, MapRetry.self,
             MapSetSource.self, MapAddGraphics.self, MapDraw.self, MapRedraw.self, MapErase.self,
-            MapAddWMS.self, MapSetWMS.self,
+            MapAddWMS.self, MapSetWMS.self, MapAddService.self, MapSetService.self,
         ])
 }
 

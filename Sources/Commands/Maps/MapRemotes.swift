@@ -47,3 +47,68 @@ struct WMSOptions: ParsableArguments {
         .wms(WMSSource(url: url, layers: layers, version: version, credential: credential))
     }
 }
+
+struct MapAddService: MapChange {
+    static let configuration = CommandConfiguration(
+        commandName: "add-service",
+        abstract: "Add an ArcGIS map service, a layer of a feature service, or tiles as one layer.")
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var place: PlaceOptions
+    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
+    @Argument(help: "The layer's name in the map.") var name: String
+    @OptionGroup var service: ServiceOptions
+
+    func command(on map: MapDescription) throws -> MapCommand {
+        .addLayer(name: name, source: service.source, place: try place.place(on: map))
+    }
+}
+
+struct MapSetService: MapChange {
+    static let configuration = CommandConfiguration(
+        commandName: "set-service", abstract: "Give a layer such a service for its source.")
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
+    @Argument(help: "The layer.") var layer: String
+    @OptionGroup var service: ServiceOptions
+
+    func command(on map: MapDescription) throws -> MapCommand {
+        .setSource(layer: try map.layer(named: layer).id, source: service.source)
+    }
+}
+
+/// A service of ArcGIS, or tiles.
+struct ServiceOptions: ParsableArguments {
+    @Argument(
+        help: "…/MapServer, …/FeatureServer/0, or an address with {z}, {x} and {y}.")
+    var url: String
+    @Flag(help: "The map service is taken for its tiles.") var tiled = false
+    @Option(
+        name: .customLong("layer"),
+        help: "The number of a layer of a map service; may be repeated; all otherwise.")
+    var layers: [Int] = []
+    @Option(help: "The name of a credential of the site.") var credential: String?
+
+    func validate() throws {
+        guard layers.isEmpty || isMapService else {
+            throw ValidationError("--layer goes with the address of a map service, …/MapServer.")
+        }
+    }
+
+    private var isMapService: Bool { !tiled && !tiles.isTemplate && !isFeatureLayer }
+
+    /// Whether the address ends with the number of a layer.
+    private var isFeatureLayer: Bool {
+        url.prefix { $0 != "?" }.split(separator: "/").last.map { Int($0) != nil } ?? false
+    }
+
+    private var tiles: TileSource { TileSource(url: url, credential: credential) }
+
+    var source: LayerSource {
+        if tiled || tiles.isTemplate { return .tiles(tiles) }
+        let source = ArcGISSource(
+            url: url, layers: layers.isEmpty ? nil : layers, credential: credential)
+        return isFeatureLayer ? .featureService(source) : .mapService(source)
+    }
+}

@@ -36,7 +36,7 @@ extension LayerDescription {
         if let graphics {
             parts.append("graphics × \(graphics.count)")
         } else if let source = kind.source, source.isRemote {
-            parts.append("\(source.kindName) \(source.summary)")
+            parts.append(source.summary)
         } else if let raster = properties?.raster {
             parts.append("raster \(raster.width) × \(raster.height) × \(raster.bands.count)")
         } else if let properties {

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Curl
+internal import Geometry
+
+/// What the services of ArcGIS have in common: parameters, errors, geometries.
+enum ArcGIS {
+    /// The tree of an answer; throws `unreadable` for no JSON and for what the service calls an error.
+    static func tree(_ response: WebResponse) throws(Failure) -> JSONTree {
+        guard let tree = JSONTree(response.body) else {
+            throw Failure(.unreadable, "its answer is no JSON")
+        }
+        if let error = tree["error"] {
+            let details = error["details"]?.elements.compactMap(\.text) ?? []
+            let text = ([error["message"]?.text ?? "an error"] + details)
+                .filter { !$0.isEmpty }.joined(separator: "; ").excerpt(300)
+            let code = error["code"]?.whole.map { " \($0)" } ?? ""
+            throw Failure(.unreadable, "it answered with error\(code): \(text)")
+        }
+        return tree
+    }
+
+    /// `{"wkid":…}` or `{"wkt":…}`; nil for neither.
+    static func reference(_ tree: JSONTree?) -> SpatialReference? {
+        if let wkid = (tree?["latestWkid"] ?? tree?["wkid"])?.whole, wkid > 0 {
+            return SpatialReference(wkid: Int(wkid))
+        }
+        return tree?["wkt"]?.text.map { SpatialReference(wkt: $0) }
+    }
+
+    /// The reference as a parameter.
+    static func text(_ reference: SpatialReference) -> String {
+        if let wkid = reference.latestWkid { return "\(wkid)" }
+        let wkt = (reference.wkt ?? "").reduce(into: "") { text, character in
+            if character == "\"" || character == "\\" { text.append("\\") }
+            text.append(character)
+        }
+        return "{\"wkt\":\"\(wkt)\"}"
+    }
+
+    /// `{"xmin":…}` with finite numbers in order; nil otherwise.
+    static func envelope(_ tree: JSONTree?) -> Envelope? {
+        let numbers = ["xmin", "ymin", "xmax", "ymax"].compactMap { tree?[$0]?.number }
+        guard numbers.count == 4, numbers.allSatisfy(\.isFinite), numbers[0] <= numbers[2],
+            numbers[1] <= numbers[3]
+        else { return nil }
+        return Envelope(minX: numbers[0], minY: numbers[1], maxX: numbers[2], maxY: numbers[3])
+    }
+
+    /// The shape of a feature; nil for none, and for curves.
+    static func shape(_ tree: JSONTree?) -> Shape? {
+        guard let tree else { return nil }
+        if let x = tree["x"]?.number, let y = tree["y"]?.number {
+            return .point(Coordinate(x: x, y: y))
+        }
+        var shape: Shape?
+        if let points = tree["points"] { shape = positions(points).map { .multipoint($0) } }
+        if let paths = tree["paths"] { shape = lists(paths).map { .polyline(paths: $0) } }
+        if let rings = tree["rings"] { shape = lists(rings).map { .polygon(rings: $0) } }
+        return shape.flatMap { $0.coordinateCount > 0 ? $0 : nil }
+    }
+
+    private static func positions(_ tree: JSONTree) -> [Coordinate]? {
+        let found = tree.elements.compactMap { position -> Coordinate? in
+            let numbers = position.elements
+            guard numbers.count >= 2, let x = numbers[0].number, let y = numbers[1].number else {
+                return nil
+            }
+            return Coordinate(x: x, y: y)
+        }
+        return found.count == tree.elements.count ? found : nil
+    }
+
+    private static func lists(_ tree: JSONTree) -> [[Coordinate]]? {
+        let found = tree.elements.compactMap { positions($0) }
+        return found.count == tree.elements.count ? found : nil
+    }
+
+    /// The parameters `geometry` and `geometryType`.
+    static func parameters(of shape: Shape) -> [(name: String, value: String)] {
+        let form = GeometryForm(shape)
+        func list(_ positions: [[Double]]) -> String {
+            "[" + positions.map { "[\($0[0]),\($0[1])]" }.joined(separator: ",") + "]"
+        }
+        func lists(_ parts: [[[Double]]]) -> String {
+            "[" + parts.map(list).joined(separator: ",") + "]"
+        }
+        let text: String
+        if case .envelope(let box) = shape {
+            text =
+                "{\"xmin\":\(box.minX),\"ymin\":\(box.minY),\"xmax\":\(box.maxX),\"ymax\":\(box.maxY)}"
+            return [("geometryType", "esriGeometryEnvelope"), ("geometry", text)]
+        } else if let x = form.x, let y = form.y {
+            text = "{\"x\":\(x),\"y\":\(y)}"
+        } else if let points = form.points {
+            text = "{\"points\":\(list(points))}"
+        } else if let paths = form.paths {
+            text = "{\"paths\":\(lists(paths))}"
+        } else {
+            text = "{\"rings\":\(lists(form.rings ?? []))}"
+        }
+        return [
+            ("geometryType", "esriGeometry" + shape.geometryType.rawValue), ("geometry", text),
+        ]
+    }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Curl
+internal import Geometry
+
+/// A layer of an ArcGIS feature service (or map service): `…/FeatureServer/0`, asked with `query`.
+struct FeatureServiceLayer: RemoteLayer {
+    let source: ArcGISSource
+    var url: String { source.url }
+    var credential: String? { source.credential }
+
+    // MARK: Loading
+
+    func describe(
+        _ fetch: (RemoteCall) throws(Failure) -> WebResponse
+    ) throws(Failure) -> LayerProperties {
+        let tree = try ArcGIS.tree(
+            try fetch(RemoteCall(url: url, parameters: [("f", "json")], isPosted: true)))
+        guard let type = tree["geometryType"]?.text,
+            let geometryType = GeometryType(rawValue: String(type.dropFirst("esriGeometry".count)))
+        else {
+            throw Failure(
+                .unreadable,
+                "it is no layer of features: expected the address of one, …/FeatureServer/0")
+        }
+        guard
+            let reference = ArcGIS.reference(tree["extent"]?["spatialReference"])
+                ?? ArcGIS.reference(tree["sourceSpatialReference"])
+        else { throw Failure(.unreadable, "it states no spatial reference") }
+        let capabilities = tree["capabilities"]?.text ?? "Query"
+        let fields = (tree["fields"]?.elements ?? []).compactMap(Self.field)
+        guard let key = fields.first(where: { $0.type == .objectID }) else {
+            throw Failure(.unreadable, "its layer has no object id")
+        }
+        return LayerProperties(
+            extent: ArcGIS.envelope(tree["extent"]), spatialReference: reference,
+            geometryType: geometryType, fields: [key] + fields.filter { $0.type != .objectID },
+            featureCount: 0,
+            service: ServiceProperties(
+                title: tree["name"]?.text?.excerpt(100),
+                version: tree["currentVersion"]?.number.map { "\($0)" },
+                queryable: capabilities.lowercased().contains("query") ? ["0"] : [],
+                spatialReferences: reference.latestWkid.map { [$0] } ?? [],
+                displayField: tree["displayField"]?.text))
+    }
+
+    private static func field(_ tree: JSONTree) -> FieldDescription? {
+        guard let name = tree["name"]?.text, let type = tree["type"]?.text else { return nil }
+        let short = String(type.dropFirst("esriFieldType".count))
+        // Geometry is no column here; identifiers and what is new are read as text.
+        if short == "Geometry" || short == "Blob" || short == "Raster" { return nil }
+        return FieldDescription(
+            name: name, type: FieldType(rawValue: short) ?? .string,
+            length: tree["length"]?.whole.map { Int($0) },
+            alias: tree["alias"]?.text.flatMap { $0 == name ? nil : $0 })
+    }
+
+    // MARK: Asking
+
+    func call(_ question: RemoteQuestion) throws(Failure) -> RemoteCall? {
+        guard question.properties.service?.queryable.isEmpty == false else { return nil }
+        // The rectangle around all that can be near enough; what is, is measured here.
+        let reach = question.distance > 0 || !question.shape.hasInside
+        let shape: Shape =
+            reach
+            ? .envelope(question.shape.envelope.expanded(by: question.distance).padded)
+            : question.shape
+        let reference = ArcGIS.text(question.spatialReference)
+        let clauses = question.clauses.map { "(\($0))" }.joined(separator: " AND ")
+        return RemoteCall(
+            url: url.withPath("query"),
+            parameters: ArcGIS.parameters(of: shape) + [
+                ("f", "json"), ("where", clauses.isEmpty ? "1=1" : clauses), ("outFields", "*"),
+                ("inSR", reference), ("outSR", reference),
+                ("spatialRel", "esriSpatialRelIntersects"), ("returnGeometry", "true"),
+            ], isPosted: true)
+    }
+
+    func answer(
+        _ response: WebResponse, to question: RemoteQuestion
+    ) throws(Failure) -> RemoteAnswer {
+        let tree = try ArcGIS.tree(response)
+        let fields = question.properties.fields
+        let reference = ArcGIS.reference(tree["spatialReference"]) ?? question.spatialReference
+        let features = (tree["features"]?.elements ?? []).map { feature in
+            let given = feature["attributes"]
+            let attributes = Attributes(
+                fields.map { field in
+                    .init(name: field.name, value: Self.value(given?[field.name], field.type))
+                })
+            var id: Int64?
+            if let first = attributes.entries.first, case .integer(let number) = first.value {
+                id = number
+            }
+            return RemoteAnswer.Feature(
+                id: id, attributes: attributes,
+                displayField: question.properties.service?.displayField,
+                shape: ArcGIS.shape(feature["geometry"]), spatialReference: reference)
+        }
+        return RemoteAnswer(
+            features: features, isCut: tree["exceededTransferLimit"]?.isTrue ?? false,
+            isSuperset: true)
+    }
+
+    private static func value(_ tree: JSONTree?, _ type: FieldType) -> AttributeValue {
+        guard let tree else { return .null }
+        if case .null = tree { return .null }
+        switch type {
+        case .date: return tree.whole.map { .date($0) } ?? tree.attribute
+        case .double, .single: return tree.number.map { .real($0) } ?? tree.attribute
+        default: return tree.attribute
+        }
+    }
+}
+
+extension Shape {
+    /// Whether it has an area.
+    fileprivate var hasInside: Bool {
+        switch self {
+        case .polygon, .envelope: true
+        case .point, .multipoint, .polyline: false
+        }
+    }
+}
+
+extension Envelope {
+    /// Grown by far more than a server's rounding of the request may cost.
+    fileprivate var padded: Envelope {
+        expanded(by: max(abs(minX), abs(minY), abs(maxX), abs(maxY), 1e-6) * 1e-12)
+    }
+}
+
+extension String {
+    /// The address of what lies below this one, whose parameters stay behind it.
+    func withPath(_ name: String) -> String {
+        let path = prefix { $0 != "?" }
+        let slash = path.hasSuffix("/") ? "" : "/"
+        return path + slash + name + dropFirst(path.count)
+    }
+}

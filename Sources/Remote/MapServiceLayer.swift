@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Curl
+internal import Geometry
+
+/// An ArcGIS map service, `…/MapServer`, asked with `identify`.
+struct MapServiceLayer: RemoteLayer {
+    let source: ArcGISSource
+    var url: String { source.url }
+    var credential: String? { source.credential }
+
+    /// The screen that is claimed, in pixels of the caller's size, with what is asked in its middle.
+    private static let side = 400.0
+
+    // MARK: Loading
+
+    func describe(
+        _ fetch: (RemoteCall) throws(Failure) -> WebResponse
+    ) throws(Failure) -> LayerProperties {
+        let tree = try ArcGIS.tree(
+            try fetch(RemoteCall(url: url, parameters: [("f", "json")], isPosted: true)))
+        guard let layers = tree["layers"]?.elements, tree["mapName"] != nil else {
+            throw Failure(
+                .unreadable, "it is no map service: expected the address of one, …/MapServer")
+        }
+        let numbers = layers.compactMap { $0["id"]?.whole }.map { Int($0) }
+        if let missing = source.layers?.first(where: { !numbers.contains($0) }) {
+            throw Failure(
+                .notFound,
+                "it has no layer \(missing); it has "
+                    + numbers.prefix(40).map { "\($0)" }.joined(separator: ", "))
+        }
+        let extent = tree["fullExtent"] ?? tree["initialExtent"]
+        guard
+            let reference = ArcGIS.reference(tree["spatialReference"])
+                ?? ArcGIS.reference(extent?["spatialReference"])
+        else { throw Failure(.unreadable, "it states no spatial reference") }
+        let isQueryable =
+            tree["capabilities"]?.text?.lowercased().contains("query") ?? true
+        return LayerProperties(
+            extent: ArcGIS.envelope(extent), spatialReference: reference, geometryType: nil,
+            fields: [], featureCount: 0,
+            service: ServiceProperties(
+                title: tree["mapName"]?.text?.excerpt(100),
+                version: tree["currentVersion"]?.number.map { "\($0)" },
+                queryable: isQueryable ? (source.layers ?? numbers).map { "\($0)" } : [],
+                spatialReferences: reference.latestWkid.map { [$0] } ?? []))
+    }
+
+    // MARK: Asking
+
+    func call(_ question: RemoteQuestion) throws(Failure) -> RemoteCall? {
+        guard question.properties.service?.queryable.isEmpty == false else { return nil }
+        let half = question.resolution * Self.side / 2
+        let (x, y) = (question.middle.x, question.middle.y)
+        let option = question.asksHidden ? "all" : "visible"
+        let ids = source.layers.map { ":" + $0.map { "\($0)" }.joined(separator: ",") } ?? ""
+        let side = Int(Self.side)
+        return RemoteCall(
+            url: url.withPath("identify"),
+            parameters: ArcGIS.parameters(of: question.shape) + [
+                ("f", "json"), ("sr", ArcGIS.text(question.spatialReference)),
+                ("layers", option + ids),
+                ("tolerance", "\(Int(min(question.tolerancePixels, 1e6).rounded(.up)))"),
+                ("mapExtent", "\(x - half),\(y - half),\(x + half),\(y + half)"),
+                ("imageDisplay", "\(side),\(side),\(Int(question.dpi.rounded()))"),
+                ("returnGeometry", "true"), ("returnFieldName", "true"),
+                ("returnUnformattedValues", "true"),
+            ], isPosted: true)
+    }
+
+    func answer(
+        _ response: WebResponse, to question: RemoteQuestion
+    ) throws(Failure) -> RemoteAnswer {
+        let tree = try ArcGIS.tree(response)
+        guard case .array(let results)? = tree["results"] else {
+            throw Failure(.unreadable, "its answer has no results")
+        }
+        let features = results.prefix(question.limit).map { result in
+            let attributes = result["attributes"]?.members ?? []
+            let key = attributes.first {
+                ["objectid", "fid", "oid"].contains($0.name.lowercased())
+            }
+            let geometry = result["geometry"]
+            return RemoteAnswer.Feature(
+                group: result["layerName"]?.text ?? result["layerId"]?.whole.map { "\($0)" },
+                id: key?.value.whole,
+                attributes: Attributes(
+                    attributes.map { .init(name: $0.name, value: $0.value.attribute) }),
+                displayField: result["displayFieldName"]?.text, shape: ArcGIS.shape(geometry),
+                spatialReference: ArcGIS.reference(geometry?["spatialReference"])
+                    ?? question.spatialReference)
+        }
+        return RemoteAnswer(
+            features: Array(features),
+            isCut: results.count > question.limit
+                || tree["exceededTransferLimit"]?.isTrue ?? false)
+    }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import Foundation
+import Geometry
+import Identify
+import Site
+import TestKit
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct ArcGISTests {
+    let fixture: RemoteFixture
+
+    init() throws { fixture = try RemoteFixture() }
+
+    private func mapService(
+        _ id: LayerID, _ path: String = "/arcgis/MapServer", layers: [Int]? = nil,
+        credential: String? = nil
+    ) throws -> LayerDescription {
+        try fixture.layer(
+            id,
+            .mapService(
+                ArcGISSource(
+                    url: fixture.server.url + path, layers: layers, credential: credential)))
+    }
+
+    private func featureService(_ id: LayerID) throws -> LayerDescription {
+        try fixture.layer(
+            id,
+            .featureService(ArcGISSource(url: fixture.server.url + "/arcgis/FeatureServer/0")))
+    }
+
+    @Test func `a map service is identified with our geometry, tolerance and pixels`() throws {
+        let map = try fixture.map([try mapService(0)], wkid: 3857)
+
+        let answer = try fixture.engine().identify(
+            try fixture.request(250_000, 6_200_000, pixel: 100), in: map)
+
+        let layer = try #require(answer.layers.first)
+        #expect(layer.sublayerResults.map(\.layerName) == ["Points", "Lines"])
+        #expect(layer.flattened.map(\.objectID) == [40, 43])
+        #expect(layer.flattened.map(\.distance) == [0, 300])
+        let attributes = layer.flattened[0].attributes
+        #expect(attributes.entries.first?.name == "ZZ")
+        #expect(attributes["pixel"] == .real(100) && attributes["tolerance"] == .string("3"))
+        #expect(attributes["asked"] == .string("all") && attributes["middle"] == .real(0))
+        #expect(layer.flattened[0].displayFieldName == "NAME")
+        #expect(answer.failures == nil)
+    }
+
+    @Test func `only the layers that are wanted are asked, and they must exist`() throws {
+        let map = try fixture.map([try mapService(0, layers: [3])], wkid: 3857)
+
+        let answer = try fixture.engine().identify(
+            try fixture.request(250_000, 6_200_000, option: .visible, pixel: 100), in: map)
+
+        #expect(answer.results.first?.attributes["asked"] == .string("visible:3"))
+        #expect(throws: Failure.self) { try mapService(0, layers: [7]) }
+        #expect(throws: Failure.self) { try mapService(0, "/wms") }
+    }
+
+    @Test func `a token goes in the form, and its lack is the service's sentence`() throws {
+        do {
+            _ = try mapService(0, "/arcgis/guarded/MapServer")
+            Issue.record("it loaded")
+        } catch {
+            #expect("\(error)".contains("499: Token Required"))
+        }
+        try fixture.credentials.set(Credential(secret: "geheim"), as: "gis")
+
+        let layer = try mapService(0, "/arcgis/guarded/MapServer", credential: "gis")
+        let answer = try fixture.engine().identify(
+            try fixture.request(0, 6_000_000, pixel: 10),
+            in: try fixture.map([layer], wkid: 3857))
+
+        #expect(answer.results.count == 2)
+        let log = try fixture.server.log()
+        #expect(log.allSatisfy { !$0.split(separator: "|")[0].contains("geheim") })
+    }
+
+    @Test func `a feature service tells its fields, the object id first`() throws {
+        let properties = try #require(try featureService(0).properties)
+
+        #expect(properties.geometryType == .point)
+        #expect(properties.fields.map(\.name) == ["OBJECTID", "NAME", "KIND", "SEEN"])
+        #expect(properties.fields.map(\.type) == [.objectID, .string, .smallInteger, .date])
+        #expect(properties.spatialReference.wkid == 3857)
+    }
+
+    @Test(arguments: [3857, 4326])
+    func `a feature service's hits are those of a scan, nearest first`(wkid: Int) throws {
+        let map = try fixture.map([try featureService(0)], wkid: wkid)
+        var request = try fixture.request(5200, 6_007_300, pixel: 500)
+        if wkid == 4326 {
+            request = try fixture.request(
+                5200 / 111_319.49079327358, 47.354_8, pixel: 500 / 111_319.490_793_273_58)
+        }
+        let transform = { (place: Coordinate) in
+            wkid == 3857 ? place : WebMercator.unproject(place)
+        }
+        let resolution = request.mapExtent.width / 800
+        guard case .point(let middle) = request.geometry else { return }
+        let scan = (0..<400).compactMap { index -> (Double, Int64)? in
+            let place = transform(
+                Coordinate(x: Double(index % 20) * 1000, y: 6e6 + Double(index / 20) * 1000))
+            let distance =
+                ((place.x - middle.x) * (place.x - middle.x)
+                + (place.y - middle.y) * (place.y - middle.y)).squareRoot()
+            return distance <= 3 * resolution ? (distance, Int64(index + 1)) : nil
+        }.sorted { $0 < $1 }
+
+        let results = try fixture.engine().identify(request, in: map).results
+
+        #expect(!scan.isEmpty)
+        #expect(results.map(\.objectID) == scan.map(\.1))
+        #expect(zip(results, scan).allSatisfy { abs($0.distance - $1.0) < 1e-6 })
+        #expect(results.first?.displayFieldName == "NAME")
+        #expect(results.first?.attributes["SEEN"] == .date(1_600_000_000_000))
+    }
+
+    @Test func `a clause goes along, and a limit is said`() throws {
+        var layer = try featureService(0)
+        layer.definitionExpression = "KIND = 1"
+        let map = try fixture.map([layer], wkid: 3857)
+        var request = try fixture.request(0, 6_000_000, pixel: 100)
+        request.tolerance = 0
+        request.geometry = .envelope(Envelope(minX: 0, minY: 6e6, maxX: 3000, maxY: 6_001_000))
+
+        let few = try fixture.engine().identify(request, in: map)
+        #expect(few.results.map(\.objectID) == [2, 4, 22, 24])
+        request.geometry = .envelope(Envelope(minX: 0, minY: 6e6, maxX: 2e4, maxY: 6_020_000))
+        let many = try fixture.engine().identify(request, in: map)
+        #expect(many.transferLimitExceeded)
+    }
+
+    @Test func `tiles have load states and no features`() throws {
+        func tiles(_ id: LayerID, _ path: String) throws -> LayerDescription {
+            try fixture.layer(id, .tiles(TileSource(url: fixture.server.url + path)))
+        }
+        let layers = [
+            try tiles(0, "/tiles/{z}/{x}/{y}.png"), try tiles(1, "/arcgis/mute/MapServer"),
+            try tiles(2, "/arcgis/tiled/MapServer"),
+        ]
+        #expect(layers.map { $0.properties?.spatialReference.wkid } == [3857, 3857, 3857])
+        #expect(throws: Failure.self) { try tiles(3, "/ok/{z}/{x}/{y}") }
+        #expect(throws: Failure.self) { try tiles(3, "/arcgis/MapServer") }
+
+        let answer = try fixture.engine().identify(
+            try fixture.request(0, 6_000_000, pixel: 10),
+            in: try fixture.map(layers, wkid: 3857))
+
+        #expect(answer.layers.map(\.layerID) == [2])
+        let explained = try #require(answer.explanation?.layers)
+        #expect(explained.map(\.reason) == [nil, .tiled, .tiled])
+        #expect(answer.failures == nil)
+    }
+}
