@@ -5,7 +5,6 @@ internal import CairnClient
 internal import CairnModel
 public import Daemon
 internal import Logging
-internal import MapState
 internal import Remote
 internal import Site
 
@@ -19,7 +18,7 @@ public enum IdentifyProcess {
         let log = try LogReader(bus: daemon.bus)
         let follower = MapFollower()
         let subscription = try LogSubscription(
-            bus: daemon.bus, log: log, categories: Set(MapsState.categories)
+            bus: daemon.bus, log: log, categories: ["map"]
         ) { events, position in
             follower.ingest(events, upTo: position)
         }
