@@ -46,7 +46,8 @@ struct Truth {
             let lines = try String(contentsOfFile: parts[1], encoding: .utf8)
             for line in lines.split(separator: "\n").dropFirst() {
                 let fields = line.split(separator: "\"")
-                guard fields.count == 2, let id = Int(fields[1].filter(\.isNumber)) else {
+                guard fields.count >= 2, let id = Int(fields[fields.count - 1].filter(\.isNumber))
+                else {
                     continue
                 }
                 features.append(
