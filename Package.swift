@@ -235,7 +235,13 @@ let benchTargets: [Target] =
             dependencies: [
                 "CairnClient", "CairnModel", "GEOS", "Geometry", "Site", arguments,
             ],
-            path: "Tests/Benchmarks/Requests", swiftSettings: settings)
+            path: "Tests/Benchmarks/Requests", swiftSettings: settings),
+        .executableTarget(
+            name: "bench-engine",
+            dependencies: [
+                "CGEOS", "CairnModel", "Dataset", "GDAL", "Geometry", "SpatialIndex", "TestKit",
+            ],
+            path: "Tests/Benchmarks/Engine", swiftSettings: settings)
     ]
 
 // `CAIRN_ONLY=Identify,IdentifyTests swift build` keeps only those targets and what they need, for a

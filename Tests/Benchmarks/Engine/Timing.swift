@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Foundation
+
+/// Clocks of a measurement.
+enum Timing {
+    /// Seconds of processor time this thread has used.
+    static func cpu() -> Double { seconds(CLOCK_THREAD_CPUTIME_ID) }
+
+    /// Seconds since some moment.
+    static func wall() -> Double { seconds(CLOCK_MONOTONIC) }
+
+    private static func seconds(_ clock: clockid_t) -> Double {
+        var time = timespec()
+        unsafe clock_gettime(clock, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    /// The median processor seconds of each piece of work, done in turns so that a busy machine
+    /// slows all alike; the first turn warms up and does not count.
+    static func medians(rounds: Int, _ work: [() throws -> Void]) throws -> [Double] {
+        var times = [[Double]](repeating: [], count: work.count)
+        for round in 0...rounds {
+            for (index, each) in work.enumerated() {
+                let start = cpu()
+                try each()
+                if round > 0 { times[index].append(cpu() - start) }
+            }
+        }
+        return times.map { $0.sorted()[$0.count / 2] }
+    }
+}
+
+/// One line of the report.
+struct Line: Encodable {
+    var `case`: String
+    /// What it is compared with.
+    var peer: String
+    /// How many times better than the peer, or how large beside it.
+    var ratio: Double
+    /// What is asked of the ratio.
+    var asked: String
+    var pass: Bool
+    /// Questions asked, and those that both answered differently.
+    var questions: Int?
+    var mismatches: Int?
+    /// Ours and the peer's, in millions of questions a second, seconds, or bytes, as the case says.
+    var ours: Double
+    var theirs: Double
+    var unit: String
+
+    func write() throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        try FileHandle.standardOutput.write(contentsOf: encoder.encode(self) + Data("\n".utf8))
+    }
+}
