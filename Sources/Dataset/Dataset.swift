@@ -113,6 +113,18 @@ public final class Dataset: Sendable {
         }
     }
 
+    /// How many coordinates the geometry has.
+    func coordinateCount(of feature: FeatureReference) throws(Failure) -> Int {
+        try read(feature) { bytes, table throws(Damage) in
+            guard let geometry = try table.table(bytes, 0) else { return 0 }
+            var count = 0
+            try FlatGeobufGeometry.forEachPiece(bytes, geometry, header.kind) { xy, _ in
+                count += xy.count / 16
+            }
+            return count
+        }
+    }
+
     /// The polygons of a polygon feature: parts, each a list of closed rings, shell first.
     ///
     /// The feature is the union of its parts; inside one part even-odd decides. Empty for features

@@ -106,8 +106,11 @@ struct LayerBuilder {
     ) throws -> WrittenFeatures {
         let hasZ = survey.kindsWithZ.contains(kindOf: kind, survey)
         let hasM = survey.kindsWithM.contains(kindOf: kind, survey)
+        // Without a table of parts a polygon takes a sixth less, and QGIS shows the same.
+        let isSingle = kind == .polygon && !survey.hasSeveralParts
         var writer = try FlatGeobufWriter(
-            path: path, name: name, geometry: kind.written, hasZ: hasZ, hasM: hasM,
+            path: path, name: name, geometry: isSingle ? .polygon : kind.written, hasZ: hasZ,
+            hasM: hasM,
             fields: plan.written, wkid: spatialReference.wkid, wkt: spatialReference.wkt)
         var written = WrittenFeatures()
         var place = 0
@@ -128,7 +131,7 @@ struct LayerBuilder {
             let id = try objectID(feature, place)
             try writer.append(
                 [.integer(id)] + plan.values(feature),
-                wkb: geometry.wkb(as: kind, hasZ: hasZ, hasM: hasM))
+                wkb: geometry.wkb(as: kind, hasZ: hasZ, hasM: hasM, isSingle: isSingle))
             written.add(id, geometry)
             if written.featureCount % 1000 == 0 {
                 progress(.writing(layer: name, features: written.featureCount, total: total))

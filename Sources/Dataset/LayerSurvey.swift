@@ -22,6 +22,8 @@ struct LayerSurvey {
     private(set) var kindsWithZ: GeometryKinds = []
     /// The kinds of which a feature that is taken has an M.
     private(set) var kindsWithM: GeometryKinds = []
+    /// Whether a polygon has several parts.
+    private(set) var hasSeveralParts = false
     /// The rectangle around all that is taken.
     private(set) var extent = Envelope.empty
     /// How many features are left out.
@@ -65,6 +67,7 @@ struct LayerSurvey {
                 let geometry = measured.geometry
                 if !measured.z.isEmpty { kindsWithZ.insert(GeometryKinds(geometry.kind)) }
                 if !measured.m.isEmpty { kindsWithM.insert(GeometryKinds(geometry.kind)) }
+                if case .polygon(let parts) = geometry, parts.count != 1 { hasSeveralParts = true }
                 found.insert(GeometryKinds(geometry.kind))
                 counts[geometry.kind.rawValue] += 1
                 extent = extent.union(geometry.envelope)

@@ -82,7 +82,11 @@ struct MeasuredGeometry: Hashable {
 
     /// The same geometry as it is stored in a dataset of `kind`, a point among multipoints being a
     /// multipoint; little-endian ISO WKB.
-    func wkb(as kind: GeometryKind, hasZ: Bool, hasM: Bool) -> [UInt8] {
+    ///
+    /// With `isSingle` a polygon, which must have one part, is written as that part alone.
+    func wkb(
+        as kind: GeometryKind, hasZ: Bool, hasM: Bool, isSingle: Bool = false
+    ) -> [UInt8] {
         var writer = WKBWriter(z: hasZ ? z : nil, m: hasM ? m : nil)
         switch geometry {
         case .point(let coordinate):
@@ -98,7 +102,7 @@ struct MeasuredGeometry: Hashable {
                 path.forEach { writer.append($0) }
             }
         case .polygon(let parts):
-            writer.begin(.multipolygon, count: parts.count)
+            if !isSingle { writer.begin(.multipolygon, count: parts.count) }
             for rings in parts {
                 writer.begin(.polygon, count: rings.count)
                 for ring in rings {

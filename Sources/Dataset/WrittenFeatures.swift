@@ -38,7 +38,7 @@ struct WrittenFeatures {
             try dataset.forEach { feature in
                 found.featureCount += 1
                 found.idSum &+= feature.objectID
-                found.coordinateCount += try dataset.shape(of: feature)?.coordinateCount ?? 0
+                found.coordinateCount += try dataset.coordinateCount(of: feature)
                 found.extent = found.extent.union(feature.envelope)
                 let further = try dataset.furtherOrdinates(of: feature)
                 found.addFurther(further.z)

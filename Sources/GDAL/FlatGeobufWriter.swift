@@ -17,6 +17,8 @@ public struct FlatGeobufWriter: ~Copyable {
         case multipoint
         /// Multilinestrings.
         case multilinestring
+        /// Polygons of one part.
+        case polygon
         /// Multipolygons.
         case multipolygon
 
@@ -25,6 +27,7 @@ public struct FlatGeobufWriter: ~Copyable {
             case .point: wkbPoint
             case .multipoint: wkbMultiPoint
             case .multilinestring: wkbMultiLineString
+            case .polygon: wkbPolygon
             case .multipolygon: wkbMultiPolygon
             }
         }

@@ -46,12 +46,14 @@ extension FeatureIndex {
         var ends: [Int] = []
         ends.reserveCapacity(positions.count)
         var counts = [Int](repeating: 0, count: positions.count + 1)
-        var counted = 0
-        for number in order {
-            let before = found.count
-            try search(index, data, probe(positions[Int(number)]), &found, &counted)
-            ends.append(found.count)
-            counts[Int(number)] = found.count - before
+        var group = Group()
+        for start in stride(from: 0, to: order.count, by: Self.groupSize) {
+            let asked = order[start..<min(start + Self.groupSize, order.count)]
+            let probes = asked.map { probe(positions[Int($0)]) }
+            try search(index, data, probes, &group, &found) { ends.append($0) }
+        }
+        for (place, number) in order.enumerated() {
+            counts[Int(number)] = ends[place] - (place == 0 ? 0 : ends[place - 1])
         }
         // From the order of asking to the order of the positions.
         var end = 0
@@ -72,5 +74,90 @@ extension FeatureIndex {
             start = ends[place]
         }
         return NearFeatures(features: features, starts: counts)
+    }
+
+    /// So many positions are asked together.
+    private static var groupSize: Int { 64 }
+
+    /// What a group of positions has to look at next.
+    private struct Group {
+        struct Visit {
+            var probe: Int32
+            /// A block's number, or a record's place.
+            var target: Int
+        }
+
+        var visits: [Visit] = []
+        var next: [Visit] = []
+        var boxes: [FloatBox] = []
+        /// Keeps the touching loads from being left out.
+        var touched: UInt64 = 0
+    }
+
+    /// Asks all probes level by level, each level in two rounds: the first only touches what the second
+    /// will read, so that many reads from memory are under way at once.
+    private func search(
+        _ index: Memory, _ data: Memory, _ probes: [PointProbe], _ group: inout Group,
+        _ found: inout [NearFeature], _ end: (Int) -> Void
+    ) throws(IndexDamage) {
+        guard let tree else {
+            for _ in probes { end(found.count) }
+            return
+        }
+        group.visits.removeAll(keepingCapacity: true)
+        group.boxes.removeAll(keepingCapacity: true)
+        for (number, probe) in probes.enumerated() {
+            group.boxes.append(FloatBox(probe.window, from: origin))
+            if probe.position.isFinite && !probe.window.isEmpty {
+                group.visits.append(Group.Visit(probe: Int32(number), target: 0))
+            }
+        }
+        for level in tree.counts.indices.reversed() {
+            descend(index, tree, level, &group)
+        }
+        for visit in group.visits {
+            let piece = Self.piece(visit.target, index)
+            let touched = piece.isStriped ? index : data
+            if touched.holds(piece.place, 72) {
+                group.touched ^= touched.uint64(piece.place) ^ touched.uint64(piece.place + 64)
+            }
+        }
+        var next = 0
+        for (number, probe) in probes.enumerated() {
+            let start = found.count
+            while next < group.visits.count, group.visits[next].probe == number {
+                try take(group.visits[next].target, index, data, probe, from: start, &found)
+                next += 1
+            }
+            end(found.count)
+        }
+    }
+
+    /// One level of the tree, from visits of its blocks to those of the next, or of records.
+    private func descend(
+        _ index: Memory, _ tree: FloatTree, _ level: Int, _ group: inout Group
+    ) {
+        let base = Self.headerByteCount + tree.starts[level]
+        let stride = FloatTree.stride(level)
+        for visit in group.visits {
+            let place = base + visit.target * stride
+            group.touched ^= index.uint64(place) ^ index.uint64(place + 64)
+            group.touched ^= index.uint64(place + 128) ^ index.uint64(place + 192)
+        }
+        group.next.removeAll(keepingCapacity: true)
+        for visit in group.visits {
+            let place = base + visit.target * stride
+            var children = FloatTree.meets(index, place, group.boxes[Int(visit.probe)])
+            while children != 0 {
+                let child = children.trailingZeroBitCount
+                children &= children - 1
+                let target =
+                    level == 0
+                    ? place + FloatTree.blockByteCount + FloatTree.recordByteCount * child
+                    : visit.target * FloatTree.width + child
+                group.next.append(Group.Visit(probe: visit.probe, target: target))
+            }
+        }
+        swap(&group.visits, &group.next)
     }
 }

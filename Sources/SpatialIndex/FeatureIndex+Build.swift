@@ -18,7 +18,7 @@ public struct FeatureIndexBuilder {
     private struct Entry {
         var envelope: Envelope
         var feature: UInt32
-        var count: UInt32
+        var count: UInt16
         var place: Int
     }
 
@@ -80,11 +80,11 @@ public struct FeatureIndexBuilder {
     ) {
         var envelope = Envelope.empty
         for vertex in 0..<count { envelope.extend(to: memory.coordinate(place + 16 * vertex)) }
-        let striped = isStriped ? UInt32(FeatureIndex.Piece.stripedBit) : 0
         entries.append(
             Entry(
                 envelope: envelope, feature: UInt32(ids.count - 1),
-                count: isStriped ? striped : UInt32(segments), place: place))
+                count: isStriped ? UInt16(FeatureIndex.Piece.striped) : UInt16(segments),
+                place: place))
     }
 
     /// The whole index; `dataHash` is the SHA-256 of `data`, 32 bytes.
@@ -95,26 +95,21 @@ public struct FeatureIndexBuilder {
         let order = SpatialOrder.sorted(
             entries.map { PackedHilbertTree.hilbertKey(of: $0.envelope, in: extent) })
         let tree = FloatTree(itemCount: entries.count)
-        let treeByteCount = tree?.byteCount ?? 0
-        let piecesByteCount = FeatureIndex.Piece.byteCount * entries.count
-        var areasOffset =
-            FeatureIndex.headerByteCount + treeByteCount + piecesByteCount + 4 * ids.count
-        areasOffset = (areasOffset + 7) / 8 * 8
-        let details = self.details(data, origin, from: areasOffset)
-
+        let details = self.details(
+            data, origin, from: FeatureIndex.headerByteCount + (tree?.byteCount ?? 0))
         var body = ByteWriter()
         if let tree {
             body.append(
-                tree.pack(order.map { FloatBox(entries[Int($0)].envelope, from: origin) }))
+                tree.pack(
+                    order.map { FloatBox(entries[Int($0)].envelope, from: origin) },
+                    order.map { number in
+                        let entry = entries[Int(number)]
+                        return (
+                            entry.feature, ids[Int(entry.feature)],
+                            UInt64(entry.place) | UInt64(entry.count) << 48
+                        )
+                    }))
         }
-        for number in order {
-            let entry = entries[Int(number)]
-            body.append(entry.feature)
-            body.append(entry.count)
-            body.append(UInt64(entry.place))
-        }
-        for id in ids { body.append(id) }
-        body.pad(to: 8)
         body.append(details)
         return header(body.bytes, origin, data.byteCount, dataHash) + body.bytes
     }

@@ -25,17 +25,17 @@ extension FeatureIndex {
         guard let tree else { return }
         try tree.check(index, at: Self.headerByteCount)
         for number in 0..<pieceCount {
-            let place = piecesOffset + Piece.byteCount * number
-            let piece = piece(number, index)
+            let record = Self.headerByteCount + tree.record(number)
+            let piece = Self.piece(record, index)
             guard piece.feature < featureCount else {
-                throw IndexDamage(place, "a feature's number")
+                throw IndexDamage(record, "a feature's number")
             }
             if piece.isStriped {
                 try StripedArea(index, at: piece.place, data).check()
             } else if !data.holds(
                 piece.place, 16 * (kind == .points ? piece.count : piece.count + 1))
             {
-                throw IndexDamage(place + 8, "coordinates inside the data")
+                throw IndexDamage(record + 8, "coordinates inside the data")
             }
         }
     }

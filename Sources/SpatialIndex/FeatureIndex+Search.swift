@@ -43,40 +43,46 @@ extension FeatureIndex {
         guard let tree, probe.position.isFinite, !probe.window.isEmpty else { return }
         let start = found.count
         let box = FloatBox(probe.window, from: origin)
-        try tree.search(index, at: Self.headerByteCount, box) { number throws(IndexDamage) in
+        try tree.search(index, at: Self.headerByteCount, box) { record throws(IndexDamage) in
             counted += 1
-            let piece = piece(number, index)
-            let square = try self.square(piece, number, index, data, probe)
-            guard square <= probe.bound else { return }
-            let distance = square.squareRoot()
-            guard distance <= probe.limit else { return }
-            for known in start..<found.count where found[known].feature == piece.feature {
-                found[known].distance = min(found[known].distance, distance)
-                return
-            }
-            guard piece.feature < featureCount else {
-                throw IndexDamage(piecesOffset + Piece.byteCount * number, "a feature's number")
-            }
-            found.append(
-                NearFeature(
-                    feature: piece.feature,
-                    objectID: Int64(index.uint32(idsOffset + 4 * piece.feature)),
-                    distance: distance))
+            try take(record, index, data, probe, from: start, &found)
         }
+    }
+
+    /// Appends the feature of a piece that is near enough, unless it is there from `start` on.
+    @inline(__always)
+    func take(
+        _ record: Int, _ index: Memory, _ data: Memory, _ probe: PointProbe, from start: Int,
+        _ found: inout [NearFeature]
+    ) throws(IndexDamage) {
+        let piece = Self.piece(record, index)
+        let square = try self.square(piece, record, index, data, probe)
+        guard square <= probe.bound else { return }
+        let distance = square.squareRoot()
+        guard distance <= probe.limit else { return }
+        for known in start..<found.count where found[known].feature == piece.feature {
+            found[known].distance = min(found[known].distance, distance)
+            return
+        }
+        guard piece.feature < featureCount else {
+            throw IndexDamage(record, "a feature's number")
+        }
+        found.append(
+            NearFeature(
+                feature: piece.feature, objectID: Int64(piece.objectID), distance: distance))
     }
 
     /// The square of the distance to a piece; infinite when it is more than the limit.
     @inline(__always)
     private func square(
-        _ piece: Piece, _ number: Int, _ index: Memory, _ data: Memory, _ probe: PointProbe
+        _ piece: Piece, _ record: Int, _ index: Memory, _ data: Memory, _ probe: PointProbe
     ) throws(IndexDamage) -> Double {
         if piece.isStriped {
             return try square(StripedArea(index, at: piece.place, data), probe)
         }
         let vertexCount = kind == .points ? piece.count : piece.count + 1
         guard data.holds(piece.place, 16 * vertexCount) else {
-            throw IndexDamage(
-                piecesOffset + Piece.byteCount * number + 8, "coordinates inside the data")
+            throw IndexDamage(record + 8, "coordinates inside the data")
         }
         var square = Double.infinity
         if kind == .points {

@@ -23,10 +23,11 @@ public struct FeatureIndex: Hashable, Sendable {
 
     /// A piece of a feature: a ring, a run of a path's segments, some positions, or a striped area.
     struct Piece {
-        static let byteCount = 16
-        static let stripedBit = 1 << 31
+        /// The count that marks a striped area.
+        static let striped = 0xFFFF
 
         var feature: Int
+        var objectID: Int
         /// Segments (positions, for points); not used for a striped area.
         var count: Int
         var isStriped: Bool
@@ -53,9 +54,6 @@ public struct FeatureIndex: Hashable, Sendable {
     /// Nil when there are no features.
     let tree: FloatTree?
     let bodyChecksum: UInt32
-
-    var piecesOffset: Int { Self.headerByteCount + (tree?.byteCount ?? 0) }
-    var idsOffset: Int { piecesOffset + Piece.byteCount * pieceCount }
 
     /// Reads the header and holds it against the sizes of the two files; cost does not depend on
     /// them.
@@ -95,24 +93,18 @@ public struct FeatureIndex: Hashable, Sendable {
             throw IndexDamage(
                 24, "data of \(self.dataByteCount) bytes, not of \(dataByteCount)")
         }
-        guard idsOffset + 4 * featureCount <= byteCount, origin.isFinite else {
-            throw IndexDamage(index.byteCount, "a tree, pieces and ids inside the index")
+        guard Self.headerByteCount + (tree?.byteCount ?? 0) <= byteCount, origin.isFinite else {
+            throw IndexDamage(index.byteCount, "a tree inside the index")
         }
     }
 
-    /// The object id of a feature; 0 when there is none.
-    public func objectID(_ feature: Int, in index: RawSpan) -> Int64 {
-        guard 0..<featureCount ~= feature, index.byteCount == byteCount else { return 0 }
-        return Int64(index.uint32(at: idsOffset + 4 * feature))
-    }
-
+    /// The piece whose record lies at that place.
     @inline(__always)
-    func piece(_ number: Int, _ index: Memory) -> Piece {
-        let offset = piecesOffset + Piece.byteCount * number
-        let count = index.uint32(offset + 4)
+    static func piece(_ record: Int, _ index: Memory) -> Piece {
+        let bits = index.uint64(record + 8)
+        let count = Int(bits >> 48)
         return Piece(
-            feature: index.uint32(offset), count: count & ~Piece.stripedBit,
-            isStriped: count & Piece.stripedBit != 0,
-            place: Int(truncatingIfNeeded: index.uint64(offset + 8)))
+            feature: index.uint32(record), objectID: index.uint32(record + 4), count: count,
+            isStriped: count == Piece.striped, place: Int(bits & 0xFFFF_FFFF_FFFF))
     }
 }

@@ -2,55 +2,66 @@
 // Part of Cairn.
 
 extension FloatTree {
-    /// The bytes of a tree over items in the order they are given.
-    func pack(_ items: [FloatBox]) -> [UInt8] {
-        var numbers = [Float](repeating: 0, count: byteCount / 4)
-        func write(_ box: FloatBox, block: Int, child: Int) {
-            let place = block * Self.blockByteCount / 4 + child
-            numbers[place] = box.minX
-            numbers[place + 16] = box.minY
-            numbers[place + 32] = box.maxX
-            numbers[place + 48] = box.maxY
-        }
-        for place in 0..<blockCount {
-            for child in 0..<Self.width { write(.nowhere, block: place, child: child) }
+    /// The bytes of a tree over items in the order they are given, each with its record: two numbers
+    /// of 4 bytes and one of 8.
+    func pack(_ items: [FloatBox], _ records: [(UInt32, UInt32, UInt64)]) -> [UInt8] {
+        var numbers = [UInt32](repeating: 0, count: byteCount / 4)
+        func write(_ box: FloatBox, at place: Int, child: Int) {
+            let first = place / 4 + child
+            numbers[first] = box.minX.bitPattern
+            numbers[first + 16] = box.minY.bitPattern
+            numbers[first + 32] = box.maxX.bitPattern
+            numbers[first + 48] = box.maxY.bitPattern
         }
         var boxes = items
-        for start in starts {
-            var above: [FloatBox] = []
-            above.reserveCapacity(boxes.count / Self.width + 1)
-            for (index, box) in boxes.enumerated() {
-                write(box, block: start + index / Self.width, child: index % Self.width)
-                if index % Self.width == 0 { above.append(box) }
-                above[above.count - 1] = above[above.count - 1].union(box)
+        for (level, count) in counts.enumerated() {
+            var above = [FloatBox](repeating: .nowhere, count: count)
+            for index in 0..<count * Self.width {
+                let box = index < boxes.count ? boxes[index] : .nowhere
+                write(box, at: place(index / Self.width, level), child: index % Self.width)
+                above[index / Self.width] = above[index / Self.width].union(box)
             }
             boxes = above
+        }
+        for (index, record) in records.enumerated() {
+            let first = self.record(index) / 4
+            numbers[first] = record.0
+            numbers[first + 1] = record.1
+            numbers[first + 2] = UInt32(truncatingIfNeeded: record.2)
+            numbers[first + 3] = UInt32(truncatingIfNeeded: record.2 >> 32)
         }
         return unsafe numbers.withUnsafeBytes { unsafe [UInt8]($0) }
     }
 
-    /// Throws unless every block's rectangle holds those of its children, up to the root.
+    /// Where an item's record lies, in bytes from the tree's start.
+    func record(_ item: Int) -> Int {
+        place(item / Self.width, 0) + Self.blockByteCount
+            + Self.recordByteCount * (item % Self.width)
+    }
+
+    /// Throws unless every block's rectangle holds those of its children, up to the root, and the
+    /// places without an item hold nothing.
     func check(_ tree: Memory, at offset: Int) throws(IndexDamage) {
-        for level in starts.indices.dropLast() {
-            let count = blocks(level)
-            for block in 0..<count {
-                let place = offset + (starts[level] + block) * Self.blockByteCount
-                let parent =
-                    offset
-                    + (starts[level + 1] + block / Self.width) * Self.blockByteCount
-                let box = Self.box(tree, parent, block % Self.width)
+        for level in counts.indices {
+            for block in 0..<counts[level] {
+                let place = offset + self.place(block, level)
+                let holder =
+                    level + 1 < counts.count
+                    ? offset + self.place(block / Self.width, level + 1) : nil
                 for child in 0..<Self.width {
                     let inner = Self.box(tree, place, child)
-                    guard box.contains(inner) || inner.minX > inner.maxX else {
-                        throw IndexDamage(place + 4 * child, "a rectangle inside its parent's")
+                    if let holder, inner.minX <= inner.maxX {
+                        guard Self.box(tree, holder, block % Self.width).contains(inner) else {
+                            throw IndexDamage(place + 4 * child, "a rectangle inside its parent's")
+                        }
+                    }
+                    let children = level == 0 ? itemCount : counts[level - 1]
+                    guard block * Self.width + child < children || inner == .nowhere else {
+                        throw IndexDamage(place + 4 * child, "no rectangle")
                     }
                 }
             }
         }
-    }
-
-    private func blocks(_ level: Int) -> Int {
-        (level == 0 ? blockCount : starts[level - 1]) - starts[level]
     }
 
     static func box(_ tree: Memory, _ place: Int, _ child: Int) -> FloatBox {

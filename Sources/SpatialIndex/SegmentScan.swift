@@ -31,50 +31,52 @@ struct SegmentScan {
         var place = place
         var left = count
         while left >= 4 {
-            let first = memory.fourCoordinates(place)
-            let second = memory.fourCoordinates(place + 16)
-            Self.cross(
-                first.evenHalf - px, first.oddHalf - py, second.evenHalf - px,
-                second.oddHalf - py, &flips, &doubts)
+            let (flip, doubt) = Self.cross(
+                memory.fourCoordinates(place), memory.fourCoordinates(place + 16), px, py)
+            flips ^= flip
+            doubts |= doubt
             place += 64
             left -= 4
         }
         if left > 0 {
             guard count >= 4 else { return exactCrossings(position) }
-            // The last four once more, those already counted made segments without length.
+            // The last four once more, without those already counted.
             place -= 16 * (4 - left)
-            let first = memory.fourCoordinates(place)
-            let second = memory.fourCoordinates(place + 16)
-            let isCounted = SIMD4<Int64>(0, 1, 2, 3) .< SIMD4(repeating: Int64(4 - left))
-            let (bx, by) = (second.evenHalf - px, second.oddHalf - py)
-            Self.cross(
-                (first.evenHalf - px).replacing(with: bx, where: isCounted),
-                (first.oddHalf - py).replacing(with: by, where: isCounted), bx, by, &flips,
-                &doubts)
+            let (flip, doubt) = Self.cross(
+                memory.fourCoordinates(place), memory.fourCoordinates(place + 16), px, py)
+            let isNew =
+                (SIMD4(repeating: Int64(3 - left)) &- SIMD4<Int64>(0, 1, 2, 3))
+                &>> SIMD4(repeating: 63)
+            flips ^= flip & isNew
+            doubts |= doubt & isNew
         }
-        let isDoubtful = doubts[0] | doubts[1] | doubts[2] | doubts[3] != 0
+        let isDoubtful = doubts[0] | doubts[1] | doubts[2] | doubts[3] < 0
         if isDoubtful || memory.double(self.place + 8) == position.y {
             return exactCrossings(position)
         }
-        return flips[0] ^ flips[1] ^ flips[2] ^ flips[3] != 0
+        return flips[0] ^ flips[1] ^ flips[2] ^ flips[3] < 0
     }
 
-    /// Four segments relative to the position, from a to b.
+    /// Whether each of four segments crosses the ray, and whether that is in doubt, in the sign bits.
+    ///
+    /// Comparisons are signs of differences, which are exact; zero has no sign here.
     @inline(__always)
     private static func cross(
-        _ ax: SIMD4<Double>, _ ay: SIMD4<Double>, _ bx: SIMD4<Double>, _ by: SIMD4<Double>,
-        _ flips: inout SIMD4<Int64>, _ doubts: inout SIMD4<Int64>
-    ) {
-        let isAbove = by .> 0
-        let straddles = (ay .> 0) .^ isAbove
+        _ first: SIMD8<Double>, _ second: SIMD8<Double>, _ px: SIMD4<Double>,
+        _ py: SIMD4<Double>
+    ) -> (flip: SIMD4<Int64>, doubt: SIMD4<Int64>) {
+        let (ax, ay) = (first.evenHalf - px, first.oddHalf - py)
+        let (bx, by) = (second.evenHalf - px, second.oddHalf - py)
+        let isAbove = (py - second.oddHalf).bits
+        let straddles = (py - first.oddHalf).bits ^ isAbove
         let left = ax * by
         let right = ay * bx
         let determinant = left - right
         let bound = 3.330_669_073_875_471_6e-16 * (left.magnitudes + right.magnitudes)
-        let isSure = determinant.magnitudes .> bound
-        let crosses = straddles .& .!((determinant .> 0) .^ isAbove)
-        flips ^= crosses.lanes
-        doubts |= ((straddles .& .!isSure) .| (by .== 0)).lanes
+        let isSure = (bound - determinant.magnitudes).bits
+        let turnsRight = determinant.bits
+        let isLevel = ~(isAbove | by.bits)
+        return (straddles & (turnsRight ^ isAbove), (straddles & ~isSure) | isLevel)
     }
 
     @inline(never)
@@ -121,14 +123,11 @@ struct SegmentScan {
 
 extension SIMD4 where Scalar == Double {
     @inline(__always)
+    fileprivate var bits: SIMD4<Int64> { unsafe unsafeBitCast(self, to: SIMD4<Int64>.self) }
+
+    @inline(__always)
     fileprivate var magnitudes: SIMD4<Double> {
         let bits = unsafe unsafeBitCast(self, to: SIMD4<UInt64>.self)
         return unsafe unsafeBitCast(bits & 0x7FFF_FFFF_FFFF_FFFF, to: SIMD4<Double>.self)
     }
-}
-
-extension SIMDMask where Storage == SIMD4<Int64> {
-    /// -1 for true, 0 for false.
-    @inline(__always)
-    fileprivate var lanes: SIMD4<Int64> { unsafe unsafeBitCast(self, to: SIMD4<Int64>.self) }
 }

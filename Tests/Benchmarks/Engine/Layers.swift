@@ -95,39 +95,55 @@ struct BenchLayer {
     let directory: String
     let positions: [Coordinate]
 
-    /// Imports `source`; half of the positions lie anywhere in the extent, the others near corners
-    /// when `nearCorners` says so.
-    init(_ name: String, source: String, into directory: String, questions: Int, nearCorners: Bool)
-        throws
-    {
+    /// How positions are chosen.
+    enum Spread {
+        /// Anywhere in the extent.
+        case extent
+        /// In the rectangles of features, each as often.
+        case features
+        /// Within 0.002 units of corners.
+        case corners
+    }
+
+    /// Imports `source` and draws the positions from a seed.
+    init(
+        _ name: String, source: String, into directory: String, questions: Int, spread: Spread
+    ) throws {
         self.name = name
         let layer = try DatasetBuilder.importFile(path: source, into: directory)[0]
         self.directory = directory + "/" + layer.dataset.rawValue
-        dataset = try Dataset(path: self.directory + "/layer.fgb")
+        let dataset = try Dataset(path: self.directory + "/layer.fgb")
+        self.dataset = dataset
         var random = SeededGenerator(seed: 7)
         let extent = layer.properties.extent ?? .empty
-        var corners: [Coordinate] = []
-        if nearCorners {
-            for number in 0..<questions {
-                let ordinal = number % layer.featureCount
-                guard let feature = dataset.feature(at: ordinal),
-                    number < layer.featureCount,
-                    let shape = try dataset.shape(of: feature),
-                    case .polygon(let rings) = shape
-                else { continue }
-                corners += rings.flatMap { $0 }
-            }
-        }
+        let corners = spread == .corners ? try Self.corners(dataset) : []
         positions = (0..<questions).map { _ in
-            if let corner = corners.randomElement(using: &random) {
-                return Coordinate(
-                    x: corner.x + .random(in: -0.002...0.002, using: &random),
-                    y: corner.y + .random(in: -0.002...0.002, using: &random))
+            var box = extent
+            switch spread {
+            case .extent: break
+            case .features:
+                let ordinal = Int.random(in: 0..<layer.featureCount, using: &random)
+                box = dataset.feature(at: ordinal)?.envelope ?? extent
+            case .corners:
+                let corner = corners.randomElement(using: &random) ?? extent.center
+                box = Envelope(
+                    minX: corner.x, minY: corner.y, maxX: corner.x, maxY: corner.y
+                ).expanded(by: 0.002)
             }
             return Coordinate(
-                x: .random(in: extent.minX...extent.maxX, using: &random),
-                y: .random(in: extent.minY...extent.maxY, using: &random))
+                x: .random(in: box.minX...box.maxX, using: &random),
+                y: .random(in: box.minY...box.maxY, using: &random))
         }
+    }
+
+    private static func corners(_ dataset: Dataset) throws -> [Coordinate] {
+        var result: [Coordinate] = []
+        try dataset.forEach { feature in
+            for rings in try dataset.polygonParts(of: feature) {
+                for ring in rings { result += ring }
+            }
+        }
+        return result
     }
 
     /// The polygons of every feature, in the order of the dataset.

@@ -10,7 +10,7 @@ import SpatialIndex
 
 /// Measures the identify engine against GEOS and shapely, and imports against ogr2ogr.
 ///
-/// `bench-engine WORK SAMPLE [--short] [--python PROGRAM SCRIPT] [--layer NAME FILE]…` works in the
+/// `bench-engine WORK SAMPLE [--short] [--only CASE] [--python PROGRAM SCRIPT] [--layer NAME FILE]…` works in the
 /// directory WORK on SAMPLE (deploy/sample) and layers of its own; with `--layer` on further files.
 @main
 struct Main {
@@ -24,6 +24,7 @@ struct Main {
         if let place = arguments.firstIndex(of: "--python") {
             bench.shapely = (arguments[place + 1], arguments[place + 2])
         }
+        if let place = arguments.firstIndex(of: "--only") { bench.only = arguments[place + 1] }
         var further: [(String, String)] = []
         for place in arguments.indices where arguments[place] == "--layer" {
             further.append((arguments[place + 1], arguments[place + 2]))
@@ -36,6 +37,8 @@ struct Main {
 struct Bench {
     let work: String
     let isShort: Bool
+    /// Only cases with this in their name, and `growth` and `files`.
+    var only: String?
     var shapely: (python: String, script: String)?
     private(set) var isShortOfSomething = false
 
@@ -63,27 +66,26 @@ struct Bench {
             try compare(name, path)
         }
         for (name, path) in further where !name.hasPrefix("footprints") {
-            try compare(name, path)
+            try compare(name, path, name == "communes" ? .features : .extent)
         }
         let large = try source("large") { try SyntheticLayers.large($0) }
         try compare("large", large)
-        try compare("large, near corners", large, nearCorners: true)
+        try compare("large, near corners", large, .corners)
         let count = isShort ? 100_000 : 1_000_000
         let footprints =
             try further.first { $0.0.hasPrefix("footprints") }?.1
             ?? source("footprints-\(count)") {
                 try SyntheticLayers.footprints($0, count: count)
             }
-        let rate = try compare("footprints", footprints)
+        try compare("footprints", footprints, .features)
         let tenth = try source("footprints-\(count / 10)") {
             try SyntheticLayers.footprints($0, count: count / 10)
         }
         let whole = try source("footprints-\(count)") {
             try SyntheticLayers.footprints($0, count: count)
         }
-        try growth(tenth, whole)
-        try files(footprints)
-        _ = rate
+        if only.map({ "growth".contains($0) }) ?? true { try growth(tenth, whole) }
+        if only.map({ "files".contains($0) }) ?? true { try files(footprints) }
     }
 
     private mutating func report(_ line: Line) throws {
@@ -91,18 +93,20 @@ struct Bench {
         if !line.pass { isShortOfSomething = true }
     }
 
-    private func open(_ name: String, _ source: String, nearCorners: Bool) throws -> BenchLayer {
+    private func open(_ name: String, _ source: String, _ spread: BenchLayer.Spread) throws
+        -> BenchLayer
+    {
         try BenchLayer(
             name, source: source, into: work + "/datasets", questions: questions,
-            nearCorners: nearCorners)
+            spread: spread)
     }
 
-    /// One layer against GEOS and shapely; the rate of single questions.
-    @discardableResult
+    /// One layer against GEOS and shapely.
     private mutating func compare(
-        _ name: String, _ source: String, nearCorners: Bool = false
-    ) throws -> Double {
-        let layer = try open(name, source, nearCorners: nearCorners)
+        _ name: String, _ source: String, _ spread: BenchLayer.Spread = .extent
+    ) throws {
+        guard only.map({ name.contains($0) }) ?? true else { return }
+        let layer = try open(name, source, spread)
         guard let search = PointSearch(layer.dataset, in: layer.dataset.properties.spatialReference)
         else { throw Failure(.internal, "\(name) has no index") }
         let features = try layer.features()
@@ -153,7 +157,6 @@ struct Bench {
         if let theirs = try shapelyRate(layer, features, pairs, &mismatches) {
             try report(line("many at once", "shapely", rates[1], theirs, 4))
         }
-        return rates[0]
     }
 
     /// Millions a second of shapely in bulk, which must find as many pairs.
@@ -185,7 +188,7 @@ struct Bench {
 
     /// Ten times the features, questions all over them.
     private mutating func growth(_ tenth: String, _ whole: String) throws {
-        let layers = try [tenth, whole].map { try open("footprints", $0, nearCorners: false) }
+        let layers = try [tenth, whole].map { try open("footprints", $0, .features) }
         let searches = layers.compactMap { PointSearch($0.dataset, in: .wgs84) }
         var found: [NearFeature] = []
         let times = try Timing.medians(
