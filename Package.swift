@@ -241,7 +241,7 @@ let benchTargets: [Target] =
             dependencies: [
                 "CGEOS", "CairnModel", "Dataset", "GDAL", "Geometry", "SpatialIndex", "TestKit",
             ],
-            path: "Tests/Benchmarks/Engine", swiftSettings: settings)
+            path: "Tests/Benchmarks/Engine", swiftSettings: settings),
     ]
 
 // `CAIRN_ONLY=Identify,IdentifyTests swift build` keeps only those targets and what they need, for a
