@@ -78,36 +78,63 @@ struct IdentifyCommand: SiteCommand {
         }
     }
 
+    // A function for each: the release optimiser of Swift 6.3.1 crashes on all of them in one.
     func perform(_ session: Session) async throws {
         if let batch {
-            var template = try await request(session)
-            // One state of the map for all, whenever each is asked.
-            switch template.asOf {
-            case nil: template.at = try await session.head()
-            case .sequence: break
-            case .time(let time)?:
-                let position = try await session.client().position(of: .time(time))
-                template.asOf = .sequence(position)
-            }
-            return try await IdentifyBatch(
-                session: session, template: template, path: batch, inFlight: inFlight,
-                timeout: .milliseconds(Int64(timeout * 1_000))
-            ).run()
+            try await askBatch(session, batch)
+        } else if follow {
+            try await followAnswer(session)
+        } else {
+            try await askOnce(session)
         }
-        if follow {
-            for try await batch in try await session.client().follow([request(session)]) {
-                for live in batch {
-                    if session.output.isJSON {
-                        try session.output.record(live.change)
-                    } else {
-                        try session.output.lines(live.change.lines)
-                    }
+    }
+
+    private func askBatch(_ session: Session, _ path: String) async throws {
+        let template = try await batchTemplate(session)
+        let limit = Duration.milliseconds(Int64(timeout * 1_000))
+        let run = IdentifyBatch(
+            session: session, template: template, path: path, inFlight: inFlight, timeout: limit)
+        try await run.run()
+    }
+
+    /// One state of the map for all, whenever each is asked.
+    private func batchTemplate(_ session: Session) async throws -> IdentifyRequest {
+        let question = try await request(session)
+        let position = try await position(session, question.asOf)
+        var template = question
+        template.asOf = .sequence(position)
+        return template
+    }
+
+    private func position(_ session: Session, _ moment: AsOf?) async throws -> Int64 {
+        switch moment {
+        case nil: return try await session.head()
+        case .sequence(let position)?: return position
+        case .time(let time)?:
+            let client = try session.client()
+            return try await client.position(of: .time(time))
+        }
+    }
+
+    private func followAnswer(_ session: Session) async throws {
+        let question = try await request(session)
+        let client = try session.client()
+        for try await batch in client.follow([question]) {
+            for live in batch {
+                if session.output.isJSON {
+                    try session.output.record(live.change)
+                } else {
+                    try session.output.lines(live.change.lines)
                 }
             }
-            return
         }
-        let answer = try await session.client().identify(
-            request(session), timeout: .milliseconds(Int64(timeout * 1_000)))
+    }
+
+    private func askOnce(_ session: Session) async throws {
+        let question = try await request(session)
+        let client = try session.client()
+        let answer = try await client.identify(
+            question, timeout: .milliseconds(Int64(timeout * 1_000)))
         if session.output.isJSON {
             try session.output.record(answer)
         } else {
