@@ -44,7 +44,8 @@ struct Truth {
             let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
             guard parts.count == 2 else { throw CocoaError(.fileReadUnknown) }
             let lines = try String(contentsOfFile: parts[1], encoding: .utf8)
-            for line in lines.split(separator: "\n").dropFirst() {
+            // A feature without geometry has no WKT, and is never hit.
+            for line in lines.split(separator: "\n").dropFirst() where line.hasPrefix("\"") {
                 let fields = line.split(separator: "\"")
                 guard fields.count >= 2, let id = Int(fields[fields.count - 1].filter(\.isNumber))
                 else {
