@@ -77,12 +77,21 @@ final class HubFixture: Sendable {
         log?.bus.stop()
     }
 
+    /// Returns once the supervisor has read the log, as a client's patience would have it.
     func startSupervisor(_ timing: SupervisorTiming = HubFixture.quick) async throws {
         let bus = try BusThread(name: "supervisor", runDirectory: site.runDirectory)
         let service = try await Supervisor(bus: bus, logger: Self.logger, timing: timing) {
             [weak self] fault in self?.faults.withLock { $0.append(fault) }
         }
         parts.withLock { $0.supervisor = (service, bus) }
+        _ = try await eventually {
+            do {
+                let _: [JobDescription] = try await ask("list", [String]())
+                return true
+            } catch let failure as Failure where failure.code == .unavailable {
+                return false
+            }
+        }
     }
 
     /// As a kill: its sockets close, nothing is said.
