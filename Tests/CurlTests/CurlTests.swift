@@ -86,7 +86,7 @@ import Testing
         let requests = (0..<16).map { number in
             WebRequest(
                 url: server.url + (number % 4 == 0 ? "/hang" : "/ok?n=\(number)"),
-                timeout: .seconds(2), byteLimit: 1000)
+                timeout: .seconds(5), byteLimit: 1000)
         }
         let results = client.perform(requests)
         for (number, result) in results.enumerated() {

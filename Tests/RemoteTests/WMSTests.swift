@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test func `a service that fails is an explained failure beside what is found here`() throws {
-        let fixture = try RemoteFixture(askTimeout: .milliseconds(500))
+        let fixture = try RemoteFixture(askTimeout: .seconds(4))
         let layers = [
             fixture.drawn(0), try fixture.wms(1, "/half"), try fixture.wms(2, "/exception"),
             try fixture.wms(3),
