@@ -67,7 +67,8 @@ enum IdentifyResource {
         return ImageDisplay(width: values[0], height: values[1], dpi: dpi)
     }
 
-    /// Writes `{"results":[…]}`, top layer first; an explained answer has more, outside Esri's names.
+    /// Writes `{"results":[…]}`, top layer first; failures of layers, and what an explained answer has
+    /// more, stand under names that Esri does not use.
     ///
     /// `isTyped` writes numbers as numbers (`returnUnformattedValues`), else every value is text.
     static func body(
@@ -84,6 +85,9 @@ enum IdentifyResource {
                 }
             }
             if answer.transferLimitExceeded { json.member("exceededTransferLimit", true) }
+            if let failures = answer.failures {
+                json.member("layerFailures", array: failures) { write($1, to: &$0) }
+            }
             guard let explanation = answer.explanation else { return }
             json.member("layerResults", array: answer.layers) { write($1, to: &$0) }
             if let text = try? CairnJSON.encode(explanation) {
@@ -92,6 +96,19 @@ enum IdentifyResource {
             }
         }
         return json.bytes
+    }
+
+    /// A layer that could not be asked.
+    ///
+    /// It has the members of an error but not the word: clients look for it anywhere in a body.
+    private static func write(_ failure: LayerFailure, to json: inout JSONWriter) {
+        json.object { json in
+            json.member("layerId", failure.layerID)
+            json.member("layerName", failure.layerName)
+            json.member("code", ErrorBody.code(failure.error.code))
+            json.member("message", failure.error.message)
+            json.member("details", array: failure.error.details) { $0.string($1) }
+        }
     }
 
     /// A layer's place in the tree, with counts; its results are in the flat list.

@@ -229,8 +229,9 @@ extension LayerKind {
     fileprivate var esriType: String {
         switch self {
         case .group: "Group Layer"
-        case .layer(.raster): "Raster Layer"
-        case .layer: "Feature Layer"
+        case .layer(.dataset), .layer(.featureService), .layer(.graphics): "Feature Layer"
+        // What is a picture to its clients, whatever an identify may find in it.
+        case .layer(.raster), .layer(.wms), .layer(.mapService), .layer(.tiles): "Raster Layer"
         }
     }
 }

@@ -72,6 +72,28 @@ extension JSONValue {
         #expect(layers[3]["minScale"] == .number(50_000))
     }
 
+    @Test func `a layer's type is what an ArcGIS server calls it`() async throws {
+        let kinds: [(LayerSource, String)] = [
+            (.raster(try Samples.hash()), "Raster Layer"),
+            (.wms(WMSSource(url: "http://x", layers: ["a"])), "Raster Layer"),
+            (.mapService(ArcGISSource(url: "http://x")), "Raster Layer"),
+            (.tiles(TileSource(url: "http://x")), "Raster Layer"),
+            (.featureService(ArcGISSource(url: "http://x")), "Feature Layer"),
+            (.graphics(GraphicsSource(spatialReference: .wgs84)), "Feature Layer"),
+        ]
+        for (source, type) in kinds {
+            let asked = try Asked()
+            asked.site.change { $0.map.layers[0].kind = .layer(source: source) }
+
+            let service = try await asked.json(root + "/City/MapServer")
+            let legend = try await asked.json(root + "/City/MapServer/legend")
+
+            #expect(service["layers"]?.elements.last?["type"] == .string(type))
+            #expect(legend["layers"]?.elements.last?["layerType"] == .string(type))
+            #expect(try await asked.json(root + "/City/MapServer/0")["type"] == .string(type))
+        }
+    }
+
     @Test func `both numbers of a spatial reference are given`() async throws {
         let text = try await Asked().text(root + "/City/MapServer")
         #expect(text.contains(#""spatialReference":{"wkid":102100,"latestWkid":3857}"#))
@@ -331,6 +353,26 @@ extension JSONValue {
         #expect(try await Asked().text(query) == #"{"results":[]}"#)
         let cut = try await asked(Samples.answer(geometry: nil, isTruncated: true)).json(query)
         #expect(cut["exceededTransferLimit"] == .bool(true))
+    }
+
+    @Test func `a layer whose server fails is named beside the results`() async throws {
+        var answer = Samples.answer(geometry: nil)
+        answer.failures = [
+            LayerFailure(
+                layerID: 4, layerName: "Far",
+                error: Failure(.timedOut, "http://far/wms: too slow", details: ["5 s"]))
+        ]
+
+        let body = try await asked(answer).json(query)
+
+        #expect(body["results"]?[0]?["layerId"] == .number(2))
+        #expect(body["error"] == nil)
+        let failure = body["layerFailures"]?[0]
+        #expect(failure?["layerId"] == .number(4) && failure?["layerName"] == .string("Far"))
+        #expect(failure?["code"] == .number(504))
+        #expect(failure?["message"] == .string("http://far/wms: too slow"))
+        #expect(failure?["details"]?[0] == .string("5 s"))
+        #expect(try await asked(Samples.answer(geometry: nil)).json(query)["layerFailures"] == nil)
     }
 
     @Test func `a worker's refusal reaches the client as its sentence`() async throws {
