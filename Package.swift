@@ -60,7 +60,7 @@ let tier1: [Target] = [
     library("GDAL", ["CGDAL"]),
     library("GEOS", ["CGEOS"]),
     library("PROJ", ["CPROJ"]),
-    library("Curl", ["CCurl"]),
+    library("Curl", ["CCurl", "Platform"]),
     library("Expat", ["CExpat"]),
 ]
 

@@ -3,8 +3,8 @@
 
 /// A request with its repetitions and redirections, up to its answer.
 ///
-/// A value: it does nothing itself.
-struct Exchange {
+/// A value: it does nothing itself. What it carries of libcurl is used on the client's thread alone.
+struct Exchange: Sendable {
     let request: WebRequest
     /// When it is over.
     let end: ContinuousClock.Instant
@@ -17,7 +17,9 @@ struct Exchange {
     /// On its way.
     var transfer: Transfer?
     /// How often it was sent to ``url``.
-    var attempt = 0
+    private var attempt = 0
+    /// It has found no free place so far.
+    var isHeldBack = false
     var result: Result<WebResponse, WebError>?
     private var redirectCount = 0
     private var lastTrouble: WebError?
@@ -32,8 +34,22 @@ struct Exchange {
 
     /// What is said when its time is over.
     var lateness: WebError {
-        lastTrouble
+        if isHeldBack {
+            return WebError(.busy, "too many questions to the server are under way already")
+        }
+        return lastTrouble
             ?? WebError(.timedOut, "there was no complete answer within \(request.timeout)")
+    }
+
+    /// Whether it may be sent now.
+    func isDue(_ now: ContinuousClock.Instant) -> Bool {
+        transfer == nil && result == nil && notBefore <= now
+    }
+
+    mutating func sent(_ transfer: Transfer) {
+        self.transfer = transfer
+        attempt += 1
+        isHeldBack = false
     }
 
     /// What one sending came to.

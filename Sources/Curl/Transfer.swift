@@ -5,7 +5,8 @@ internal import CCurl
 
 /// One sending of a request through libcurl, with the bytes that have come back.
 @safe
-final class Transfer {
+final class Transfer: @unchecked Sendable {
+    // `@unchecked`: made, used and let go of on the thread of one client.
     let handle: UnsafeMutableRawPointer
     private let headers: UnsafeMutablePointer<curl_slist>?
     private let limit: Int

@@ -78,6 +78,8 @@ public struct WebError: Error, Hashable, Sendable, CustomStringConvertible {
         case refused
         /// The URL is none that may be asked.
         case invalidURL
+        /// It was not sent, because too many are under way.
+        case busy
     }
 
     /// The kind of failure.

@@ -18,44 +18,39 @@ public final class IdentifyEngine: Sendable {
     /// Opens the raster of that name anew; throws `Failure` when it cannot be opened.
     public typealias RasterProvider = @Sendable (ContentID) throws(Failure) -> sending RasterFile
 
-    /// Asks layers on other servers, all at once, until the moment given at most; the answers in order
-    /// of the questions.
+    /// Asks layers on other servers, all at once, and returns at once; what it returns waits for the
+    /// answers, which are in order of the questions.
+    ///
+    /// When and whether to give up is its own matter: it knows who asks.
     public typealias RemoteProvider =
-        @Sendable (
-            [RemoteQuestion], ContinuousClock.Instant?, () -> Bool
-        ) -> [Result<RemoteAnswer, Failure>]
+        ([RemoteQuestion]) -> () -> [Result<RemoteAnswer, Failure>]
 
     private let sources: LayerSources
     private let kept = SharedState()
 
     /// An engine on the datasets that `datasets` lends and the rasters that `rasters` opens.
     ///
-    /// Layers on other servers are asked through `remotes`. Without `rasters` a map with a raster layer
-    /// is refused; without `remotes` such layers are failures in the answer.
+    /// Without `rasters` a map with a raster layer is refused.
     public init(
         datasets: @escaping DatasetProvider,
         rasters: @escaping RasterProvider = { id throws(Failure) in
             throw Failure(.notFound, "raster \(id): this program opens none")
-        },
-        remotes: @escaping RemoteProvider = { questions, _, _ in
-            questions.map { _ in
-                .failure(Failure(.unavailable, "this program asks no other servers"))
-            }
         }
     ) {
-        sources = LayerSources(datasets: datasets, rasters: rasters, remotes: remotes)
+        sources = LayerSources(datasets: datasets, rasters: rasters)
     }
 
     /// The features of `map` near the request's geometry: top layer first, then by distance, then by
     /// object id.
     ///
-    /// `isStale` is passed on. A map without a spatial reference, whose basemap is not loaded, is
+    /// `isStale` is passed on. Layers on other servers are asked through `remotes`; without it they are
+    /// failures in the answer. A map without a spatial reference, whose basemap is not loaded, is
     /// blank and has nothing at any place. Throws `invalidParameter` and `tooLarge` for a request
     /// that cannot be answered, `cancelled` soon after `isCancelled` says so, and whatever the
     /// datasets throw.
     public func identify(
         _ request: IdentifyRequest, in map: MapDescription, isStale: Bool = false,
-        until deadline: ContinuousClock.Instant? = nil,
+        remotes: RemoteProvider? = nil,
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws(Failure) -> IdentifyAnswer {
         try request.check()
@@ -78,7 +73,7 @@ public final class IdentifyEngine: Sendable {
         defer { kept.giveBack(state) }
         let run = IdentifyRun(
             request: request, map: map, reference: reference, output: output,
-            sources: sources, deadline: deadline, isCancelled: isCancelled)
+            sources: sources, remotes: remotes, isCancelled: isCancelled)
         try run.answer(&answer, &state)
         return answer
     }
@@ -88,5 +83,4 @@ public final class IdentifyEngine: Sendable {
 struct LayerSources: Sendable {
     let datasets: IdentifyEngine.DatasetProvider
     let rasters: IdentifyEngine.RasterProvider
-    let remotes: IdentifyEngine.RemoteProvider
 }

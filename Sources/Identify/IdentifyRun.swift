@@ -17,9 +17,17 @@ struct IdentifyRun {
     /// The spatial reference of the geometries in the answer.
     let output: SpatialReference
     let sources: LayerSources
-    /// Handed on to whoever asks other servers.
-    let deadline: ContinuousClock.Instant?
+    let remotes: IdentifyEngine.RemoteProvider?
     let isCancelled: () -> Bool
+
+    /// What a run has found so far.
+    private struct Findings {
+        var form: OutputForm
+        var remotes = RemoteBatch()
+        var found: [LayerID: IdentifyLayerResult] = [:]
+        var failures: [LayerFailure] = []
+        var notes = LayerNotes()
+    }
 
     /// Fills in the layers that have a hit, as a tree, and what came of all where that is asked for.
     func answer(
@@ -27,38 +35,15 @@ struct IdentifyRun {
     ) throws(Failure) {
         let question = try Question(request, in: reference, kept.transforms)
         let resolution = LayerResolution(map)
-        var form = OutputForm(request, output)
-        var found: [LayerID: IdentifyLayerResult] = [:]
-        var notes = LayerNotes()
-        var remotes = RemoteBatch()
         let searched = resolution.searched(request, scale: question.scale)
-        for (place, layer) in searched.enumerated() {
-            if layer.isRemote, remotes[layer.id] == nil {
-                ask(searched[place...], question, kept.transforms, &remotes)
-            }
-            let finding: LayerFinding
-            do throws(Failure) {
-                finding = try searchable(layer, remotes, &kept).search(
-                    question, &form, kept.transforms, isCancelled)
-            } catch {
-                // What lies here is answered whatever becomes of other servers.
-                guard layer.isRemote, !isCancelled() else { throw error }
-                notes.failures[layer.id] = error
-                answer.failures =
-                    (answer.failures ?? []) + [
-                        LayerFailure(layerID: layer.id, layerName: layer.name, error: error)
-                    ]
-                continue
-            }
-            if request.explain { notes.findings[layer.id] = finding }
-            guard let result = finding.result else { continue }
-            found[layer.id] = result
-            if request.layers.option == .top {
-                notes.top = layer
-                break
-            }
+        var findings = Findings(form: OutputForm(request, output))
+        if request.layers.option == .top {
+            try searchTop(searched, question, &findings, &kept)
+        } else {
+            try searchAll(searched, question, &findings, &kept)
         }
-        answer.layers = resolution.tree(map.rootLayers, found)
+        answer.layers = resolution.tree(map.rootLayers, findings.found)
+        if !findings.failures.isEmpty { answer.failures = findings.failures }
         guard request.explain else { return }
         answer.explanation = IdentifyExplanation(
             mapSpatialReference: reference, resolution: question.resolution,
@@ -66,28 +51,77 @@ struct IdentifyRun {
             toleranceMeters: question.distance
                 * (try kept.transforms.metersPerUnit(reference)),
             layers: resolution.explanation(
-                request, map.rootLayers, scale: question.scale, notes))
+                request, map.rootLayers, scale: question.scale, findings.notes))
     }
 
-    /// Asks other servers for the layers from here on: all of them, or, where one hit ends the search,
-    /// those that follow each other.
+    /// Searches every layer: those of the site while the other servers think about theirs.
+    private func searchAll(
+        _ searched: [LayerDescription], _ question: Question, _ findings: inout Findings,
+        _ kept: inout EngineState
+    ) throws(Failure) {
+        ask(searched.filter(\.isRemote), question, kept.transforms, &findings.remotes)
+        for layer in searched where !layer.isRemote {
+            _ = try search(layer, question, &findings, &kept)
+        }
+        for layer in searched where layer.isRemote {
+            _ = try search(layer, question, &findings, &kept)
+        }
+    }
+
+    /// Searches from the top to the first layer that has a hit; of the layers on other servers those
+    /// that follow each other are asked at once.
+    private func searchTop(
+        _ searched: [LayerDescription], _ question: Question, _ findings: inout Findings,
+        _ kept: inout EngineState
+    ) throws(Failure) {
+        for (place, layer) in searched.enumerated() {
+            if layer.isRemote, !findings.remotes.knows(layer.id) {
+                ask(
+                    Array(searched[place...].prefix { $0.isRemote }), question, kept.transforms,
+                    &findings.remotes)
+            }
+            if try search(layer, question, &findings, &kept) {
+                findings.notes.top = layer
+                return
+            }
+        }
+    }
+
+    /// Searches one layer; whether it has a hit.
+    private func search(
+        _ layer: LayerDescription, _ question: Question, _ findings: inout Findings,
+        _ kept: inout EngineState
+    ) throws(Failure) -> Bool {
+        let finding: LayerFinding
+        do throws(Failure) {
+            finding = try searchable(layer, &findings.remotes, &kept).search(
+                question, &findings.form, kept.transforms, isCancelled)
+        } catch {
+            // What lies here is answered whatever becomes of other servers.
+            guard layer.isRemote, !isCancelled() else { throw error }
+            findings.notes.failures[layer.id] = error
+            findings.failures.append(
+                LayerFailure(layerID: layer.id, layerName: layer.name, error: error))
+            return false
+        }
+        if request.explain { findings.notes.findings[layer.id] = finding }
+        findings.found[layer.id] = finding.result
+        return finding.result != nil
+    }
+
     private func ask(
-        _ layers: ArraySlice<LayerDescription>, _ question: Question, _ transforms: Transforms,
-        _ remotes: inout RemoteBatch
+        _ layers: [LayerDescription], _ question: Question, _ transforms: Transforms,
+        _ batch: inout RemoteBatch
     ) {
-        let asked =
-            request.layers.option == .top
-            ? Array(layers.prefix { $0.isRemote }) : layers.filter(\.isRemote)
-        remotes.ask(asked) { questions in
-            sources.remotes(questions, deadline, isCancelled)
-        } _: { layer throws(Failure) in
+        guard !layers.isEmpty else { return }
+        batch.ask(layers, remotes) { layer throws(Failure) in
             try RemoteQuestion(question, to: layer, request, transforms)
         }
     }
 
     /// The way to search a layer: the one place that knows the kinds of sources.
     private func searchable(
-        _ layer: LayerDescription, _ remotes: RemoteBatch, _ kept: inout EngineState
+        _ layer: LayerDescription, _ remotes: inout RemoteBatch, _ kept: inout EngineState
     ) throws(Failure) -> any SearchableLayer {
         guard case .layer(let source) = layer.kind, let properties = layer.properties else {
             throw Failure(.internal, "layer \(layer.id) is not loaded")
@@ -107,10 +141,7 @@ struct IdentifyRun {
                 layer: layer, raster: raster,
                 toRaster: try kept.transforms.transform(from: reference, to: own))
         case .wms, .mapService, .featureService, .tiles:
-            guard let answer = remotes[layer.id] else {
-                throw Failure(.internal, "layer \(layer.id) was not asked")
-            }
-            return RemoteSearch(layer: layer, answer: answer)
+            return RemoteSearch(layer: layer, answer: remotes.answer(layer.id))
         case .graphics(let source):
             let toMap = try kept.transforms.transform(
                 from: source.spatialReference, to: reference)

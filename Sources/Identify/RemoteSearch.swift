@@ -112,26 +112,41 @@ struct RemoteSearch: SearchableLayer {
 /// The layers on other servers that one request needs, asked as many at once as its option allows.
 struct RemoteBatch {
     private var answers: [LayerID: Result<RemoteAnswer, Failure>] = [:]
+    private var asked: [LayerID] = []
+    /// Waits for the answers that are not there yet.
+    private var collect: (() -> [Result<RemoteAnswer, Failure>])?
 
-    /// What the layer's server says; nil when it was not asked yet.
-    subscript(layer: LayerID) -> Result<RemoteAnswer, Failure>? { answers[layer] }
+    /// Whether the layer's server was asked.
+    func knows(_ layer: LayerID) -> Bool { answers[layer] != nil || asked.contains(layer) }
 
-    /// Asks for all layers; a question that cannot be put is its layer's failure.
+    /// What the layer's server says, waiting for all that were asked with it.
+    mutating func answer(_ layer: LayerID) -> Result<RemoteAnswer, Failure> {
+        if let collect {
+            for (layer, answer) in zip(asked, collect()) { answers[layer] = answer }
+            (asked, self.collect) = ([], nil)
+        }
+        return answers[layer] ?? .failure(Failure(.internal, "layer \(layer) was not asked"))
+    }
+
+    /// Asks for all layers, once what was asked before has its answer; a question that cannot be put is
+    /// its layer's failure.
     mutating func ask(
-        _ layers: [LayerDescription], _ ask: ([RemoteQuestion]) -> [Result<RemoteAnswer, Failure>],
+        _ layers: [LayerDescription], _ provider: IdentifyEngine.RemoteProvider?,
         _ question: (LayerDescription) throws(Failure) -> RemoteQuestion
     ) {
-        var asked: [LayerID] = []
         var questions: [RemoteQuestion] = []
         for layer in layers {
             do throws(Failure) {
+                guard provider != nil else {
+                    throw Failure(.unavailable, "this program asks no other servers")
+                }
                 questions.append(try question(layer))
                 asked.append(layer.id)
             } catch {
                 answers[layer.id] = .failure(error)
             }
         }
-        for (layer, answer) in zip(asked, ask(questions)) { answers[layer] = answer }
+        collect = provider?(questions)
     }
 }
 

@@ -10,7 +10,7 @@ internal import Site
 /// `RemoteServices.layer` chooses it.
 ///
 /// Pure: it makes requests and reads answers, and sends nothing.
-protocol RemoteLayer {
+protocol RemoteLayer: Sendable {
     /// The service's address.
     var url: String { get }
     /// The name of the credential; nil for none.

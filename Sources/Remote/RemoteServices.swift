@@ -3,12 +3,14 @@
 
 public import CairnModel
 internal import Curl
+internal import Platform
 public import Site
 internal import Synchronization
 
 /// Layers on other servers: loads them and asks them, within bounds, whatever the servers do.
 ///
-/// Any thread may call; each call blocks its thread. Secrets are read from the site's store when they
+/// Any thread may call. Requests are sent from one thread, that of a `WebClient`, which bounds how many are
+/// on their way, in all and to each server. Secrets are read from the site's store when they
 /// are needed, and appear in no failure.
 public final class RemoteServices: Sendable {
     /// How long one question may take, retries included.
@@ -24,15 +26,10 @@ public final class RemoteServices: Sendable {
     /// How long at most.
     public static let longestRest = Duration.seconds(30)
 
-    private struct Rest {
-        var until: ContinuousClock.Instant
-        var length: Duration
-    }
-
     private let credentials: CredentialStore
     private let timeout: Duration
-    private let idle = Mutex<[WebClient]>([])
-    private let resting = Mutex<[String: Rest]>([:])
+    private let client = WebClient()
+    private let resting = Resting()
 
     /// Asks with the credentials of a site.
     public init(
@@ -54,6 +51,8 @@ public final class RemoteServices: Sendable {
     }
 
     /// What a layer is; throws `Failure` with one sentence that names the server.
+    ///
+    /// Blocks the calling thread.
     public func load(_ source: LayerSource) throws(Failure) -> LayerProperties {
         guard let layer = Self.layer(source) else {
             throw Failure(.internal, "the source is no remote one")
@@ -65,8 +64,9 @@ public final class RemoteServices: Sendable {
             return try layer.describe { call throws(Failure) in
                 let request = call.request(
                     credential, timeout: Self.loadTimeout, byteLimit: Self.descriptionBytes)
-                let results = perform([request], until: nil) { false }
-                do throws(WebError) { return try results[0].get() } catch {
+                let result = client.perform([request])[0]
+                resting.note([request], [result], after: .zero)
+                do throws(WebError) { return try result.get() } catch {
                     throw Self.failure(error)
                 }
             }
@@ -75,43 +75,35 @@ public final class RemoteServices: Sendable {
         }
     }
 
-    /// Asks all at once; the answers in order of the questions.
+    /// Asks all at once, and returns at once.
     ///
     /// - Parameters:
     ///   - deadline: When the caller must have its answer; nil for the service's own bound.
-    ///   - isCancelled: Whether nobody waits any more.
+    ///   - isCancelled: Whether nobody waits any more; asked on another thread.
     public func ask(
-        _ questions: [RemoteQuestion], until deadline: ContinuousClock.Instant?,
-        isCancelled: () -> Bool
-    ) -> [Result<RemoteAnswer, Failure>] {
-        var answers = questions.map { _ in
-            Result<RemoteAnswer, Failure>.success(RemoteAnswer(features: [], isCut: false))
-        }
-        var sent: [(index: Int, layer: any RemoteLayer, request: WebRequest)] = []
+        _ questions: [RemoteQuestion], until deadline: ContinuousClock.Instant? = nil,
+        isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) -> RemoteInquiry {
+        let inquiry = RemoteInquiry(questions)
+        var requests: [WebRequest] = []
         for (index, question) in questions.enumerated() {
             guard let layer = Self.layer(question.source) else { continue }
             do throws(Failure) {
                 if let request = try request(layer, question) {
-                    sent.append((index, layer, request))
+                    inquiry.add(layer, at: index)
+                    requests.append(request)
                 }
             } catch {
-                answers[index] = .failure(Self.named(error, layer.url))
+                inquiry.fail(Self.named(error, layer.url), at: index)
             }
         }
-        let responses = perform(sent.map(\.request), until: deadline, isCancelled)
-        for (one, response) in zip(sent, responses) {
-            do throws(Failure) {
-                let body: WebResponse
-                do throws(WebError) { body = try response.get() } catch {
-                    throw Self.failure(error)
-                }
-                answers[one.index] = .success(
-                    try one.layer.answer(body, to: questions[one.index]))
-            } catch {
-                answers[one.index] = .failure(Self.named(error, one.layer.url))
-            }
+        let (start, sent) = (ContinuousClock.now, requests)
+        client.start(requests, until: deadline, isCancelled: inquiry.whileWanted(isCancelled)) {
+            [resting, deliver = inquiry.deliver] results in
+            resting.note(sent, results, after: .now - start)
+            deliver(results)
         }
-        return answers
+        return inquiry
     }
 
     private func request(
@@ -122,55 +114,17 @@ public final class RemoteServices: Sendable {
         }
         let request = try layer.call(question)?.request(
             credential, timeout: timeout, byteLimit: Self.answerBytes)
-        if let request, let rest = resting.withLock({ $0[Self.service(request)] }),
-            rest.until > .now
-        {
-            throw Failure(
-                .unavailable, "it did not answer lately and is left alone for \(rest.length)")
+        if let request, let rest = resting.length(request) {
+            throw Failure(.unavailable, "it did not answer lately and is left alone for \(rest)")
         }
         return request
     }
 
-    private func perform(
-        _ requests: [WebRequest], until deadline: ContinuousClock.Instant?,
-        _ isCancelled: () -> Bool
-    ) -> [Result<WebResponse, WebError>] {
-        if requests.isEmpty { return [] }
-        let client = idle.withLock { $0.popLast() } ?? WebClient()
-        defer { idle.withLock { $0.append(client) } }
-        let start = ContinuousClock.now
-        let results = client.perform(requests, until: deadline, isCancelled: isCancelled)
-        for (request, result) in zip(requests, results) {
-            let service = Self.service(request)
-            switch result {
-            case .failure(let error) where error.code == .timedOut:
-                // Not when it was the caller who had no time.
-                if ContinuousClock.now - start >= request.timeout { rest(service) }
-            case .failure(let error) where error.code == .cancelled: break
-            default: resting.withLock { $0[service] = nil }
-            }
-        }
-        return results
-    }
-
-    /// What rests as a whole: the address without parameters.
-    private static func service(_ request: WebRequest) -> String {
-        String(request.url.prefix { $0 != "?" })
-    }
-
-    private func rest(_ service: String) {
-        resting.withLock { resting in
-            if resting.count >= 1000 { resting = [:] }
-            let length = min(
-                resting[service].map { $0.length * 2 } ?? Self.firstRest, Self.longestRest)
-            resting[service] = Rest(until: .now + length, length: length)
-        }
-    }
-
-    private static func failure(_ error: WebError) -> Failure {
+    static func failure(_ error: WebError) -> Failure {
         switch error.code {
         case .timedOut: Failure(.timedOut, error.description)
         case .cancelled: Failure(.cancelled, error.description)
+        case .busy: Failure(.busy, error.description)
         case .unreachable: Failure(.unavailable, error.description)
         case .tooLarge: Failure(.tooLarge, error.description)
         case .denied, .refused: Failure(.unreadable, error.description)
@@ -179,9 +133,58 @@ public final class RemoteServices: Sendable {
     }
 
     /// The failure with the server's address, without parameters, before it.
-    private static func named(_ error: Failure, _ url: String) -> Failure {
+    static func named(_ error: Failure, _ url: String) -> Failure {
         let address = url.prefix { $0 != "?" && $0 != "#" }
         return Failure(
             error.code, "\(address.prefix(200)): \(error.message)", details: error.details)
+    }
+}
+
+/// Services that are left alone because they did not answer in time.
+private final class Resting: Sendable {
+    private struct Rest {
+        var until: ContinuousClock.Instant
+        var length: Duration
+    }
+
+    private let services = Mutex<[String: Rest]>([:])
+
+    /// What rests as a whole: the address without parameters.
+    private static func service(_ request: WebRequest) -> String {
+        String(request.url.prefix { $0 != "?" })
+    }
+
+    /// For how long the service of the request is left alone; nil when it may be asked.
+    func length(_ request: WebRequest) -> Duration? {
+        services.withLock { $0[Self.service(request)] }.flatMap { rest in
+            rest.until > .now ? rest.length : nil
+        }
+    }
+
+    /// Remembers what became of requests that took so long.
+    func note(
+        _ requests: [WebRequest], _ results: [Result<WebResponse, WebError>],
+        after elapsed: Duration
+    ) {
+        for (request, result) in zip(requests, results) {
+            let service = Self.service(request)
+            switch result {
+            case .failure(let error) where error.code == .timedOut:
+                // Not when it was the caller who had no time.
+                if elapsed >= request.timeout { rest(service) }
+            case .failure(let error) where error.code == .cancelled || error.code == .busy: break
+            default: services.withLock { $0[service] = nil }
+            }
+        }
+    }
+
+    private func rest(_ service: String) {
+        services.withLock { services in
+            if services.count >= 1000 { services = [:] }
+            let length = min(
+                services[service].map { $0.length * 2 } ?? RemoteServices.firstRest,
+                RemoteServices.longestRest)
+            services[service] = Rest(until: .now + length, length: length)
+        }
     }
 }

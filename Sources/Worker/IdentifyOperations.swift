@@ -17,7 +17,7 @@ internal import Synchronization
 /// What `cairn-identify` does: `identify`, on the maps of a follower and the datasets of a shelf.
 ///
 /// A request waits until the maps have reached its `minSequence`, or asks the maps as they were
-/// `at` a sequence number. Any number of compute threads may ask; each uses an engine of its own.
+/// `at` a sequence number. Any number of compute threads may ask; they share an engine.
 public final class IdentifyOperations: Sendable {
     /// How long a request waits for a sequence number that has not come yet.
     public static let sequencePatience = Duration.seconds(2)
@@ -25,8 +25,8 @@ public final class IdentifyOperations: Sendable {
     private let follower: MapFollower
     private let isStale: @Sendable () -> Bool
     private let readLog: MapFollower.Reader
-    private let engines: Mutex<[IdentifyEngine]>
-    private let makeEngine: @Sendable () -> IdentifyEngine
+    private let engine: IdentifyEngine
+    private let remotes: RemoteServices
     private let clicks = PromptIdentify()
     private let lastMap = Mutex<MapDescription?>(nil)
 
@@ -44,15 +44,11 @@ public final class IdentifyOperations: Sendable {
         self.follower = follower
         self.isStale = isStale
         self.readLog = readLog
-        engines = Mutex([])
-        makeEngine = {
-            IdentifyEngine { id throws(Failure) in
-                try shelf.dataset(id)
-            } rasters: { id throws(Failure) in
-                try RasterFile(id, in: rasters)
-            } remotes: { questions, deadline, isCancelled in
-                remotes.ask(questions, until: deadline, isCancelled: isCancelled)
-            }
+        self.remotes = remotes
+        engine = IdentifyEngine { id throws(Failure) in
+            try shelf.dataset(id)
+        } rasters: { id throws(Failure) in
+            try RasterFile(id, in: rasters)
         }
     }
 
@@ -73,7 +69,9 @@ public final class IdentifyOperations: Sendable {
             ? try FixedLayout.identifyRequest(payload)
             : try CairnJSON.decode(IdentifyRequest.self, from: payload)
         let start = MonotonicClock.nanoseconds()
-        let answer = try identify(request, until: context.deadline) { context.isCancelled }
+        let answer = try identify(request, until: context.deadline, waiting: context.waiting) {
+            context.isCancelled
+        }
         guard isFixed else { return try CairnJSON.encode(answer) }
         let encoded = FixedLayout.encode(answer)
         if PromptIdentify.isClick(request), request.minSequence == nil {
@@ -115,63 +113,74 @@ public final class IdentifyOperations: Sendable {
         return map
     }
 
-    /// Answers a request on the calling thread, which waits where it must.
+    /// Runs its argument, which blocks its thread until others have done something.
+    public typealias Waiting = @Sendable (() -> Void) -> Void
+
+    /// Answers a request on the calling thread, which waits where it must, inside `waiting`.
     ///
     /// Throws `Failure`: `notFound` for an unknown map, `timedOut` for a sequence number that does
     /// not come, `invalidParameter`, `tooLarge`, `cancelled`, and what log and datasets throw.
     public func identify(
         _ request: IdentifyRequest, until deadline: ContinuousClock.Instant? = nil,
+        waiting: @escaping Waiting = { $0() },
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws(Failure) -> IdentifyAnswer {
         // What is known of the past cannot have changed unnoticed.
         let isStale = request.at == nil && isStale()
-        guard let map = try map(request, until: deadline) else {
+        guard let map = try map(request, until: deadline, waiting) else {
             let when = request.asOf.map { " at \($0)" } ?? ""
             throw Failure(.notFound, "there is no map '\(request.map)'\(when)")
         }
         return try identify(
-            request, in: map, isStale: isStale, until: deadline, isCancelled: isCancelled)
+            request, in: map, isStale: isStale, until: deadline, waiting: waiting,
+            isCancelled: isCancelled)
     }
 
     private func identify(
         _ request: IdentifyRequest, in map: MapDescription, isStale: Bool,
-        until deadline: ContinuousClock.Instant? = nil,
+        until deadline: ContinuousClock.Instant? = nil, waiting: @escaping Waiting = { $0() },
         isCancelled: @escaping @Sendable () -> Bool
     ) throws(Failure) -> IdentifyAnswer {
-        let engine = engines.withLock { $0.popLast() } ?? makeEngine()
-        defer { engines.withLock { $0.append(engine) } }
         // A little earlier, so that what other servers have failed to say by then is still said in time.
+        let end = deadline.map { $0 - .milliseconds(250) }
         return try engine.identify(
-            request, in: map, isStale: isStale, until: deadline.map { $0 - .milliseconds(250) },
-            isCancelled: isCancelled)
+            request, in: map, isStale: isStale,
+            remotes: { [remotes] questions in
+                let inquiry = remotes.ask(questions, until: end, isCancelled: isCancelled)
+                return {
+                    waiting { inquiry.wait() }
+                    return inquiry.answers()
+                }
+            }, isCancelled: isCancelled)
     }
 
     private func map(
-        _ request: IdentifyRequest, until deadline: ContinuousClock.Instant?
+        _ request: IdentifyRequest, until deadline: ContinuousClock.Instant?,
+        _ waiting: @escaping Waiting
     ) throws(Failure) -> MapDescription? {
         let patience = min(
             Self.sequencePatience,
             deadline.map { ContinuousClock.now.duration(to: $0) } ?? Self.sequencePatience)
         if let minSequence = request.minSequence {
-            _ = try wait { [follower] done in
+            _ = try wait(waiting) { [follower] done in
                 follower.whenReached(minSequence, timeout: patience, done)
             }
         }
         guard let moment = request.asOf else {
             return description(of: request.map, in: follower.current)
         }
-        return try past(request.map, follower.position(of: moment))
+        return try past(request.map, follower.position(of: moment), waiting)
     }
 
     private func past(
-        _ name: MapName, _ position: Int64
+        _ name: MapName, _ position: Int64, _ waiting: Waiting
     ) throws(Failure) -> MapDescription? {
         switch follower.remembered(name, at: position) {
         case .map(let map): return map
         case .absent: return nil
         case .unknown: break
         }
-        return try wait { [follower, readLog] done in
+        return try wait(waiting) { [follower, readLog] done in
             Task {
                 do throws(Failure) {
                     done(
@@ -184,14 +193,17 @@ public final class IdentifyOperations: Sendable {
         }
     }
 
-    /// Blocks the calling thread, which is a compute thread and never one of Swift's own, until
-    /// `start`'s callback has been called.
+    /// Blocks the calling thread, which is never one of Swift's own, until `start`'s callback has been
+    /// called.
     private func wait<Value: Sendable>(
+        _ waiting: Waiting,
         _ start: (@escaping @Sendable (Result<Value, Failure>) -> Void) -> Void
     ) throws(Failure) -> Value {
         let mailbox = BlockingQueue<Result<Value, Failure>>(capacity: 1)
         start { _ = mailbox.tryPush($0) }
-        guard let result = mailbox.pop() else {
+        var result: Result<Value, Failure>?
+        if mailbox.count > 0 { result = mailbox.pop() } else { waiting { result = mailbox.pop() } }
+        guard let result else {
             throw Failure(.internal, "the maps were not handed over")
         }
         return try result.get()
@@ -201,10 +213,10 @@ public final class IdentifyOperations: Sendable {
 extension IdentifyOperations: RowIdentifier {
     /// A map as it was; waits a little for a sequence number that is not known here yet.
     public func map(named name: MapName, at position: Int64) throws(Failure) -> MapDescription {
-        _ = try wait { [follower] done in
+        _ = try wait({ $0() }) { [follower] done in
             follower.whenReached(position, timeout: Self.sequencePatience, done)
         }
-        guard let map = try past(name, position) else {
+        guard let map = try past(name, position, { $0() }) else {
             throw Failure(
                 .notFound, "there was no map '\(name)' at sequence number \(position)")
         }

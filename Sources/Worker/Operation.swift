@@ -21,10 +21,11 @@ public struct OperationContext: Sendable {
     /// The moment after which nobody waits for the answer; nil for job chunks.
     public let deadline: ContinuousClock.Instant?
     private let control: WorkControl
+    private let threads: ComputeThreads?
 
     init(
         metadata: RequestMetadata, contentType: UInt8, deadline: ContinuousClock.Instant?,
-        control: WorkControl
+        control: WorkControl, threads: ComputeThreads? = nil
     ) {
         operation = metadata.operation
         actor = metadata.actor
@@ -32,12 +33,20 @@ public struct OperationContext: Sendable {
         self.contentType = contentType
         self.deadline = deadline
         self.control = control
+        self.threads = threads
     }
 
     /// Whether the work should stop: nobody waits for it any more, or its time is over; ask at least
     /// twice a second in long loops, and throw `Failure` (`cancelled`) then.
     public var isCancelled: Bool {
         control.isCancelled || deadline.map { $0 < .now } ?? false
+    }
+
+    /// Runs `body`, which waits for others; meanwhile another thread computes in this one's place.
+    public func waiting<Value>(_ body: () -> Value) -> Value {
+        threads?.lend()
+        defer { threads?.takeBack() }
+        return body()
     }
 
     /// Says how much is done, 0…1, and that the operation is alive; cheap.
@@ -47,8 +56,8 @@ public struct OperationContext: Sendable {
 /// What a worker does with the payload of a task: the answer's payload, in the question's form, or a
 /// thrown `Failure`.
 ///
-/// Called on a compute thread, which it may block; several calls run side by side where the host has
-/// several such threads. Anything thrown that is no `Failure` becomes one (`internal`).
+/// Called on a compute thread; several calls run side by side where the host has several such threads.
+/// Waits for others go through the context's `waiting`. Anything thrown that is no `Failure` becomes one (`internal`).
 public typealias Operation = @Sendable (OperationContext, Data) throws -> Data
 
 /// The same for what can be answered at once: called on the bus thread, which it must not hold up; nil

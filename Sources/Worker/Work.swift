@@ -5,6 +5,7 @@ internal import Bus
 internal import CairnModel
 internal import FoundationEssentials
 internal import Platform
+internal import Synchronization
 
 /// One task or chunk on its way through a worker.
 struct Work: Sendable {
@@ -39,8 +40,10 @@ struct Work: Sendable {
         limitMilliseconds = 0
     }
 
-    /// Does it, on the calling thread.
-    func run(_ operations: [String: Operation]) -> Result<Data, Failure> {
+    /// Does it, on the calling thread, which is one of `threads`.
+    func run(
+        _ operations: [String: Operation], on threads: ComputeThreads
+    ) -> Result<Data, Failure> {
         do {
             let metadata = try message.requestMetadata()
             guard let operation = operations[metadata.operation] else {
@@ -56,7 +59,7 @@ struct Work: Sendable {
                     "the request's limit of \(limitMilliseconds) ms was over before a thread of its "
                         + "worker was free; it was not begun")
             }
-            return .success(try operation(context(metadata), message.payload))
+            return .success(try operation(context(metadata, threads), message.payload))
         } catch let failure as Failure {
             return .failure(explained(failure))
         } catch {
@@ -70,7 +73,7 @@ struct Work: Sendable {
             let operation = operations[metadata.operation]
         else { return nil }
         do {
-            return try operation(context(metadata), message.payload).map { .success($0) }
+            return try operation(context(metadata, nil), message.payload).map { .success($0) }
         } catch let failure as Failure {
             return .failure(explained(failure))
         } catch {
@@ -78,10 +81,12 @@ struct Work: Sendable {
         }
     }
 
-    private func context(_ metadata: RequestMetadata) -> OperationContext {
+    private func context(
+        _ metadata: RequestMetadata, _ threads: ComputeThreads?
+    ) -> OperationContext {
         OperationContext(
             metadata: metadata, contentType: message.header.contentType, deadline: deadline,
-            control: control)
+            control: control, threads: threads)
     }
 
     private var isOverdue: Bool { deadline.map { $0 < .now } ?? false }
@@ -104,34 +109,92 @@ extension Failure {
 }
 
 /// Threads that do work, and the bounded queue in front of them.
+///
+/// So many compute at a time. A thread whose work waits for others lends its place to another thread, which
+/// is started for it; when the wait is over, the first thread that has finished its work ends. There are
+/// never more threads than places and waiting pieces of work, and for a moment more of them may compute
+/// than there are places.
 final class ComputeThreads: Sendable {
+    private struct Places {
+        /// Threads to end.
+        var surplus = 0
+        /// Threads that were lent a place and could not be started.
+        var missing = 0
+        /// Threads started so far, for their names.
+        var started = 0
+    }
+
+    private let name: String
+    private let count: Int
     private let queue: BlockingQueue<Work>
-    private let threads: [PinnedThread]
+    private let operations: [String: Operation]
+    private let finish: @Sendable (Work, Result<Data, Failure>) -> Void
+    private let places = Mutex(Places())
 
     /// Starts `count` threads; `finish` is called on them.
     init(
         name: String, count: Int, capacity: Int, operations: [String: Operation],
         finish: @escaping @Sendable (Work, Result<Data, Failure>) -> Void
     ) throws(Failure) {
-        let queue = BlockingQueue<Work>(capacity: max(1, capacity))
-        self.queue = queue
+        self.name = name
+        self.count = max(0, count)
+        self.operations = operations
+        self.finish = finish
+        queue = BlockingQueue<Work>(capacity: max(1, capacity))
         do throws(PlatformError) {
-            var started: [PinnedThread] = []
-            for number in 0..<max(0, count) {
-                started.append(
-                    try PinnedThread(name: "\(name)-\(number)") {
-                        while let work = queue.pop() { finish(work, work.run(operations)) }
-                    })
-            }
-            threads = started
+            for _ in 0..<self.count { try startThread() }
         } catch {
             queue.close()
             throw Failure(error)
         }
     }
 
+    private func startThread() throws(PlatformError) {
+        let number = places.withLock { places in
+            places.started += 1
+            return places.started - 1
+        }
+        _ = try PinnedThread(name: "\(name)-\(number)") { [self] in
+            while let work = queue.pop() {
+                finish(work, work.run(operations, on: self))
+                if ends() { return }
+            }
+        }
+    }
+
+    /// Whether the calling thread is one too many.
+    private func ends() -> Bool {
+        places.withLock { places in
+            guard places.surplus > 0 else { return false }
+            places.surplus -= 1
+            return true
+        }
+    }
+
+    /// Lets another thread compute in place of the calling one.
+    func lend() {
+        let needsThread = places.withLock { places in
+            guard places.surplus > 0 else { return true }
+            places.surplus -= 1
+            return false
+        }
+        guard needsThread else { return }
+        do throws(PlatformError) {
+            try startThread()
+        } catch {
+            places.withLock { $0.missing += 1 }
+        }
+    }
+
+    /// Takes the calling thread's place back.
+    func takeBack() {
+        places.withLock { places in
+            if places.missing > 0 { places.missing -= 1 } else { places.surplus += 1 }
+        }
+    }
+
     /// False when the queue is full.
-    func take(_ work: Work) -> Bool { !threads.isEmpty && queue.tryPush(work) }
+    func take(_ work: Work) -> Bool { count > 0 && queue.tryPush(work) }
 
     /// Takes work that no thread has begun out of the queue; false when one has.
     func remove(_ id: UUID) -> Bool { queue.removeFirst { $0.id == id } != nil }

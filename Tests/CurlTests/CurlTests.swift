@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 import Curl
+import Synchronization
 import TestKit
 import Testing
 
@@ -93,15 +94,55 @@ import Testing
             #expect(error(result) == (number % 4 == 0 ? .timedOut : nil))
         }
 
-        var polls = 0
         let patient = WebRequest(
             url: server.url + "/hang", timeout: .seconds(100), byteLimit: 1000)
+        let polls = Atomic<Int>(0)
         let cancelled = client.perform([patient, patient]) {
-            polls += 1
-            return polls > 5
+            polls.add(1, ordering: .relaxed).newValue > 5
         }
         #expect(cancelled.map(error) == [.cancelled, .cancelled])
         let late = client.perform([patient], until: .now + .milliseconds(100))
         #expect(late.map(error) == [.timedOut])
+    }
+
+    @Test func `one server has so many questions at once and no more`() async throws {
+        let limit = WebClient.outstandingLimitPerServer
+        func request(_ path: String, _ timeout: Duration) -> WebRequest {
+            WebRequest(url: server.url + path, timeout: timeout, byteLimit: 1000)
+        }
+        let patient = (0..<limit + 4).map { request("/gate?n=\($0)", .seconds(100)) }
+        let other = try PlayedServer()
+        let elsewhere = WebRequest(url: other.url + "/ok", timeout: .seconds(100), byteLimit: 1000)
+
+        async let results = answers(patient)
+        while try server.log().count < limit { try await Task.sleep(for: .milliseconds(20)) }
+        // All places are taken: what finds none in its time was not sent.
+        #expect(error(client.perform([request("/ok", .milliseconds(300))])[0]) == .busy)
+        #expect(error(client.perform([elsewhere])[0]) == nil)
+        #expect(try server.log().allSatisfy { !$0.contains("/ok") })
+        try server.openGate()
+
+        #expect(await results.allSatisfy { error($0) == nil })
+        #expect(try server.gatePeak() == limit)
+    }
+
+    /// Asks without a thread that waits.
+    private func answers(_ requests: [WebRequest]) async -> [Result<WebResponse, WebError>] {
+        await withCheckedContinuation { continuation in
+            client.start(requests) { continuation.resume(returning: $0) }
+        }
+    }
+
+    @Test func `too many are refused, and a client that goes cancels what it asked`() async {
+        let request = WebRequest(url: server.url + "/hang", timeout: .seconds(100), byteLimit: 1000)
+        let flood = client.perform(
+            [WebRequest](repeating: request, count: WebClient.heldLimit + 1))
+        #expect(flood.allSatisfy { error($0) == .busy })
+
+        let results: [Result<WebResponse, WebError>] = await withCheckedContinuation {
+            continuation in
+            WebClient().start([request]) { continuation.resume(returning: $0) }
+        }
+        #expect(results.map(error) == [.cancelled])
     }
 }

@@ -105,14 +105,16 @@ struct SmallSite: Sendable {
         return site
     }
 
-    private func write(_ name: String, _ features: [String]) throws {
+    /// Writes features as a file to import.
+    func write(_ name: String, _ features: [String]) throws {
         let text =
             #"{"type":"FeatureCollection","features":["# + features.joined(separator: ",") + "]}"
         try text.write(toFile: folder + "/\(name).geojson", atomically: true, encoding: .utf8)
     }
 
-    func run(_ text: String) async throws -> Programs.Outcome {
-        try await Programs.run(text.split(separator: " ").map(String.init), site: path)
+    func run(_ text: String, input: String? = nil) async throws -> Programs.Outcome {
+        try await Programs.run(
+            text.split(separator: " ").map(String.init), site: path, input: input)
     }
 
     func remove() { try? FileManager.default.removeItem(atPath: folder) }

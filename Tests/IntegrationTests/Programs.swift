@@ -42,9 +42,9 @@ enum Programs {
         return missing.isEmpty
     }
 
-    /// Runs a program to its end, at most 90 s.
+    /// Runs a program to its end; `input` is what it reads.
     static func run(
-        _ arguments: [String], site: String?, program: String = "cairn"
+        _ arguments: [String], site: String?, program: String = "cairn", input: String? = nil
     ) async throws -> Outcome {
         let process = Process()
         process.executableURL = URL(filePath: folder + "/" + program)
@@ -52,7 +52,10 @@ enum Programs {
         var environment = ProcessInfo.processInfo.environment
         environment["CAIRN_SITE"] = site
         process.environment = environment
-        process.standardInput = FileHandle.nullDevice
+        let inputPath = scratchFile()
+        defer { try? FileManager.default.removeItem(at: inputPath) }
+        try Data((input ?? "").utf8).write(to: inputPath)
+        process.standardInput = try FileHandle(forReadingFrom: inputPath)
         let (outputPath, errorPath) = (scratchFile(), scratchFile())
         let (output, errors) = (
             try FileHandle(forWritingTo: outputPath), try FileHandle(forWritingTo: errorPath)

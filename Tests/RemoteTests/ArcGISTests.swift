@@ -34,7 +34,7 @@ import Testing
     @Test func `a map service is identified with our geometry, tolerance and pixels`() throws {
         let map = try fixture.map([try mapService(0)], wkid: 3857)
 
-        let answer = try fixture.engine().identify(
+        let answer = try fixture.identify(
             try fixture.request(250_000, 6_200_000, pixel: 100), in: map)
 
         let layer = try #require(answer.layers.first)
@@ -52,7 +52,7 @@ import Testing
     @Test func `only the layers that are wanted are asked, and they must exist`() throws {
         let map = try fixture.map([try mapService(0, layers: [3])], wkid: 3857)
 
-        let answer = try fixture.engine().identify(
+        let answer = try fixture.identify(
             try fixture.request(250_000, 6_200_000, option: .visible, pixel: 100), in: map)
 
         #expect(answer.results.first?.attributes["asked"] == .string("visible:3"))
@@ -70,7 +70,7 @@ import Testing
         try fixture.credentials.set(Credential(secret: "geheim"), as: "gis")
 
         let layer = try mapService(0, "/arcgis/guarded/MapServer", credential: "gis")
-        let answer = try fixture.engine().identify(
+        let answer = try fixture.identify(
             try fixture.request(0, 6_000_000, pixel: 10),
             in: try fixture.map([layer], wkid: 3857))
 
@@ -110,7 +110,7 @@ import Testing
             return distance <= 3 * resolution ? (distance, Int64(index + 1)) : nil
         }.sorted { $0 < $1 }
 
-        let results = try fixture.engine().identify(request, in: map).results
+        let results = try fixture.identify(request, in: map).results
 
         #expect(!scan.isEmpty)
         #expect(results.map(\.objectID) == scan.map(\.1))
@@ -127,10 +127,10 @@ import Testing
         request.tolerance = 0
         request.geometry = .envelope(Envelope(minX: 0, minY: 6e6, maxX: 3000, maxY: 6_001_000))
 
-        let few = try fixture.engine().identify(request, in: map)
+        let few = try fixture.identify(request, in: map)
         #expect(few.results.map(\.objectID) == [2, 4, 22, 24])
         request.geometry = .envelope(Envelope(minX: 0, minY: 6e6, maxX: 2e4, maxY: 6_020_000))
-        let many = try fixture.engine().identify(request, in: map)
+        let many = try fixture.identify(request, in: map)
         #expect(many.transferLimitExceeded)
     }
 
@@ -146,7 +146,7 @@ import Testing
         #expect(throws: Failure.self) { try tiles(3, "/ok/{z}/{x}/{y}") }
         #expect(throws: Failure.self) { try tiles(3, "/arcgis/MapServer") }
 
-        let answer = try fixture.engine().identify(
+        let answer = try fixture.identify(
             try fixture.request(0, 6_000_000, pixel: 10),
             in: try fixture.map(layers, wkid: 3857))
 

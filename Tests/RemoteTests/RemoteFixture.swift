@@ -25,12 +25,22 @@ final class RemoteFixture: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: directory) }
 
-    func engine() -> IdentifyEngine {
-        IdentifyEngine { id throws(Failure) in
-            throw Failure(.notFound, "\(id)")
-        } remotes: { [services] questions, deadline, isCancelled in
-            services.ask(questions, until: deadline, isCancelled: isCancelled)
-        }
+    let engine = IdentifyEngine { id throws(Failure) in
+        throw Failure(.notFound, "\(id)")
+    }
+
+    func identify(
+        _ request: IdentifyRequest, in map: MapDescription,
+        until deadline: ContinuousClock.Instant? = nil,
+        isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) throws(Failure) -> IdentifyAnswer {
+        try engine.identify(
+            request, in: map,
+            remotes: { [services] questions in
+                let inquiry = services.ask(
+                    questions, until: deadline, isCancelled: isCancelled)
+                return { inquiry.answers() }
+            }, isCancelled: isCancelled)
     }
 
     /// A layer as the map state would have loaded it.

@@ -5,7 +5,9 @@ import CairnModel
 import Foundation
 import Geometry
 import Identify
+import Remote
 import Site
+import Synchronization
 import TestKit
 import Testing
 
@@ -48,7 +50,7 @@ import Testing
         let fixture = try RemoteFixture()
         let map = try fixture.map([try fixture.wms(0, path)], wkid: wkid)
 
-        let answer = try fixture.engine().identify(
+        let answer = try fixture.identify(
             try fixture.request(x, y, pixel: pixel), in: map)
 
         let result = try #require(answer.results.first)
@@ -72,7 +74,7 @@ import Testing
         let fixture = try RemoteFixture()
         let map = try fixture.map([try fixture.wms(0)], wkid: 32631)
 
-        let answer = try fixture.engine().identify(
+        let answer = try fixture.identify(
             try fixture.request(450_000, 5_400_000, pixel: 100), in: map)
 
         let result = try #require(answer.results.first)
@@ -88,7 +90,7 @@ import Testing
         let map = try fixture.map([try fixture.wms(0, "/wms", ["roads", "ns:towns", "paper"])])
 
         let layer = try #require(
-            try fixture.engine().identify(try fixture.request(2, 48), in: map).layers.first)
+            try fixture.identify(try fixture.request(2, 48), in: map).layers.first)
 
         #expect(layer.sublayerResults.map(\.layerName) == ["roads", "ns:towns"])
         #expect(layer.results.isEmpty && layer.totalHitCount == 2)
@@ -99,7 +101,7 @@ import Testing
         let fixture = try RemoteFixture()
         let map = try fixture.map([try fixture.wms(0, "/wms/many")])
 
-        let answer = try fixture.engine().identify(try fixture.request(2, 48), in: map)
+        let answer = try fixture.identify(try fixture.request(2, 48), in: map)
 
         #expect(answer.results.count == 100 && answer.transferLimitExceeded)
     }
@@ -108,7 +110,7 @@ import Testing
         let fixture = try RemoteFixture()
         let map = try fixture.map([try fixture.wms(0, "/wms", ["paper"])])
 
-        let answer = try fixture.engine().identify(try fixture.request(2, 48), in: map)
+        let answer = try fixture.identify(try fixture.request(2, 48), in: map)
 
         #expect(answer.results.isEmpty && answer.failures == nil)
         #expect(try fixture.server.log().allSatisfy { !$0.contains("GetFeatureInfo") })
@@ -120,9 +122,9 @@ import Testing
         let something = try fixture.map([try fixture.wms(0, "/text", ["ns:towns"])])
         let request = try fixture.request(2, 48)
 
-        #expect(try fixture.engine().identify(request, in: nothing).results.isEmpty)
+        #expect(try fixture.identify(request, in: nothing).results.isEmpty)
         let result = try #require(
-            try fixture.engine().identify(request, in: something).results.first)
+            try fixture.identify(request, in: something).results.first)
         #expect(
             result.attributes == Attributes([.init(name: "Text", value: .string("height = 12"))]))
         #expect(result.geometry == .point(Coordinate(x: 2, y: 48)))
@@ -137,7 +139,7 @@ import Testing
         let map = try fixture.map(layers)
 
         for option in [LayerSelection.Option.all, .visible] {
-            let answer = try fixture.engine().identify(
+            let answer = try fixture.identify(
                 try fixture.request(2, 48, option: option), in: map)
             #expect(answer.results.map(\.layerID) == [3, 0])
             #expect(answer.failures?.map(\.layerID) == [2, 1])
@@ -151,7 +153,7 @@ import Testing
 
         var below = try fixture.map(Array(layers.prefix(3)))
         below.layers[0].isVisible = true
-        let top = try fixture.engine().identify(
+        let top = try fixture.identify(
             try fixture.request(2, 48, option: .top), in: below)
         #expect(top.results.map(\.layerID) == [0] && top.failures?.count == 2)
     }
@@ -159,41 +161,77 @@ import Testing
     @Test func `a server that does not answer is left alone for a while`() throws {
         let fixture = try RemoteFixture(askTimeout: .milliseconds(300))
         let map = try fixture.map([try fixture.wms(0, "/half")])
-        let engine = fixture.engine()
 
-        _ = try engine.identify(try fixture.request(2, 48), in: map)
-        let second = try engine.identify(try fixture.request(2, 48), in: map)
+        _ = try fixture.identify(try fixture.request(2, 48), in: map)
+        let second = try fixture.identify(try fixture.request(2, 48), in: map)
 
         let message = second.failures?.first?.error.message ?? ""
         #expect(message.contains("left alone"), "\(message)")
         #expect(try fixture.server.log().count { $0.contains("GetFeatureInfo") } == 1)
     }
 
-    @Test func `servers are asked all at once`() throws {
-        let fixture = try RemoteFixture(askTimeout: .seconds(2))
-        let map = try fixture.map(try (0..<8).map { try fixture.wms($0, "/half") })
-        let start = ContinuousClock.now
+    @Test func `servers are asked all at once, while the site's own layers are searched`() throws {
+        let fixture = try RemoteFixture(askTimeout: .seconds(100))
+        // Answered together or not at all.
+        let layers = try (0..<8).map { try fixture.wms($0, "/together") }
+        let map = try fixture.map([fixture.drawn(8)] + layers)
+        let steps = Mutex<[String]>([])
 
-        let answer = try fixture.engine().identify(try fixture.request(2, 48), in: map)
+        let note: @Sendable (String) -> Void = { step in steps.withLock { $0.append(step) } }
 
-        #expect(answer.failures?.count == 8)
-        // One after the other it would take 16 seconds at least.
-        #expect(ContinuousClock.now - start < .seconds(14))
+        let answer = try fixture.engine.identify(
+            try fixture.request(2, 48), in: map,
+            remotes: { questions in
+                let inquiry = fixture.services.ask(questions)
+                note("asked")
+                return {
+                    note("collected")
+                    return inquiry.answers()
+                }
+            },
+            isCancelled: {
+                // The search of a layer wants to know this.
+                note("searched")
+                return false
+            })
+
+        #expect(answer.failures == nil && answer.results.count == 9)
+        #expect(steps.withLock { $0.prefix(2) } == ["asked", "searched"])
+        #expect(steps.withLock { $0.contains("collected") })
+    }
+
+    @Test func `what nobody waits for any more makes room for others`() throws {
+        let fixture = try RemoteFixture(askTimeout: .seconds(300))
+        let map = try fixture.map([try fixture.wms(0)])
+        let stuck = try fixture.wms(1, "/half")
+        let properties = try #require(stuck.properties)
+        guard case .layer(let source) = stuck.kind else { return }
+        let question = RemoteQuestion(
+            source: source, properties: properties, spatialReference: .wgs84,
+            shape: .point(Coordinate(x: 2, y: 48)), middle: Coordinate(x: 2, y: 48),
+            tolerancePixels: 1, distance: 1, resolution: 1, dpi: 96, asksHidden: false, clauses: [],
+            limit: 10)
+
+        for _ in 0..<3 {
+            _ = fixture.services.ask([RemoteQuestion](repeating: question, count: 50))
+        }
+
+        let answer = try fixture.identify(try fixture.request(2, 48), in: map)
+        #expect(answer.failures == nil && answer.results.count == 1)
     }
 
     @Test func `a cancelled request ends, and one without time for it too`() throws {
         let fixture = try RemoteFixture(askTimeout: .seconds(100))
         let map = try fixture.map([fixture.drawn(0), try fixture.wms(1, "/half")])
         let request = try fixture.request(2, 48)
-        let engine = fixture.engine()
 
         do throws(Failure) {
-            _ = try engine.identify(request, in: map) { true }
+            _ = try fixture.identify(request, in: map) { true }
             Issue.record("it answered")
         } catch {
             #expect(error.code == .cancelled)
         }
-        let late = try engine.identify(request, in: map, until: .now + .milliseconds(200))
+        let late = try fixture.identify(request, in: map, until: .now + .milliseconds(200))
         #expect(late.results.map(\.layerID) == [0])
         #expect(late.failures?.first?.error.code == .timedOut)
     }
@@ -230,7 +268,7 @@ import Testing
         try fixture.credentials.set(Credential(user: "user", secret: "geheim"), as: "geo")
 
         let layer = try fixture.wms(0, "/guarded", credential: "geo")
-        let answer = try fixture.engine().identify(
+        let answer = try fixture.identify(
             try fixture.request(2, 48), in: try fixture.map([layer]))
 
         #expect(answer.results.count == 1)

@@ -47,6 +47,14 @@ public final class PlayedServer: @unchecked Sendable {
         return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
+    /// Lets every request to `/gate` be answered, now and later.
+    public func openGate() throws { _ = try Self.get(url + "/_open") }
+
+    /// How many requests to `/gate` there were at once, at most.
+    public func gatePeak() throws -> Int? {
+        Int(String(decoding: try Self.get(url + "/_peak").0, as: UTF8.self))
+    }
+
     private static func get(_ url: String) throws -> (Data, Int32) {
         let curl = Process()
         curl.executableURL = URL(filePath: "/usr/bin/env")
@@ -62,6 +70,7 @@ public final class PlayedServer: @unchecked Sendable {
     private static let script = #"""
         import http.server, json, os, sys, threading, urllib.parse as up
         log, flaky, lock = [], {}, threading.Lock()
+        gate, inside, peak, together = threading.Event(), 0, 0, threading.Barrier(8)
 
         CAPS130 = '''<?xml version="1.0"?><WMS_Capabilities version="1.3.0" xmlns="http://www.opengis.net/wms">
         <Service><Name>WMS</Name></Service><Capability><Request><GetFeatureInfo><Format>text/plain</Format>
@@ -114,6 +123,8 @@ public final class PlayedServer: @unchecked Sendable {
                 form = dict(up.parse_qsl(body, keep_blank_values=True))
                 path = url.path
                 if path == "/_log": return self.send("\n".join(log), "text/plain")
+                if path == "/_open": gate.set()
+                if path in ("/_open", "/_peak"): return self.send(str(peak), "text/plain")
                 with lock: log.append(f"{self.command} {self.path} | {self.headers.get('Authorization')} | {body}")
                 answer = getattr(self, "play_" + path.strip("/").split("/")[0].replace("-", "_"), None)
                 if answer is None: return self.send("nothing here", "text/plain", 404)
@@ -157,6 +168,13 @@ public final class PlayedServer: @unchecked Sendable {
                     field("KIND", "SmallInteger"), field("SEEN", "Date"), field("SHAPE", "Geometry")]}))
             def play_tiles(self, path, q, form): self.send(b"\x89PNG\r\n", "image/png")
             def play_ok(self, path, q, form): self.send(json.dumps({"q": q, "form": form}))
+            def play_gate(self, path, q, form):
+                # Many may come; none leaves before the gate is open.
+                global inside, peak
+                with lock: inside, peak = inside + 1, max(peak, inside + 1)
+                gate.wait(600)
+                with lock: inside -= 1
+                self.send("{}")
             def play_hang(self, path, q, form): threading.Event().wait(600)
             def play_drip(self, path, q, form):
                 self.send_response(200); self.send_header("Content-Length", "1000000"); self.end_headers()
@@ -202,6 +220,15 @@ public final class PlayedServer: @unchecked Sendable {
                 # Describes itself, then never answers.
                 if q.get("REQUEST") == "GetCapabilities": return self.play_wms(path, q, form)
                 self.play_hang(path, q, form)
+            def play_trickle(self, path, q, form):
+                # Describes itself, then sends a byte now and then.
+                self.play_wms(path, q, form) if q.get("REQUEST") == "GetCapabilities" else self.play_drip(path, q, form)
+            def play_flood(self, path, q, form):
+                # Describes itself, then sends a gigabyte.
+                self.play_wms(path, q, form) if q.get("REQUEST") == "GetCapabilities" else self.play_huge(path, q, form)
+            def play_together(self, path, q, form):
+                if q.get("REQUEST") == "GetFeatureInfo": together.wait()
+                self.play_wms(path, q, form)
             def play_text(self, path, q, form):
                 if q.get("REQUEST") == "GetCapabilities": return self.send(CAPS130 % "text/html", "text/xml")
                 self.send("GetFeatureInfo results:\n\n  Search returned no results.\n" if "roads" in q["QUERY_LAYERS"] else "height = 12", "text/plain")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+import Bus
 import CairnClient
 import CairnModel
 import Dataset
@@ -13,7 +14,8 @@ import Site
 import Synchronization
 import TestKit
 import Testing
-import Worker
+
+@testable import Worker
 
 /// A log in memory, and the site whose datasets it names.
 private final class History: Sendable {
@@ -70,11 +72,13 @@ private final class History: Sendable {
         try append(LayerLoaded(layer: id, properties: layer.properties))
     }
 
-    func operations(isStale: Bool = false) -> IdentifyOperations {
+    func operations(
+        isStale: Bool = false, askTimeout: Duration = RemoteServices.askTimeout
+    ) -> IdentifyOperations {
         IdentifyOperations(
             follower: follower, isStale: { isStale }, shelf: DatasetShelf(site: site),
             rasters: site.rastersDirectory,
-            remotes: RemoteServices(credentials: site.credentials)
+            remotes: RemoteServices(credentials: site.credentials, askTimeout: askTimeout)
         ) { [self] category, after, limit throws(Failure) in
             readCount.add(1, ordering: .relaxed)
             let found = records.withLock { records in
@@ -245,5 +249,52 @@ private func ask(
 
         #expect(wrong.load(ordering: .relaxed) == 0)
         #expect(expected.results.count == 1)
+    }
+
+    @Test func `one thread answers clicks while others wait for a server`() async throws {
+        let server = try PlayedServer()
+        let far = WMSSource(url: server.url + "/half", layers: ["roads"])
+        let loader = RemoteServices(credentials: history.site.credentials)
+        try history.append(
+            LayerAdded(
+                layer: 1, name: "far", kind: .layer(source: .wms(far)), parent: nil, index: 1))
+        try history.append(LayerLoadStarted(layer: 1))
+        try history.append(LayerLoaded(layer: 1, properties: try loader.load(.wms(far))))
+        // Nothing that waits ends by itself while the test runs.
+        let operations = history.operations(askTimeout: .seconds(1_000))
+        let (results, feed) = AsyncStream.makeStream(of: Data.self)
+        let threads = try ComputeThreads(
+            name: "one", count: 1, capacity: 100,
+            operations: operations.hosted(blobs: history.site.blobs)
+        ) { _, result in
+            if let data = try? result.get() { feed.yield(data) }
+        }
+        defer { threads.close() }
+        func ask(_ request: IdentifyRequest) throws -> Work {
+            let work = Work(
+                task: Message(
+                    header: MessageHeader(kind: .task),
+                    metadata: Data(#"{"operation":"identify"}"#.utf8),
+                    payload: try CairnJSON.encode(request)))
+            #expect(threads.take(work))
+            return work
+        }
+
+        var waiting: [Work] = []
+        for _ in 0..<5 { waiting.append(try ask(history.request())) }
+        while try server.log().count(where: { $0.contains("GetFeatureInfo") }) < 5 {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        for _ in 0..<10 {
+            _ = try ask(history.request { $0.layers = LayerSelection(.all, ids: [0]) })
+        }
+
+        var answers = results.makeAsyncIterator()
+        for _ in 0..<10 {
+            let data = try #require(await answers.next())
+            let answer = try CairnJSON.decode(IdentifyAnswer.self, from: data)
+            #expect(answer.results.map(\.value) == [.string("below")] && answer.failures == nil)
+        }
+        for work in waiting { work.control.cancel() }
     }
 }
