@@ -24,6 +24,7 @@ public struct PointSearch: Sendable {
     private let dataset: Dataset
     private let index: LayerIndex
     private let way: Way
+    private let frame: Frame?
 
     /// Nil when the index cannot serve: there is none, or the map has another spatial reference.
     public init?(_ dataset: Dataset, in reference: SpatialReference) {
@@ -45,6 +46,12 @@ public struct PointSearch: Sendable {
         }
         self.dataset = dataset
         self.index = index
+        frame =
+            switch way {
+            case .own: nil
+            case .toMercator: Frame(Self.project)
+            case .toDegrees: Frame(Self.unproject)
+            }
     }
 
     private static let sane = Envelope(minX: -1e12, minY: -1e12, maxX: 1e12, maxY: 1e12)
@@ -92,7 +99,8 @@ public struct PointSearch: Sendable {
             try index.file.withBytes { bytes throws(IndexDamage) in
                 try dataset.file.withBytes { data throws(IndexDamage) in
                     try index.features.search(
-                        bytes, data, probe(position, distance), into: &found, counted: &counted)
+                        bytes, data, probe(position, distance), frame, into: &found,
+                        counted: &counted)
                 }
             }
             return counted
@@ -108,7 +116,7 @@ public struct PointSearch: Sendable {
         do throws(IndexDamage) {
             return try index.file.withBytes { bytes throws(IndexDamage) in
                 try dataset.file.withBytes { data throws(IndexDamage) in
-                    try index.features.search(bytes, data, positions) { position in
+                    try index.features.search(bytes, data, positions, frame) { position in
                         serves(position) && distance >= 0 && distance.isFinite
                             ? probe(position, distance) : .nowhere
                     }
@@ -133,8 +141,7 @@ public struct PointSearch: Sendable {
     private func projectedProbe(
         _ position: Coordinate, _ distance: Double, _ window: Envelope
     ) -> PointProbe {
-        let (forward, back) =
-            way == .toMercator ? (Self.project, Self.unproject) : (Self.unproject, Self.project)
+        let back = way == .toMercator ? Self.unproject : Self.project
         let place = back(position)
         let limit =
             way == .toMercator ? .pi * WebMercator.radius : WebMercator.latitudeLimit
@@ -157,8 +164,10 @@ public struct PointSearch: Sendable {
         if window.maxY >= limit * (1 - 1e-9) { stored.maxY = .infinity }
         if window.minY <= -limit * (1 - 1e-9) { stored.minY = -.infinity }
         return PointProbe(
-            position, within: distance, window: stored, place: place, slack: slack,
-            frame: Frame(forward))
+            position, within: distance, window: stored,
+            nearby: Envelope(
+                minX: place.x - slack.x, minY: place.y - slack.y, maxX: place.x + slack.x,
+                maxY: place.y + slack.y))
     }
 
     private static let project: @Sendable (Coordinate) -> Coordinate = { degrees in

@@ -20,43 +20,45 @@ extension FeatureIndex {
     /// Answers where the bytes lie: no geometry is decoded, and nothing is allocated but room in
     /// `found`. Throws where a number in the index leads outside of either file.
     ///
-    /// - Parameter counted: Raised by the number of pieces looked at.
+    /// - Parameters:
+    ///   - frame: How the map sees the index, when not as it is.
+    ///   - counted: Raised by the number of pieces looked at.
     public func search(
-        _ index: RawSpan, _ data: RawSpan, _ probe: PointProbe, into found: inout [NearFeature],
-        counted: inout Int
+        _ index: RawSpan, _ data: RawSpan, _ probe: PointProbe, _ frame: Frame? = nil,
+        into found: inout [NearFeature], counted: inout Int
     ) throws(IndexDamage) {
         guard index.byteCount == byteCount, data.byteCount == dataByteCount else {
             throw IndexDamage(0, "the files this index was opened with")
         }
         try unsafe index.withUnsafeBytes { index throws(IndexDamage) in
             try unsafe data.withUnsafeBytes { data throws(IndexDamage) in
-                try unsafe search(Memory(index), Memory(data), probe, &found, &counted)
+                try unsafe search(Memory(index), Memory(data), probe, frame, &found, &counted)
             }
         }
     }
 
     @inline(__always)
     func search(
-        _ index: Memory, _ data: Memory, _ probe: PointProbe, _ found: inout [NearFeature],
-        _ counted: inout Int
+        _ index: Memory, _ data: Memory, _ probe: PointProbe, _ frame: Frame?,
+        _ found: inout [NearFeature], _ counted: inout Int
     ) throws(IndexDamage) {
         guard let tree, probe.position.isFinite, !probe.window.isEmpty else { return }
         let start = found.count
         let box = FloatBox(probe.window, from: origin)
         try tree.search(index, at: Self.headerByteCount, box) { record throws(IndexDamage) in
             counted += 1
-            try take(record, index, data, probe, from: start, &found)
+            try take(record, index, data, probe, frame, from: start, &found)
         }
     }
 
     /// Appends the feature of a piece that is near enough, unless it is there from `start` on.
     @inline(__always)
     func take(
-        _ record: Int, _ index: Memory, _ data: Memory, _ probe: PointProbe, from start: Int,
-        _ found: inout [NearFeature]
+        _ record: Int, _ index: Memory, _ data: Memory, _ probe: PointProbe, _ frame: Frame?,
+        from start: Int, _ found: inout [NearFeature]
     ) throws(IndexDamage) {
         let piece = Self.piece(record, index)
-        let square = try self.square(piece, record, index, data, probe)
+        let square = try self.square(piece, record, index, data, probe, frame)
         guard square <= probe.bound else { return }
         let distance = square.squareRoot()
         guard distance <= probe.limit else { return }
@@ -75,10 +77,11 @@ extension FeatureIndex {
     /// The square of the distance to a piece; infinite when it is more than the limit.
     @inline(__always)
     private func square(
-        _ piece: Piece, _ record: Int, _ index: Memory, _ data: Memory, _ probe: PointProbe
+        _ piece: Piece, _ record: Int, _ index: Memory, _ data: Memory, _ probe: PointProbe,
+        _ frame: Frame?
     ) throws(IndexDamage) -> Double {
         if piece.isStriped {
-            return try square(StripedArea(index, at: piece.place, data), probe)
+            return try square(StripedArea(index, at: piece.place, data), probe, frame)
         }
         let vertexCount = kind == .points ? piece.count : piece.count + 1
         guard data.holds(piece.place, 16 * vertexCount) else {
@@ -88,42 +91,29 @@ extension FeatureIndex {
         if kind == .points {
             for position in 0..<piece.count {
                 let alone = SegmentScan(data, place: piece.place + 16 * position, count: 0)
-                Self.nearest(alone, probe, &square)
+                alone.nearest(probe, frame, probe.window, &square)
             }
             return square
         }
         let scan = SegmentScan(data, place: piece.place, count: piece.count)
         if kind == .areas {
-            let crossings =
-                if let frame = probe.frame { scan.crossings(probe, frame) } else {
-                    scan.crossings(probe.position)
-                }
-            if crossings ?? true { return 0 }
+            if scan.crossings(probe, frame) ?? true { return 0 }
             if probe.limit == 0 { return .infinity }
         }
-        Self.nearest(scan, probe, &square)
+        scan.nearest(probe, frame, probe.window, &square)
         return square
     }
 
     @inline(__always)
-    private func square(_ area: StripedArea, _ probe: PointProbe) throws(IndexDamage) -> Double {
-        var holds = try area.holds(probe, origin)
-        if holds == nil, let frame = probe.frame { holds = try area.holdsByScan(probe, frame) }
+    private func square(
+        _ area: StripedArea, _ probe: PointProbe, _ frame: Frame?
+    ) throws(IndexDamage) -> Double {
+        var holds = try area.holds(probe, frame, origin)
+        if holds == nil, let frame { holds = try area.holdsByScan(probe, frame) }
         if holds == true { return 0 }
         if probe.limit == 0 { return .infinity }
         var square = Double.infinity
-        try area.nearest(probe, origin, &square)
+        try area.nearest(probe, frame, origin, &square)
         return square
-    }
-
-    @inline(__always)
-    private static func nearest(
-        _ scan: SegmentScan, _ probe: PointProbe, _ square: inout Double
-    ) {
-        if let frame = probe.frame {
-            scan.nearest(probe, frame, &square)
-        } else {
-            scan.nearest(probe.position, probe.window, &square)
-        }
     }
 }

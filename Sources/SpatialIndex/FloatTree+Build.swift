@@ -14,7 +14,8 @@ extension FloatTree {
             numbers[first + 48] = box.maxY.bitPattern
         }
         var boxes = items
-        for (level, count) in counts.enumerated() {
+        for level in 0..<levelCount {
+            let count = counts[level]
             var above = [FloatBox](repeating: .nowhere, count: count)
             for index in 0..<count * Self.width {
                 let box = index < boxes.count ? boxes[index] : .nowhere
@@ -42,11 +43,11 @@ extension FloatTree {
     /// Throws unless every block's rectangle holds those of its children, up to the root, and the
     /// places without an item hold nothing.
     func check(_ tree: Memory, at offset: Int) throws(IndexDamage) {
-        for level in counts.indices {
+        for level in 0..<levelCount {
             for block in 0..<counts[level] {
                 let place = offset + self.place(block, level)
                 let holder =
-                    level + 1 < counts.count
+                    level + 1 < levelCount
                     ? offset + self.place(block / Self.width, level + 1) : nil
                 for child in 0..<Self.width {
                     let inner = Self.box(tree, place, child)

@@ -10,37 +10,41 @@ import Geometry
 /// followed by sixteen records of 16 bytes, one per item, so that what a search reads lies together.
 /// A child's place follows from its parent's, so no offset is stored and damage cannot lead a search
 /// astray. Places without a child hold a rectangle that nothing meets.
-struct FloatTree: Hashable, Sendable {
+struct FloatTree: Sendable {
     static let width = 16
     static let blockByteCount = 256
     static let recordByteCount = 16
     static let itemLimit = 1 << 31
 
     let itemCount: Int
+    let levelCount: Int
     /// How many blocks each level has; items' level first, root last.
-    let counts: [Int]
+    let counts: InlineArray<8, Int>
     /// Where each level's blocks start, in bytes.
-    let starts: [Int]
+    let starts: InlineArray<8, Int>
     let byteCount: Int
 
     /// Nil when `itemCount` is not in 1…2^31.
     init?(itemCount: Int) {
         guard 1...Self.itemLimit ~= itemCount else { return nil }
         self.itemCount = itemCount
-        var counts: [Int] = []
+        var counts = InlineArray<8, Int>(repeating: 0)
+        var starts = InlineArray<8, Int>(repeating: 0)
         var count = itemCount
+        var levels = 0
         repeat {
             count = (count + Self.width - 1) / Self.width
-            counts.append(count)
+            counts[levels] = count
+            levels += 1
         } while count > 1
-        self.counts = counts
         var end = 0
-        var starts: [Int] = []
-        for level in counts.indices.reversed() {
-            starts.append(end)
+        for level in (0..<levels).reversed() {
+            starts[level] = end
             end += counts[level] * Self.stride(level)
         }
-        self.starts = starts.reversed()
+        levelCount = levels
+        self.counts = counts
+        self.starts = starts
         byteCount = end
     }
 
@@ -54,24 +58,15 @@ struct FloatTree: Hashable, Sendable {
     @inline(__always)
     func place(_ block: Int, _ level: Int) -> Int { starts[level] + block * Self.stride(level) }
 
-    /// The children of the block at `place` that share a point with the box, one bit each.
-    ///
-    /// By the signs of differences, which are exact: the compiler makes loops of comparisons of
-    /// sixteen lanes, and of sums over them.
+    /// The children of a block that share a point with the box, one bit each; none that is not there,
+    /// whatever the bytes say.
     @inline(__always)
-    static func meets(_ tree: Memory, _ place: Int, _ box: FloatBox) -> UInt {
-        let left = SIMD16<Float>(repeating: box.maxX) - tree.floats(place)
-        let below = SIMD16<Float>(repeating: box.maxY) - tree.floats(place + 64)
-        let right = tree.floats(place + 128) - SIMD16<Float>(repeating: box.minX)
-        let above = tree.floats(place + 192) - SIMD16<Float>(repeating: box.minY)
-        let misses = (left.bits | below.bits | right.bits | above.bits) &>> SIMD16(repeating: 31)
-        let weights = SIMD16<Int32>(
-            1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
-        let lanes = misses & weights
-        let eight = lanes.lowHalf | lanes.highHalf
-        let four = eight.lowHalf | eight.highHalf
-        let two = four.lowHalf | four.highHalf
-        return UInt(truncatingIfNeeded: two.x | two.y) ^ 0xFFFF
+    func children(
+        _ block: Int, _ level: Int, _ tree: Memory, at offset: Int, _ box: FloatBox
+    ) -> UInt32 {
+        let children = tree.meets(offset + place(block, level), box)
+        let below = (level == 0 ? itemCount : counts[level - 1]) - block * Self.width
+        return below < Self.width ? children & (1 << UInt32(below) - 1) : children
     }
 
     /// Calls `body` with the place of the record of every item whose rectangle shares a point with the
@@ -82,19 +77,19 @@ struct FloatTree: Hashable, Sendable {
     func search<E: Error>(
         _ tree: Memory, at offset: Int, _ box: FloatBox, _ body: (Int) throws(E) -> Void
     ) throws(E) {
-        let top = starts.count - 1
+        let top = levelCount - 1
         // The children still to visit of the block that is open on each level.
         var open = InlineArray<8, OpenBlock>(repeating: OpenBlock(children: 0, block: 0))
         var level = top
         var block = 0
         while true {
-            let place = offset + self.place(block, level)
-            var children = Self.meets(tree, place, box)
+            var children = children(block, level, tree, at: offset, box)
             if level == 0 {
+                let records = offset + place(block, 0) + Self.blockByteCount
                 while children != 0 {
                     let child = children.trailingZeroBitCount
                     children &= children - 1
-                    try body(place + Self.blockByteCount + Self.recordByteCount * child)
+                    try body(records + Self.recordByteCount * child)
                 }
             }
             open[level] = OpenBlock(children: children, block: block)
@@ -111,14 +106,16 @@ struct FloatTree: Hashable, Sendable {
 
     private struct OpenBlock {
         /// One bit per child.
-        var children: UInt
+        var children: UInt32
         var block: Int
     }
 }
 
-extension SIMD16 where Scalar == Float {
-    @inline(__always)
-    fileprivate var bits: SIMD16<Int32> { unsafe unsafeBitCast(self, to: SIMD16<Int32>.self) }
+extension FloatTree: Hashable {
+    /// All else follows from the number of items.
+    static func == (a: FloatTree, b: FloatTree) -> Bool { a.itemCount == b.itemCount }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(itemCount) }
 }
 
 /// A rectangle in 32-bit numbers, rounded outwards, relative to an origin.
@@ -136,11 +133,10 @@ struct FloatBox: Hashable, Sendable {
     /// what meets as doubles meets here.
     @inline(__always)
     init(_ envelope: Envelope, from origin: Coordinate) {
-        // Adding 0 leaves no negative zero, whose differences would have the wrong sign.
-        minX = Float(below: envelope.minX - origin.x) + 0
-        minY = Float(below: envelope.minY - origin.y) + 0
-        maxX = Float(above: envelope.maxX - origin.x) + 0
-        maxY = Float(above: envelope.maxY - origin.y) + 0
+        minX = Float(below: envelope.minX - origin.x)
+        minY = Float(below: envelope.minY - origin.y)
+        maxX = Float(above: envelope.maxX - origin.x)
+        maxY = Float(above: envelope.maxY - origin.y)
     }
 
     init(minX: Float, minY: Float, maxX: Float, maxY: Float) {

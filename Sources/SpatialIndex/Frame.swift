@@ -26,43 +26,33 @@ public struct PointProbe: Sendable {
     let limit: Double
     /// The square of a hair more than the limit, so that rounding hides nothing.
     let bound: Double
-    /// Nil when coordinates are stored as the map has them.
-    let frame: Frame?
-    /// The position in stored coordinates; with a frame, rounded.
-    let place: Coordinate
-    /// How far, at most, the rounded place is from the true one.
-    let slack: Coordinate
+    /// Holds the position in stored coordinates; a point, unless projecting has rounded it.
+    let nearby: Envelope
     /// What can be near enough meets this rectangle, in stored coordinates.
     let window: Envelope
 
     /// A position in the coordinates of the index; `window` holds all that is within `limit`.
     @inline(__always)
     public init(_ position: Coordinate, within limit: Double, window: Envelope) {
-        self.position = position
-        self.limit = limit
-        let reach = limit * (1 + 0x1p-40)
-        bound = reach * reach
-        frame = nil
-        place = position
-        slack = Coordinate(x: 0, y: 0)
-        self.window = window
+        self.init(
+            position, within: limit, window: window,
+            nearby: Envelope(
+                minX: position.x, minY: position.y, maxX: position.x, maxY: position.y))
     }
 
-    /// A position in a map that sees the index through a frame.
+    /// A position in a map that sees the index through a ``Frame``.
     ///
-    /// `place` is the position in stored coordinates, wrong by less than `slack` on each axis;
-    /// `window` holds all that is within `limit`, in stored coordinates.
+    /// `nearby` holds the position in stored coordinates; `window` all that is within `limit`, in
+    /// stored coordinates too.
+    @inline(__always)
     public init(
-        _ position: Coordinate, within limit: Double, window: Envelope, place: Coordinate,
-        slack: Coordinate, frame: Frame
+        _ position: Coordinate, within limit: Double, window: Envelope, nearby: Envelope
     ) {
         self.position = position
         self.limit = limit
         let reach = limit * (1 + 0x1p-40)
         bound = reach * reach
-        self.frame = frame
-        self.place = place
-        self.slack = slack
+        self.nearby = nearby
         self.window = window
     }
 }

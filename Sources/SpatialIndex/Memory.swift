@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 import Geometry
+import Platform
 
 /// Borrowed bytes behind one pointer, for loops that have checked their bounds before.
 ///
@@ -50,15 +51,26 @@ import Geometry
         return Coordinate(x: pair.x, y: pair.y)
     }
 
-    /// Four coordinates, x and y in turn.
+    /// Which of the sixteen rectangles of a tree's block share a point with the box, one bit each.
     @inline(__always)
-    func fourCoordinates(_ offset: Int) -> SIMD8<Double> {
-        unsafe base.loadUnaligned(fromByteOffset: offset, as: SIMD8<Double>.self)
+    func meets(_ block: Int, _ box: FloatBox) -> UInt32 {
+        unsafe Lanes.meets(
+            base + block, minX: box.minX, minY: box.minY, maxX: box.maxX, maxY: box.maxY)
     }
 
+    /// What comparing says of the segments between `count` (1…64) coordinates and a ray that starts
+    /// somewhere in the rectangle.
     @inline(__always)
-    func floats(_ offset: Int) -> SIMD16<Float> {
-        unsafe base.loadUnaligned(fromByteOffset: offset, as: SIMD16<Float>.self)
+    func crossings(_ offset: Int, count: Int, from place: Envelope) -> Lanes.Crossings {
+        unsafe Lanes.crossings(
+            base + offset, count: count, minX: place.minX, minY: place.minY, maxX: place.maxX,
+            maxY: place.maxY)
+    }
+
+    /// Starts reading what lies at an offset, which may be anywhere, towards the processor.
+    @inline(__always)
+    func prefetch(_ offset: Int) {
+        unsafe Lanes.prefetch(UInt(bitPattern: base) &+ UInt(bitPattern: offset))
     }
 }
 

@@ -118,19 +118,19 @@ struct StripedArea {
     /// Whether the position belongs to the area, rings included; nil when the stripes cannot say,
     /// because the rounded place of a projected position lies between two.
     @inline(__always)
-    func holds(_ probe: PointProbe, _ origin: Coordinate) throws(IndexDamage) -> Bool? {
-        let stripe = stripe(probe.place.y - probe.slack.y)
-        if probe.frame != nil && stripe != self.stripe(probe.place.y + probe.slack.y) {
-            return nil
-        }
-        let left = probe.place.x - probe.slack.x - origin.x
-        let right = probe.place.x + probe.slack.x - origin.x
+    func holds(
+        _ probe: PointProbe, _ frame: Frame?, _ origin: Coordinate
+    ) throws(IndexDamage) -> Bool? {
+        let stripe = stripe(probe.nearby.minY)
+        if frame != nil && stripe != self.stripe(probe.nearby.maxY) { return nil }
+        let left = probe.nearby.minX - origin.x
+        let right = probe.nearby.maxX - origin.x
         var isInside = false
         for number in try runs(of: stripe) {
             let run = runs + Self.runByteCount * number
             if left <= Double(index.float(run + 4)) {
                 if right < Double(index.float(run)) { return isInside }
-                return try holds(probe, run)
+                return try holds(probe, frame, run)
             }
             isInside = index.uint32(run + 12) & Self.insideBit != 0
         }
@@ -138,19 +138,17 @@ struct StripedArea {
     }
 
     @inline(__always)
-    private func holds(_ probe: PointProbe, _ run: Int) throws(IndexDamage) -> Bool {
+    private func holds(
+        _ probe: PointProbe, _ frame: Frame?, _ run: Int
+    ) throws(IndexDamage) -> Bool {
         var isInside = index.uint32(run + 12) & Self.insideBit != 0
         var isOnRing = false
         try forEachScan(run) { scan in
-            let crossings =
-                if let frame = probe.frame { scan.crossings(probe, frame) } else {
-                    scan.crossings(probe.position)
-                }
-            guard let crossings else {
+            guard let crosses = scan.crossings(probe, frame) else {
                 isOnRing = true
                 return false
             }
-            isInside = isInside != crossings
+            isInside = isInside != crosses
             return true
         }
         return isOnRing || isInside
@@ -196,25 +194,25 @@ struct StripedArea {
     ///
     /// Stripes are opened outwards from the position, as far as the nearest edge yet allows.
     func nearest(
-        _ probe: PointProbe, _ origin: Coordinate, _ square: inout Double
+        _ probe: PointProbe, _ frame: Frame?, _ origin: Coordinate, _ square: inout Double
     ) throws(IndexDamage) {
         var window = probe.window
-        var low = stripe(probe.place.y)
+        var low = stripe(probe.nearby.minY)
         var high = low + 1
         while true {
             let opensLow = low >= 0 && low >= stripe(window.minY)
             let opensHigh = high < stripeCount && high <= stripe(window.maxY)
             if !opensLow && !opensHigh { return }
-            if opensLow { try nearest(probe, origin, stripe: low, &window, &square) }
-            if opensHigh { try nearest(probe, origin, stripe: high, &window, &square) }
+            if opensLow { try nearest(probe, frame, origin, stripe: low, &window, &square) }
+            if opensHigh { try nearest(probe, frame, origin, stripe: high, &window, &square) }
             low -= 1
             high += 1
         }
     }
 
     private func nearest(
-        _ probe: PointProbe, _ origin: Coordinate, stripe: Int, _ window: inout Envelope,
-        _ square: inout Double
+        _ probe: PointProbe, _ frame: Frame?, _ origin: Coordinate, stripe: Int,
+        _ window: inout Envelope, _ square: inout Double
     ) throws(IndexDamage) {
         for number in try runs(of: stripe) {
             let run = runs + Self.runByteCount * number
@@ -223,14 +221,10 @@ struct StripedArea {
             else { continue }
             let before = square
             try forEachScan(run) { scan in
-                if let frame = probe.frame {
-                    scan.nearest(probe, frame, &square)
-                } else {
-                    scan.nearest(probe.position, window, &square)
-                }
+                scan.nearest(probe, frame, window, &square)
                 return true
             }
-            if square < before && probe.frame == nil { window = probe.window(within: square) }
+            if square < before && frame == nil { window = probe.window(within: square) }
         }
     }
 }
@@ -239,9 +233,9 @@ extension PointProbe {
     /// The part of the window that can hold anything nearer than the root of `square`.
     fileprivate func window(within square: Double) -> Envelope {
         let reach = square.squareRoot() * (1 + 0x1p-20)
-        let hair = 0x1p-40 * Swift.max(abs(place.x), abs(place.y))
+        let hair = 0x1p-40 * Swift.max(abs(position.x), abs(position.y))
         let near = Envelope(
-            minX: place.x, minY: place.y, maxX: place.x, maxY: place.y
+            minX: position.x, minY: position.y, maxX: position.x, maxY: position.y
         ).expanded(by: reach + hair)
         return Envelope(
             minX: Swift.max(near.minX, window.minX), minY: Swift.max(near.minY, window.minY),

@@ -183,9 +183,11 @@ private struct Opened {
         return found
     }
 
-    func features(near positions: [Coordinate]) throws -> NearFeatures {
+    func features(
+        near positions: [Coordinate], within limit: Double = 0
+    ) throws -> NearFeatures {
         unsafe try index.search(bytes.span.bytes, data.span.bytes, positions) {
-            Self.probe($0, 0)
+            Self.probe($0, limit)
         }
     }
 }
@@ -302,6 +304,102 @@ private struct Opened {
         #expect(mismatches.isEmpty, "seed \(Self.seed): \(mismatches.prefix(5))")
     }
 
+    /// Layers of one, two and three levels of blocks; positions all over and crowded together, the
+    /// same ones again, and some that are none.
+    @Test(arguments: [FeatureIndex.Kind.points, .lines, .areas], [3, 200, 1500])
+    func `many positions are answered as one by one`(
+        kind: FeatureIndex.Kind, features: Int
+    ) throws {
+        var shapes = HostileShapes(
+            random: SeededGenerator(seed: Self.seed &+ UInt64(features)), step: 0.1, offset: 0.3,
+            cells: 300)
+        var layer = Layer(kind)
+        for _ in 0..<features {
+            let corner = shapes.vertex()
+            let ring = (0..<Int.random(in: 3...6, using: &shapes.random)).map { _ in
+                Coordinate(
+                    x: corner.x + .random(in: 0...2, using: &shapes.random),
+                    y: corner.y + .random(in: 0...2, using: &shapes.random))
+            }
+            layer.add([[ring + [ring[0]]]])
+        }
+        if kind == .areas { layer.add([[shapes.star(400)]]) }
+        let opened = try Opened(layer.index(), layer.data)
+        let crowd = shapes.vertex()
+        var positions = (0..<700).map { number in
+            switch number % 4 {
+            case 0: shapes.vertex()
+            case 1:
+                Coordinate(
+                    x: crowd.x + .random(in: -1...1, using: &shapes.random),
+                    y: crowd.y + .random(in: -1...1, using: &shapes.random))
+            default:
+                Coordinate(
+                    x: .random(in: -2...34, using: &shapes.random),
+                    y: .random(in: -2...34, using: &shapes.random))
+            }
+        }
+        positions[17] = Coordinate(x: .nan, y: 1)
+        positions[311] = Coordinate(x: .infinity, y: 1)
+        positions += positions.prefix(70)
+        var found = 0
+        var mismatches: [String] = []
+        for limit in [0, 0.05, 3] {
+            for count in [0, 1, 64, 65, positions.count] {
+                let asked = Array(positions.prefix(count))
+                let many = try opened.features(near: asked, within: limit)
+                #expect(many.starts.count == count + 1)
+                for (number, position) in asked.enumerated() {
+                    let expected = try opened.features(near: position, within: limit)
+                    if Array(many[number]) != expected {
+                        mismatches.append("\(number) of \(count) within \(limit)")
+                    }
+                    found += expected.count
+                }
+            }
+        }
+        #expect(mismatches.isEmpty, "\(mismatches.count): \(mismatches.prefix(5))")
+        #expect(found > 50)
+    }
+
+    @Test func `rectangles where no block and no piece is are not followed`() throws {
+        var shapes = HostileShapes(
+            random: SeededGenerator(seed: Self.seed), step: 0.1, offset: 0, cells: 60)
+        var layer = Layer(.areas)
+        // Two levels: seven blocks with pieces, the last with one piece.
+        for _ in 0..<97 { layer.add([[shapes.ring(3...6)]]) }
+        let bytes = layer.index()
+        var damaged = bytes
+        let nowhere = [Float.infinity, .infinity, -.infinity, -.infinity]
+        var changed = 0
+        func number(_ place: Int) -> Float {
+            Float(bitPattern: (0..<4).reduce(0) { $0 | UInt32(bytes[place + $1]) << (8 * $1) })
+        }
+        for block in [128] + (0..<7).map({ 128 + 256 + 512 * $0 }) {
+            for child in 0..<16 {
+                let places = (0..<4).map { block + 64 * $0 + 4 * child }
+                guard places.map(number) == nowhere else { continue }
+                changed += 1
+                for (place, number) in zip(places, nowhere) {
+                    for byte in 0..<4 {
+                        damaged[place + byte] = UInt8(
+                            truncatingIfNeeded: (-number).bitPattern >> UInt32(8 * byte))
+                    }
+                }
+            }
+        }
+        #expect(changed == 9 + 15)
+        let sound = try Opened(bytes, layer.data)
+        let opened = try Opened(damaged, layer.data)
+        let positions = (0..<200).map { _ in shapes.vertex() }
+        let many = try opened.features(near: positions)
+        for (number, position) in positions.enumerated() {
+            let expected = try sound.features(near: position)
+            #expect(try opened.features(near: position) == expected)
+            #expect(Array(many[number]) == expected)
+        }
+    }
+
     @Test func `damage is an error, never a read outside`() throws {
         var shapes = HostileShapes(
             random: SeededGenerator(seed: Self.seed), step: 1, offset: 0, cells: 12)
@@ -323,6 +421,7 @@ private struct Opened {
                 for number in 0..<20 {
                     _ = try opened.features(near: shapes.vertex(), within: Double(number % 4))
                 }
+                _ = try opened.features(near: (0..<20).map { _ in shapes.vertex() }, within: 1)
                 if damaged != bytes { #expect(throws: IndexDamage.self) { try opened.check() } }
             } catch { refused += 1 }
         }
