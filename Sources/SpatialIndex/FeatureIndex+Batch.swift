@@ -45,20 +45,20 @@ extension FeatureIndex {
         found.reserveCapacity(positions.count)
         // How many features each position has; then, where they start.
         var starts = [Int](repeating: 0, count: positions.count + 1)
-        if let tree {
-            var group = ProbeGroup(tree, origin)
-            for first in stride(from: 0, to: order.count, by: ProbeGroup.width) {
-                let asked = order[first..<min(first + ProbeGroup.width, order.count)]
-                group.removeAll()
-                for number in asked { group.append(probe(positions[Int(number)])) }
-                group.descend(index)
-                try group.forEachProbe(index, data) { place, probe, records throws(IndexDamage) in
-                    let start = found.count
-                    for record in records {
-                        try take(record, index, data, probe, frame, from: start, &found)
-                    }
-                    starts[Int(asked[first + place])] = found.count - start
+        var group = ProbeGroup(tree, origin)
+        for first in stride(from: 0, to: order.count, by: ProbeGroup.width) {
+            let end = min(first + ProbeGroup.width, order.count)
+            group.removeAll()
+            for place in first..<end { group.append(probe(positions[Int(order[place])])) }
+            group.descend(index, data)
+            for place in first..<end {
+                let start = found.count
+                for candidate in group.candidates(of: place - first) {
+                    try take(
+                        group.records[candidate], index, data, group.probes[place - first], frame,
+                        from: start, &found)
                 }
+                starts[Int(order[place])] = found.count - start
             }
         }
         return Self.inOrderOfPositions(found, order, starts)

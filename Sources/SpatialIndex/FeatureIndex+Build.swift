@@ -96,20 +96,18 @@ public struct FeatureIndexBuilder {
             entries.map { PackedHilbertTree.hilbertKey(of: $0.envelope, in: extent) })
         let tree = FloatTree(itemCount: entries.count)
         let details = self.details(
-            data, origin, from: FeatureIndex.headerByteCount + (tree?.byteCount ?? 0))
+            data, origin, from: FeatureIndex.headerByteCount + tree.byteCount)
         var body = ByteWriter()
-        if let tree {
-            body.append(
-                tree.pack(
-                    order.map { FloatBox(entries[Int($0)].envelope, from: origin) },
-                    order.map { number in
-                        let entry = entries[Int(number)]
-                        return (
-                            entry.feature, ids[Int(entry.feature)],
-                            UInt64(entry.place) | UInt64(entry.count) << 48
-                        )
-                    }))
-        }
+        body.append(
+            tree.pack(
+                order.map { FloatBox(entries[Int($0)].envelope, from: origin) },
+                order.map { number in
+                    let entry = entries[Int(number)]
+                    return (
+                        entry.feature, ids[Int(entry.feature)],
+                        UInt64(entry.place) | UInt64(entry.count) << 48
+                    )
+                }))
         body.append(details)
         return header(body.bytes, origin, data.byteCount, dataHash) + body.bytes
     }

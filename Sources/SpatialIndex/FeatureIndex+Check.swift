@@ -22,7 +22,6 @@ extension FeatureIndex {
     }
 
     private func check(_ index: Memory, _ data: Memory) throws(IndexDamage) {
-        guard let tree else { return }
         try tree.check(index, at: Self.headerByteCount)
         for number in 0..<pieceCount {
             let record = Self.headerByteCount + tree.record(number)

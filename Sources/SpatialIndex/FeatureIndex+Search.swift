@@ -42,9 +42,9 @@ extension FeatureIndex {
         _ index: Memory, _ data: Memory, _ probe: PointProbe, _ frame: Frame?,
         _ found: inout [NearFeature], _ counted: inout Int
     ) throws(IndexDamage) {
-        guard let tree, probe.position.isFinite, !probe.window.isEmpty else { return }
+        guard probe.position.isFinite, !probe.window.isEmpty else { return }
         let start = found.count
-        let box = FloatBox(probe.window, from: origin)
+        let box = FloatBox(around: probe.window, from: origin)
         try tree.search(index, at: Self.headerByteCount, box) { record throws(IndexDamage) in
             counted += 1
             try take(record, index, data, probe, frame, from: start, &found)

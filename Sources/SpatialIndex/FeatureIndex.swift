@@ -51,8 +51,7 @@ public struct FeatureIndex: Hashable, Sendable {
     public let byteCount: Int
     let pieceCount: Int
     let origin: Coordinate
-    /// Nil when there are no features.
-    let tree: FloatTree?
+    let tree: FloatTree
     let bodyChecksum: UInt32
 
     /// Reads the header and holds it against the sizes of the two files; cost does not depend on
@@ -93,7 +92,7 @@ public struct FeatureIndex: Hashable, Sendable {
             throw IndexDamage(
                 24, "data of \(self.dataByteCount) bytes, not of \(dataByteCount)")
         }
-        guard Self.headerByteCount + (tree?.byteCount ?? 0) <= byteCount, origin.isFinite else {
+        guard Self.headerByteCount + tree.byteCount <= byteCount, origin.isFinite else {
             throw IndexDamage(index.byteCount, "a tree inside the index")
         }
     }

@@ -24,19 +24,19 @@ struct FloatTree: Sendable {
     let starts: InlineArray<8, Int>
     let byteCount: Int
 
-    /// Nil when `itemCount` is not in 1…2^31.
-    init?(itemCount: Int) {
-        guard 1...Self.itemLimit ~= itemCount else { return nil }
+    /// Of 0…2^31 items; none have no block.
+    init(itemCount: Int) {
+        precondition(0...Self.itemLimit ~= itemCount)
         self.itemCount = itemCount
         var counts = InlineArray<8, Int>(repeating: 0)
         var starts = InlineArray<8, Int>(repeating: 0)
         var count = itemCount
         var levels = 0
-        repeat {
+        while levels == 0 ? count > 0 : count > 1 {
             count = (count + Self.width - 1) / Self.width
             counts[levels] = count
             levels += 1
-        } while count > 1
+        }
         var end = 0
         for level in (0..<levels).reversed() {
             starts[level] = end
@@ -56,7 +56,9 @@ struct FloatTree: Sendable {
 
     /// Where a block lies, in bytes from the tree's start.
     @inline(__always)
-    func place(_ block: Int, _ level: Int) -> Int { starts[level] + block * Self.stride(level) }
+    func place(_ block: Int, _ level: Int) -> Int {
+        unsafe starts[unchecked: level] + block * Self.stride(level)
+    }
 
     /// The children of a block that share a point with the box, one bit each; none that is not there,
     /// whatever the bytes say.
@@ -65,7 +67,8 @@ struct FloatTree: Sendable {
         _ block: Int, _ level: Int, _ tree: Memory, at offset: Int, _ box: FloatBox
     ) -> UInt32 {
         let children = tree.meets(offset + place(block, level), box)
-        let below = (level == 0 ? itemCount : counts[level - 1]) - block * Self.width
+        let all = level == 0 ? itemCount : unsafe counts[unchecked: level - 1]
+        let below = all - block * Self.width
         return below < Self.width ? children & (1 << UInt32(below) - 1) : children
     }
 
@@ -78,29 +81,30 @@ struct FloatTree: Sendable {
         _ tree: Memory, at offset: Int, _ box: FloatBox, _ body: (Int) throws(E) -> Void
     ) throws(E) {
         let top = levelCount - 1
-        // The children still to visit of the block that is open on each level.
-        var open = InlineArray<8, OpenBlock>(repeating: OpenBlock(children: 0, block: 0))
+        guard top >= 0 else { return }
+        // The children still to visit of the blocks above the one that is open.
+        var above = InlineArray<8, OpenBlock>(repeating: OpenBlock(children: 0, block: 0))
         var level = top
-        var block = 0
+        var open = OpenBlock(children: children(0, top, tree, at: offset, box), block: 0)
         while true {
-            var children = children(block, level, tree, at: offset, box)
-            if level == 0 {
-                let records = offset + place(block, 0) + Self.blockByteCount
-                while children != 0 {
-                    let child = children.trailingZeroBitCount
-                    children &= children - 1
-                    try body(records + Self.recordByteCount * child)
-                }
-            }
-            open[level] = OpenBlock(children: children, block: block)
-            while open[level].children == 0 {
+            if open.children == 0 {
                 if level == top { return }
                 level += 1
+                unsafe open = above[unchecked: level]
+                continue
             }
-            let parent = open[level]
-            open[level].children = parent.children & (parent.children - 1)
-            block = parent.block * Self.width + parent.children.trailingZeroBitCount
-            level -= 1
+            let child = open.children.trailingZeroBitCount
+            open.children &= open.children &- 1
+            if level == 0 {
+                try body(
+                    offset + place(open.block, 0) + Self.blockByteCount
+                        + Self.recordByteCount * child)
+            } else {
+                unsafe above[unchecked: level] = open
+                open.block = open.block * Self.width + child
+                level -= 1
+                open.children = children(open.block, level, tree, at: offset, box)
+            }
         }
     }
 
@@ -139,6 +143,21 @@ struct FloatBox: Hashable, Sendable {
         maxY = Float(above: envelope.maxY - origin.y)
     }
 
+    /// The same, by a hair larger than it need be, in less time.
+    @inline(__always)
+    init(around envelope: Envelope, from origin: Coordinate) {
+        let low = SIMD2(envelope.minX - origin.x, envelope.minY - origin.y)
+        let high = SIMD2(envelope.maxX - origin.x, envelope.maxY - origin.y)
+        let limit = 1e30
+        guard low.x > -limit, low.y > -limit, high.x < limit, high.y < limit else {
+            self.init(envelope, from: origin)
+            return
+        }
+        self.init(
+            minX: Float(low.x).movedBy(-1), minY: Float(low.y).movedBy(-1),
+            maxX: Float(high.x).movedBy(1), maxY: Float(high.y).movedBy(1))
+    }
+
     init(minX: Float, minY: Float, maxX: Float, maxY: Float) {
         self.minX = minX
         self.minY = minY
@@ -158,6 +177,12 @@ struct FloatBox: Hashable, Sendable {
 }
 
 extension Float {
+    /// At least one step of this type up or down, without a branch; for numbers below 1e30.
+    @inline(__always)
+    fileprivate func movedBy(_ sign: Float) -> Float {
+        self + sign * (abs(self) * 0x1p-23 + .leastNormalMagnitude)
+    }
+
     /// The largest number of this type that is not above.
     @inline(__always)
     init(below value: Double) {

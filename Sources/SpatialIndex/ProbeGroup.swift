@@ -29,36 +29,35 @@ struct ProbeGroup {
     private let tree: FloatTree
     private let origin: Coordinate
 
-    private var count = 0
-    private var probes: InlineArray<64, PointProbe>
+    private(set) var probes: [PointProbe] = []
     /// A binary tree: the window of probe i at 64 + i, and what holds two neighbours at half their
     /// place.
-    private var boxes: InlineArray<128, FloatBox>
+    private var boxes = [FloatBox](repeating: .nowhere, count: 2 * width)
     private var visits: [Visit] = []
     private var next: [Visit] = []
     private var candidates: [Candidate] = []
-    private var records: [Int] = []
+    /// The records of all candidates, those of the first probe first.
+    private(set) var records: [Int] = []
+    /// Where those of a probe end.
+    private var ends = [Int](repeating: 0, count: width + 1)
 
     init(_ tree: FloatTree, _ origin: Coordinate) {
         self.tree = tree
         self.origin = origin
-        probes = InlineArray(repeating: .nowhere)
-        boxes = InlineArray(repeating: .nowhere)
     }
 
-    mutating func removeAll() { count = 0 }
+    mutating func removeAll() { probes.removeAll(keepingCapacity: true) }
 
     mutating func append(_ probe: PointProbe) {
-        probes[count] = probe
         let isSomewhere = probe.position.isFinite && !probe.window.isEmpty
-        boxes[Self.width + count] =
-            isSomewhere ? FloatBox(probe.window, from: origin) : .nowhere
-        count += 1
+        boxes[Self.width + probes.count] =
+            isSomewhere ? FloatBox(around: probe.window, from: origin) : .nowhere
+        probes.append(probe)
     }
 
-    /// Finds the pieces whose rectangles the probes meet.
-    mutating func descend(_ index: Memory) {
-        for rest in count..<Self.width { boxes[Self.width + rest] = .nowhere }
+    /// Finds the pieces whose rectangles the probes meet, and starts reading what they lead to.
+    mutating func descend(_ index: Memory, _ data: Memory) {
+        for rest in probes.count..<Self.width { boxes[Self.width + rest] = .nowhere }
         for node in (1..<Self.width).reversed() {
             boxes[node] = boxes[2 * node].union(boxes[2 * node + 1])
         }
@@ -72,6 +71,7 @@ struct ProbeGroup {
             }
             swap(&visits, &next)
         }
+        sortCandidates(index, data)
     }
 
     private mutating func look(_ index: Memory, _ level: Int, _ block: Int, _ node: Int) {
@@ -101,25 +101,22 @@ struct ProbeGroup {
         }
     }
 
-    /// Calls `body` with every probe and the records found for it, in the order of the tree.
-    mutating func forEachProbe(
-        _ index: Memory, _ data: Memory,
-        _ body: (Int, PointProbe, ArraySlice<Int>) throws(IndexDamage) -> Void
-    ) throws(IndexDamage) {
-        var ends = InlineArray<65, Int>(repeating: 0)
+    private mutating func sortCandidates(_ index: Memory, _ data: Memory) {
+        for probe in ends.indices { ends[probe] = 0 }
         for candidate in candidates { ends[candidate.probe + 1] += 1 }
-        for probe in 0..<count { ends[probe + 1] += ends[probe] }
+        for probe in probes.indices { ends[probe + 1] += ends[probe] }
         while records.count < candidates.count { records.append(0) }
         for candidate in candidates {
             records[ends[candidate.probe]] = candidate.record
             ends[candidate.probe] += 1
             FeatureIndex.prefetch(candidate.record, index, data)
         }
-        var start = 0
-        for probe in 0..<count {
-            try body(probe, probes[probe], records[start..<ends[probe]])
-            start = ends[probe]
-        }
+    }
+
+    /// The places, in `records`, of what was found for a probe, in the order of the tree.
+    @inline(__always)
+    func candidates(of probe: Int) -> Range<Int> {
+        (probe == 0 ? 0 : ends[probe - 1])..<ends[probe]
     }
 }
 

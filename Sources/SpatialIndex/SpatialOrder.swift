@@ -5,29 +5,55 @@ import Geometry
 
 /// Sorting of many things by where they lie.
 enum SpatialOrder {
-    /// The order of keys of so many times so many bits, smallest first, equal ones as they came;
-    /// O(n).
-    static func sorted(_ keys: [UInt32], passes: Int = 2, bits: UInt32 = 16) -> [UInt32] {
-        var order = (0..<UInt32(keys.count)).map { $0 }
-        var other = order
-        let mask = UInt32(1) << bits - 1
-        for pass in 0..<UInt32(passes) {
-            let shift = pass * bits
-            var starts = [Int](repeating: 0, count: Int(mask) + 2)
-            for key in keys { starts[Int(key >> shift & mask) + 1] += 1 }
-            for digit in 1..<starts.count { starts[digit] += starts[digit - 1] }
-            for item in order {
-                let digit = Int(keys[Int(item)] >> shift & mask)
-                other[starts[digit]] = item
-                starts[digit] += 1
-            }
-            swap(&order, &other)
-        }
-        return order
+    /// The order of keys, smallest first, equal ones as they came; O(n).
+    static func sorted(_ keys: [UInt32]) -> [UInt32] {
+        sorted(Self.items(keys.count) { keys[$0] }, bits: 16)
     }
-}
 
-extension SpatialOrder {
+    /// Keys, each above its number.
+    @inline(__always)
+    private static func items(_ count: Int, _ key: (Int) -> UInt32) -> [UInt64] {
+        unsafe [UInt64](unsafeUninitializedCapacity: count) { items, filled in
+            for number in 0..<count {
+                unsafe items[number] = UInt64(key(number)) << 32 | UInt64(number)
+            }
+            filled = count
+        }
+    }
+
+    /// The numbers of items in the order of their keys, which have twice so many bits.
+    private static func sorted(_ items: [UInt64], bits: UInt64) -> [UInt32] {
+        // How many have each digit; then, where the next with that digit goes.
+        var low = [UInt32](repeating: 0, count: 1 << bits)
+        var high = low
+        let mask = UInt64(1) << bits - 1
+        for item in items {
+            low[Int(item >> 32 & mask)] += 1
+            high[Int(item >> (32 + bits) & mask)] += 1
+        }
+        var (lowEnd, highEnd) = (UInt32(0), UInt32(0))
+        for digit in low.indices {
+            (low[digit], lowEnd) = (lowEnd, lowEnd + low[digit])
+            (high[digit], highEnd) = (highEnd, highEnd + high[digit])
+        }
+        let byLow = unsafe [UInt64](unsafeUninitializedCapacity: items.count) { target, filled in
+            for item in items {
+                let digit = Int(item >> 32 & mask)
+                unsafe target[Int(low[digit])] = item
+                low[digit] += 1
+            }
+            filled = items.count
+        }
+        return unsafe [UInt32](unsafeUninitializedCapacity: items.count) { target, filled in
+            for item in byLow {
+                let digit = Int(item >> (32 + bits) & mask)
+                unsafe target[Int(high[digit])] = UInt32(truncatingIfNeeded: item)
+                high[digit] += 1
+            }
+            filled = items.count
+        }
+    }
+
     /// An order in which neighbours mostly follow each other: along a curve (Morton's) of 2,048 cells
     /// a side over the rectangle around all positions.
     static func ofPositions(_ positions: [Coordinate]) -> [UInt32] {
@@ -35,11 +61,12 @@ extension SpatialOrder {
         var extent = Envelope.empty
         for position in positions where position.isFinite { extent.extend(to: position) }
         let (scaleX, scaleY) = (2047 / extent.width, 2047 / extent.height)
-        let keys = positions.map { position in
-            spread((position.x - extent.minX) * scaleX)
+        let items = items(positions.count) { number in
+            let position = positions[number]
+            return spread((position.x - extent.minX) * scaleX)
                 | spread((position.y - extent.minY) * scaleY) << 1
         }
-        return sorted(keys, passes: 2, bits: 11)
+        return sorted(items, bits: 11)
     }
 
     /// The bits of a whole number below 2^11, every second place left free; 0 for what is none.
