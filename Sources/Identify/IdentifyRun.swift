@@ -133,7 +133,8 @@ struct IdentifyRun {
             return LayerSearch(
                 layer: layer, source: try self.source(dataset, id, &kept),
                 filter: FeatureFilter(
-                    clauses: clauses, time: try TimeWindow(request, layer, properties.fields)))
+                    clauses: clauses, time: try TimeWindow(request, layer, properties.fields)),
+                isExplained: request.explain)
         case .raster(let id):
             let raster = try kept.raster(id, sources.rasters)
             let own = raster.properties.spatialReference

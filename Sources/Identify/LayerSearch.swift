@@ -11,6 +11,8 @@ struct LayerSearch {
     let layer: LayerDescription
     let source: FeatureSource
     let filter: FeatureFilter
+    /// Whether somebody wants to know how many features were candidates.
+    let isExplained: Bool
 
     /// What is near enough and counts.
     func hits(
@@ -20,7 +22,13 @@ struct LayerSearch {
             let search = PointSearch(source.dataset, in: question.reference),
             search.serves(position)
         {
-            return try hits(near: position, within: question.distance, search, isCancelled)
+            var found = try hits(near: position, within: question.distance, search, isCancelled)
+            if isExplained {
+                // The index tests pieces of features; these are the features they are pieces of.
+                found.candidateCount =
+                    source.candidates(question.searchEnvelope, in: question.reference).count
+            }
+            return found
         }
         var found = LayerHits()
         let candidates = source.candidates(question.searchEnvelope, in: question.reference)
@@ -46,7 +54,7 @@ struct LayerSearch {
     ) throws(Failure) -> LayerHits {
         var found = LayerHits()
         var near: [NearFeature] = []
-        found.candidateCount = try search.features(near: position, within: distance, into: &near)
+        try search.features(near: position, within: distance, into: &near)
         for (number, each) in near.enumerated() {
             if number.isMultiple(of: 256) { try Failure.stop(if: isCancelled) }
             guard let feature = search.reference(each) else { continue }

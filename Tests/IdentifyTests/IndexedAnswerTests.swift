@@ -98,6 +98,7 @@ import Testing
             let request = makeRequest(.point(position), tolerance: [0, 3, 40][round % 3]) {
                 $0.mapExtent = Envelope(minX: 0, minY: 0, maxX: pixel * 100, maxY: pixel * 100)
                 $0.returnGeometry = round % 10 == 0
+                $0.explain = round % 5 == 0
             }
             let (one, other) = try (
                 indexed.identify(request, in: map), plain.identify(request, in: map)
