@@ -230,10 +230,11 @@ let benchTargets: [Target] =
     Context.environment["CAIRN_BENCH"] == nil
     ? []
     : [
+        .systemLibrary(name: "CPostgreSQL", path: "Tests/Benchmarks/CPostgreSQL"),
         .executableTarget(
             name: "bench-requests",
             dependencies: [
-                "CairnClient", "CairnModel", "GEOS", "Geometry", "Site", arguments,
+                "CPostgreSQL", "CairnClient", "CairnModel", "GEOS", "Geometry", "Site", arguments,
             ],
             path: "Tests/Benchmarks/Requests", swiftSettings: settings),
         .executableTarget(

@@ -6,96 +6,38 @@ import CairnModel
 import Foundation
 import Geometry
 import Glibc
-import Site
 import Synchronization
 
-/// The cases.
+/// The cases in which Cairn is alone.
 struct Bench {
     let site: String
     let seconds: Double
+    let rounds: Int
     let clients: Int
     let question: Question
-    let expected: [[Hit]]?
+    let client: CairnClient
 
-    private var checked: String { expected == nil ? "the first answers" : "GEOS" }
+    private static let checked = "the first answers"
 
-    // MARK: HTTP
-
-    func http(port: Int) throws {
-        var load = HTTPLoad(question: question, port: port)
-        try load.collect()
-        let wrong = try expected.map { try Self.wrongCount(load.bodies, $0) } ?? 0
-        for count in [1, clients] {
-            let before = ProcessTimes.read(site: site)
-            var (measured, wall) = try load.run(clients: count, seconds: seconds)
-            let cpu = ProcessTimes.read(site: site).merging(before) { $0 - $1 }
-            measured.wrongCount += wrong
-            measured.report(
-                "http", question, clients: count, wall: wall, cpu: cpu, checked: checked)
-        }
-    }
-
-    private struct Body: Decodable {
-        struct Result: Decodable {
-            var layerName: String
-            var attributes: [String: String?]
-        }
-        var results: [Result]
-    }
-
-    private static func wrongCount(_ bodies: [[UInt8]], _ expected: [[Hit]]) throws -> Int {
-        try zip(bodies, expected).filter { body, hits in
-            let results = try JSONDecoder().decode(Body.self, from: Data(body)).results
-            let found = results.map { result in
-                Hit(
-                    layer: result.layerName,
-                    id: (result.attributes["OBJECTID"] ?? nil).flatMap { Int($0) } ?? -1)
-            }
-            return found.sorted() != hits
-        }.count
-    }
-
-    // MARK: Bus
-
-    /// Each point as a click, checked; through client, supervisor and worker.
-    func bus() async throws {
-        try await withClient { client in
-            let requests = try question.points.map { point throws(Failure) in
-                try question.request(.point(point), at: point)
-            }
-            var answers: [IdentifyAnswer] = []
-            for request in requests { answers.append(try await client.identify(request)) }
-            let wrong =
-                expected.map { expected in
-                    zip(answers, expected).filter { answer, hits in
-                        answer.results.map { Hit(layer: $0.layerName, id: Int($0.objectID)) }
-                            .sorted() != hits
-                    }.count
-                } ?? 0
-            for count in [1, clients] {
-                try await measure(
-                    "bus", client, requests, answers, clients: count, wrong: wrong,
-                    checked: checked)
-            }
-        }
-    }
+    // MARK: The hub
 
     /// No layer is asked, so only the way there and back remains: the ceiling of the hub.
-    func emptyWork() async throws {
-        try await withClient { client in
-            var request = try question.request(
-                .point(question.points[0]), at: question.points[0])
-            request.layers = LayerSelection(.all, ids: [])
-            let answer = try await client.identify(request)
-            for count in [1, clients, 64, 256] {
-                try await measure(
-                    "empty work", client, [request], [answer], clients: count,
-                    checked: "the first answers")
-            }
+    func emptyWork() async throws -> Bool {
+        var request = try question.clicks()[0]
+        request.layers = LayerSelection(.all, ids: [])
+        let answer = try await client.identify(request)
+        var isRight = true
+        for count in [1, clients, 64, 256] {
+            let measured = await measure([request], [answer], clients: count)
+            isRight = write("empty work", measured, clients: count) && isRight
         }
+        return isRight
     }
 
-    /// Query polygons of 4,000 vertices over a third of the box.
+    // MARK: Scaling
+
+    /// Polygons of 4,000 vertices over a third of the box, asked for counts: milliseconds of work
+    /// behind a small answer.
     private func heavyRequests() throws -> [IdentifyRequest] {
         try question.points.prefix(32).map { point in
             let radius = question.resolution * 3_000
@@ -105,136 +47,166 @@ struct Bench {
                 return Coordinate(
                     x: point.x + length * cos(angle), y: point.y + length * sin(angle))
             }
-            return try question.request(.polygon(rings: [ring]), at: point)
+            var request = try question.request(.polygon(rings: [ring]), at: point)
+            request.maximumResultsPerLayer = 0
+            return request
         }
     }
 
-    /// Work that takes milliseconds each: how it scales with workers.
-    func heavyWork() async throws {
-        try await withClient { client in
-            let requests = try heavyRequests()
-            var answers: [IdentifyAnswer] = []
-            for request in requests { answers.append(try await client.identify(request)) }
-            try await measure(
-                "heavy work", client, requests, answers, clients: 16, checked: "the first answers")
+    /// One worker, then one more, in turns.
+    func heavyWork() async throws -> Bool {
+        let requests = try heavyRequests()
+        let answers = try await self.answers(to: requests)
+        let workers = IdentifyWorkers(site: site, client: client)
+        defer { workers.endAll() }
+        var one = Measured()
+        var two = Measured()
+        for _ in 0..<rounds {
+            try await workers.wait(for: 1)
+            one.add(await measure(requests, answers, clients: clients, part: rounds))
+            try workers.start()
+            try await workers.wait(for: 2)
+            // The new one opens the files.
+            _ = await measure(requests, answers, clients: clients, part: 4 * rounds)
+            two.add(await measure(requests, answers, clients: clients, part: rounds))
+            workers.endAll()
         }
+        var line = Line("heavy work", question, one, clients: clients, checked: Self.checked)
+        line.workers = 1
+        line.write()
+        line = Line("heavy work", question, two, clients: clients, checked: Self.checked)
+        line.workers = 2
+        line.ratio = (two.perSecond / one.perSecond).rounded(to: 2)
+        line.asked = "≥ 1.8"
+        line.passes =
+            two.perSecond >= 1.8 * one.perSecond
+            && one.wrongCount + one.failedCount + two.wrongCount + two.failedCount == 0
+        line.write()
+        return line.passes == true
     }
 
-    /// Clicks while an identify worker is killed again and again; the site starts new ones.
-    func chaos() async throws {
-        try await withClient { client in
-            let requests = try question.points.map { point throws(Failure) in
-                try question.request(.point(point), at: point)
+    // MARK: Memory
+
+    /// One worker, then four, after each has answered every question.
+    func memory() async throws -> Bool {
+        let requests = try question.clicks()
+        let answers = try await self.answers(to: requests)
+        let workers = IdentifyWorkers(site: site, client: client)
+        defer { workers.endAll() }
+        try await workers.wait(for: 1)
+        try await ask(requests, answers, until: workers)
+        let one = Memory.of(workers.processes)
+        for _ in 0..<3 { try workers.start() }
+        try await workers.wait(for: 4)
+        try await ask(requests, answers, until: workers)
+        let four = Memory.of(workers.processes)
+        struct MemoryLine: Encodable {
+            var `case` = "memory"
+            var map: String
+            var oneWorkerKilobytes: Memory
+            var fourWorkersKilobytes: Memory
+            var ratio: Double
+            var asked = "≤ 1.2"
+            var passes: Bool
+        }
+        let ratio = Double(four.total) / Double(max(1, one.total))
+        let line = MemoryLine(
+            map: question.map, oneWorkerKilobytes: one, fourWorkersKilobytes: four,
+            ratio: ratio.rounded(to: 2), passes: ratio <= 1.2)
+        Report.write(line)
+        return line.passes
+    }
+
+    /// Asks until every worker has answered as many questions as there are.
+    private func ask(
+        _ requests: [IdentifyRequest], _ answers: [IdentifyAnswer], until workers: IdentifyWorkers
+    ) async throws {
+        let before = Dictionary(
+            try await workers.descriptions().map { ($0.instance, $0.doneCount) },
+            uniquingKeysWith: { first, _ in first })
+        while true {
+            _ = await measure(requests, answers, clients: 64, part: rounds)
+            let isDone = try await workers.descriptions().allSatisfy {
+                $0.doneCount - (before[$0.instance] ?? 0) >= requests.count
             }
-            var answers: [IdentifyAnswer] = []
-            for request in requests { answers.append(try await client.identify(request)) }
-            let killed = Mutex(0)
-            let killer = Task {
-                while !Task.isCancelled {
-                    try? await Task.sleep(for: .milliseconds(700))
-                    let workers = ProcessTimes.identifiers(of: "cairn-identify", site: site)
-                    guard workers.count > 1, let victim = workers.randomElement() else { continue }
-                    kill(victim, SIGKILL)
-                    killed.withLock { $0 += 1 }
-                }
-            }
-            try await measure(
-                "workers killed", client, requests, answers, clients: clients,
-                checked: "the first answers")
-            killer.cancel()
-            print("{\"case\":\"workers killed\",\"kills\":\(killed.withLock { $0 })}")
+            if isDone { return }
         }
     }
 
-    private func withClient(_ body: (CairnClient) async throws -> Void) async throws {
-        let client = try CairnClient(site: Site(opening: site))
-        defer { client.close() }
-        try await body(client)
+    // MARK: Workers that come and go
+
+    /// Clicks while identify workers are started, ended and killed.
+    func chaos() async throws -> Bool {
+        let requests = try question.clicks()
+        let answers = try await self.answers(to: requests)
+        let workers = IdentifyWorkers(site: site, client: client)
+        defer { workers.endAll() }
+        let isOver = Mutex(false)
+        let load = Task {
+            // Long enough for many of them.
+            let measured = await measure(requests, answers, clients: clients, times: 5)
+            isOver.withLock { $0 = true }
+            return measured
+        }
+        var (started, ended, killed) = (0, 0, 0)
+        for turn in 0... {
+            try await Task.sleep(for: .milliseconds(200))
+            if isOver.withLock({ $0 }) { break }
+            let running = workers.processes
+            switch turn % 4 {
+            case 0, 2:
+                guard running.count < 4 else { break }
+                try workers.start()
+                started += 1
+            case 1:
+                guard running.count > 1, let one = running.randomElement() else { break }
+                kill(one, SIGKILL)
+                killed += 1
+            default:
+                guard running.count > 2, let one = workers.own.randomElement() else { break }
+                kill(one, SIGTERM)
+                ended += 1
+            }
+        }
+        let measured = await load.value
+        var line = Line(
+            "workers come and go", question, measured, clients: clients, checked: Self.checked)
+        (line.started, line.ended, line.killed) = (started, ended, killed)
+        line.asked = "none wrong, none failed"
+        line.passes = measured.wrongCount + measured.failedCount == 0
+        line.write()
+        return line.passes == true
+    }
+
+    // MARK: Parts
+
+    private func answers(to requests: [IdentifyRequest]) async throws -> [IdentifyAnswer] {
+        var answers: [IdentifyAnswer] = []
+        for request in requests { answers.append(try await client.identify(request)) }
+        return answers
+    }
+
+    private func write(_ name: String, _ measured: Measured, clients count: Int) -> Bool {
+        var line = Line(name, question, measured, clients: count, checked: Self.checked)
+        let isRight = measured.wrongCount + measured.failedCount == 0
+        line.passes = isRight
+        line.write()
+        return isRight
     }
 
     private func measure(
-        _ name: String, _ client: CairnClient, _ requests: [IdentifyRequest],
-        _ answers: [IdentifyAnswer], clients: Int, wrong: Int = 0, checked: String
-    ) async throws {
-        let before = ProcessTimes.read(site: site)
-        let start = HTTPLoad.now()
-        let load = BusLoad(
+        _ requests: [IdentifyRequest], _ answers: [IdentifyAnswer], clients: Int, part: Int = 1,
+        times: Int = 1
+    ) async -> Measured {
+        let before = ProcessTimes.site(site)
+        let own = ProcessTimes.own()
+        let duration = seconds * Double(times) / Double(part)
+        var measured = await BusLoad(
             client: client, requests: requests, answers: answers,
-            end: start + Int64(seconds * 1e9))
-        var measured = await load.run(clients: clients)
-        let wall = Double(HTTPLoad.now() - start) / 1e9
-        let cpu = ProcessTimes.read(site: site).merging(before) { $0 - $1 }
-        measured.wrongCount += wrong
-        measured.report(
-            name, question, clients: clients, wall: wall, cpu: cpu, checked: checked)
-    }
-}
-
-/// Closed loops over the bus: each answer asks the next question, on the client's bus thread.
-final class BusLoad: Sendable {
-    private struct State {
-        var measured = Measured()
-        var next = 0
-        var openCount = 0
-        var done: CheckedContinuation<Void, Never>?
-    }
-
-    private let client: CairnClient
-    private let requests: [IdentifyRequest]
-    private let answers: [IdentifyAnswer]
-    private let end: Int64
-    private let state = Mutex(State())
-
-    init(client: CairnClient, requests: [IdentifyRequest], answers: [IdentifyAnswer], end: Int64) {
-        self.client = client
-        self.requests = requests
-        self.answers = answers
-        self.end = end
-    }
-
-    func run(clients: Int) async -> Measured {
-        await withCheckedContinuation { continuation in
-            state.withLock {
-                $0.openCount = clients
-                $0.done = continuation
-            }
-            for _ in 0..<clients { ask() }
-        }
-        return state.withLock { $0.measured }
-    }
-
-    private func ask() {
-        let index = state.withLock { state in
-            defer { state.next += 1 }
-            return state.next % requests.count
-        }
-        let since = HTTPLoad.now()
-        do throws(Failure) {
-            _ = try client.askIdentify(requests[index], timeout: .seconds(30)) { [self] outcome in
-                finish(index, since, outcome)
-            }
-        } catch {
-            close(isFailed: true)
-        }
-    }
-
-    private func finish(_ index: Int, _ since: Int64, _ outcome: IdentifyQuestion.Outcome) {
-        let now = HTTPLoad.now()
-        let answer = try? outcome.answer()
-        state.withLock { state in
-            state.measured.nanoseconds.append(now - since)
-            if answer == nil { state.measured.failedCount += 1 }
-            if let answer, answer.layers != answers[index].layers { state.measured.wrongCount += 1 }
-        }
-        if now < end { ask() } else { close(isFailed: false) }
-    }
-
-    private func close(isFailed: Bool) {
-        let done = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            if isFailed { state.measured.failedCount += 1 }
-            state.openCount -= 1
-            return state.openCount == 0 ? state.done.take() : nil
-        }
-        done?.resume()
+            end: HTTPLoad.now() + Int64(duration * 1e9)
+        ).run(clients: clients)
+        measured.clientTime = ProcessTimes.own() - own
+        measured.times = ProcessTimes.site(site) - before
+        return measured
     }
 }

@@ -2,7 +2,6 @@
 // Part of Cairn.
 
 import Foundation
-import Geometry
 import Glibc
 
 /// Keep-alive connections in a closed loop, all on the calling thread.
@@ -11,8 +10,7 @@ struct HTTPLoad {
         let descriptor: Int32
         var asked = 0
         var since: Int64 = 0
-        var received: [UInt8] = []
-        var expectedByteCount = 0
+        var answer = HTTPAnswer()
     }
 
     private let requests: [[UInt8]]
@@ -20,11 +18,10 @@ struct HTTPLoad {
     /// The bodies of the checking pass; every later answer must be the same, byte for byte.
     private(set) var bodies: [[UInt8]] = []
 
-    init(question: Question, port: Int) {
+    init(paths: [String], port: Int) {
         self.port = port
-        requests = question.points.map {
-            Array(
-                "GET \(question.path($0)) HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: */*\r\n\r\n".utf8)
+        requests = paths.map {
+            Array("GET \($0) HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: */*\r\n\r\n".utf8)
         }
     }
 
@@ -38,14 +35,15 @@ struct HTTPLoad {
     mutating func collect() throws {
         var connection = try open()
         defer { close(connection.descriptor) }
+        bodies = []
         for index in requests.indices {
             ask(index, &connection)
             while !(try isComplete(&connection)) {}
-            bodies.append(Self.body(connection.received))
+            bodies.append(connection.answer.body)
         }
     }
 
-    func run(clients: Int, seconds: Double) throws -> (Measured, wall: Double) {
+    func run(clients: Int, seconds: Double) throws -> Measured {
         var connections = try (0..<clients).map { _ in try open() }
         defer { for connection in connections { close(connection.descriptor) } }
         var waits = connections.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
@@ -66,7 +64,7 @@ struct HTTPLoad {
                 guard try isComplete(&connections[index]) else { continue }
                 let now = Self.now()
                 measured.nanoseconds.append(now - connections[index].since)
-                if Self.body(connections[index].received) != bodies[connections[index].asked] {
+                if connections[index].answer.body != bodies[connections[index].asked] {
                     measured.wrongCount += 1
                 }
                 if now < end {
@@ -78,7 +76,8 @@ struct HTTPLoad {
                 }
             }
         }
-        return (measured, Double(Self.now() - start) / 1e9)
+        measured.wall = Double(Self.now() - start) / 1e9
+        return measured
     }
 
     private func open() throws -> Connection {
@@ -100,8 +99,7 @@ struct HTTPLoad {
 
     private func ask(_ index: Int, _ connection: inout Connection) {
         connection.asked = index
-        connection.received.removeAll(keepingCapacity: true)
-        connection.expectedByteCount = 0
+        connection.answer.reset()
         connection.since = Self.now()
         _ = unsafe send(
             connection.descriptor, requests[index], requests[index].count,
@@ -110,58 +108,11 @@ struct HTTPLoad {
 
     /// Takes what has come; blocks when nothing has.
     private func isComplete(_ connection: inout Connection) throws -> Bool {
-        let count = unsafe withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 8) { part in
+        try unsafe withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 8) { part in
             let count = unsafe recv(connection.descriptor, part.baseAddress, part.count, 0)
-            if count > 0 { unsafe connection.received.append(contentsOf: part[..<count]) }
-            return count
+            guard count > 0 else { throw CocoaError(.fileReadUnknown) }
+            try unsafe connection.answer.take(UnsafeRawBufferPointer(rebasing: part[..<count]))
         }
-        guard count > 0 else { throw CocoaError(.fileReadUnknown) }
-        if connection.expectedByteCount == 0 {
-            connection.expectedByteCount = Self.byteCount(connection.received) ?? 0
-        }
-        return connection.expectedByteCount > 0
-            && connection.received.count >= connection.expectedByteCount
-    }
-
-    private static let lengthName = Array("content-length: ".utf8)
-
-    /// Where the body begins, and its length, by the header lines.
-    private static func byteCount(_ bytes: [UInt8]) -> Int? {
-        guard let start = bodyStart(bytes) else { return nil }
-        var line = 0
-        while line < start {
-            let isLength =
-                line + lengthName.count < start
-                && lengthName.indices.allSatisfy {
-                    bytes[line + $0] | 0x20 == lengthName[$0] | 0x20
-                }
-            if isLength {
-                var length = 0
-                var place = line + lengthName.count
-                while 0x30...0x39 ~= bytes[place] {
-                    length = length * 10 + Int(bytes[place] - 0x30)
-                    place += 1
-                }
-                return start + length
-            }
-            while line < start, bytes[line] != 0x0A { line += 1 }
-            line += 1
-        }
-        return nil
-    }
-
-    private static func bodyStart(_ bytes: [UInt8]) -> Int? {
-        guard bytes.count >= 4 else { return nil }
-        for place in 0...(bytes.count - 4)
-        where bytes[place] == 0x0D && bytes[place + 1] == 0x0A && bytes[place + 2] == 0x0D
-            && bytes[place + 3] == 0x0A
-        {
-            return place + 4
-        }
-        return nil
-    }
-
-    private static func body(_ bytes: [UInt8]) -> [UInt8] {
-        Array(bytes[(bodyStart(bytes) ?? bytes.count)...])
+        return connection.answer.isComplete
     }
 }

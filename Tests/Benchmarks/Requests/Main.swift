@@ -6,10 +6,12 @@ import CairnClient
 import CairnModel
 import Foundation
 import Geometry
+import Site
 
-/// Asks a running site for what is at seeded points, over HTTP and over the bus.
+/// Asks a running site, and the peers that serve the same layers, what is at seeded points.
 ///
-/// Checks every answer and prints one JSON line per case. `deploy/bench identify` starts the site and calls it.
+/// Checks every answer and prints one JSON line per case. `deploy/bench identify` starts them all and
+/// calls it.
 @main struct BenchRequests: AsyncParsableCommand {
     @Option(help: "The site's directory.") var site: String
     @Option(help: "The gateway's port.") var port: Int
@@ -19,83 +21,63 @@ import Geometry
     @Option(help: "Map units per pixel.") var resolution = 0.01
     @Option(help: "Points.") var count = 2_000
     @Option(help: "Seconds per case.") var seconds = 3.0
+    @Option(help: "Turns that a case is cut into.") var rounds = 1
     @Option(help: "Clients at once.") var clients = 8
     @Option(help: "LAYER=FILE.csv, with WKT and id: what the answers are checked against.")
     var truth: [String] = []
-    @Option(help: "http, bus, empty, heavy or chaos.") var cases: [String] = ["http", "bus"]
+    @Option(help: "clicks, empty, heavy, memory or chaos.") var cases: [String] = ["clicks"]
+    @Option(help: "What MapServer is called.") var mapserver = "MapServer"
+    @Option(help: "The port that MapServer answers WMS on.") var mapserverPort: Int?
+    @Option(help: "Its processes, 1,2,3; their children count too.")
+    var mapserverProcesses = ""
+    @Option(help: "libpq's words for the database with the layers.") var postgis: String?
+    @Option(help: "Its process; its children count too.") var postgisProcess: Int32 = 0
 
     func run() async throws {
         let sides = box.split(separator: ",").compactMap { Double($0) }
         guard sides.count == 4 else { throw ValidationError("--box: four numbers") }
         let envelope = Envelope(minX: sides[0], minY: sides[1], maxX: sides[2], maxY: sides[3])
-        let points = Points.seeded(count, in: envelope)
+        let layers = truth.map { String($0.prefix { $0 != "=" }) }
         let question = Question(
-            map: map, tolerance: tolerance, resolution: resolution, points: points)
-        let expected =
-            truth.isEmpty ? nil : try Truth(files: truth).answers(to: question)
+            map: map, layers: layers, tolerance: tolerance, resolution: resolution,
+            points: Points.seeded(count, in: envelope))
+        let client = try CairnClient(site: Site(opening: site))
+        defer { client.close() }
         let bench = Bench(
-            site: site, seconds: seconds, clients: clients, question: question, expected: expected)
+            site: site, seconds: seconds, rounds: rounds, clients: clients, question: question,
+            client: client)
+        var isAsAsked = true
         for name in cases {
-            switch name {
-            case "http": try bench.http(port: port)
-            case "bus": try await bench.bus()
-            case "empty": try await bench.emptyWork()
-            case "heavy": try await bench.heavyWork()
-            case "chaos": try await bench.chaos()
-            default: throw ValidationError("--cases: \(name)")
-            }
+            let passes =
+                switch name {
+                case "clicks": try await clicks(question, client)
+                case "empty": try await bench.emptyWork()
+                case "heavy": try await bench.heavyWork()
+                case "memory": try await bench.memory()
+                case "chaos": try await bench.chaos()
+                default: throw ValidationError("--cases: \(name)")
+                }
+            isAsAsked = passes && isAsAsked
         }
+        if !isAsAsked { throw ExitCode(1) }
     }
-}
 
-/// Points that are the same on every machine.
-enum Points {
-    static func seeded(_ count: Int, in box: Envelope) -> [Coordinate] {
-        var state: UInt64 = 7
-        func next() -> Double {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return Double((mixed ^ (mixed >> 31)) >> 11) * 0x1p-53
+    private func clicks(_ question: Question, _ client: CairnClient) async throws -> Bool {
+        let expected = truth.isEmpty ? nil : try Truth(files: truth).answers(to: question)
+        let http = HTTPContender.cairn(question, port: port, site: site)
+        let mapServer = mapserverPort.map { port in
+            HTTPContender.mapServer(
+                question, name: mapserver, port: port,
+                processes: mapserverProcesses.split(separator: ",").compactMap { Int32($0) })
         }
-        return (0..<count).map { _ in
-            let x = box.minX + next() * (box.maxX - box.minX)
-            let y = box.minY + next() * (box.maxY - box.minY)
-            // Six decimals, so that text and number are the same place.
-            return Coordinate(x: (x * 1e6).rounded() / 1e6, y: (y * 1e6).rounded() / 1e6)
+        let bus = BusContender(try question.clicks(), client: client, site: site)
+        let database = try postgis.map {
+            try PostGIS(
+                question, database: $0, processes: [postgisProcess], clients: clients)
         }
-    }
-}
-
-/// What is asked.
-struct Question {
-    let map: String
-    let tolerance: Double
-    let resolution: Double
-    let points: [Coordinate]
-
-    private static let pixels = 1_000.0
-
-    private func extent(_ point: Coordinate) -> Envelope {
-        let half = resolution * Self.pixels / 2
-        return Envelope(
-            minX: point.x - half, minY: point.y - half, maxX: point.x + half, maxY: point.y + half)
-    }
-
-    func path(_ point: Coordinate) -> String {
-        let extent = extent(point)
-        return "/arcgis/rest/services/\(map)/MapServer/identify?geometry=\(point.x),\(point.y)"
-            + "&geometryType=esriGeometryPoint&layers=all&tolerance=\(tolerance)"
-            + "&mapExtent=\(extent.minX),\(extent.minY),\(extent.maxX),\(extent.maxY)"
-            + "&imageDisplay=1000,1000,96&returnGeometry=false&f=json"
-    }
-
-    func request(_ geometry: Shape, at point: Coordinate) throws(Failure) -> IdentifyRequest {
-        IdentifyRequest(
-            map: try MapName(parsing: map), geometry: geometry, layers: LayerSelection(.all),
-            tolerance: tolerance, mapExtent: extent(point),
-            imageDisplay: ImageDisplay(width: Self.pixels, height: Self.pixels),
-            returnGeometry: false)
+        return try await Contest(
+            question: question, expected: expected, seconds: seconds, rounds: rounds,
+            clients: clients
+        ).run([.init(ours: http, peer: mapServer), .init(ours: bus, peer: database)])
     }
 }

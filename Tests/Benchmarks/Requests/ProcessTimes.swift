@@ -4,86 +4,91 @@
 import Foundation
 import Glibc
 
-/// The processor time of the processes of a site, by name, in microseconds.
-enum ProcessTimes {
-    static func read(site: String) -> [String: Double] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-        let tick = 1e6 / Double(sysconf(Int32(_SC_CLK_TCK)))
-        var times: [String: Double] = [:]
-        for name in names where Int(name) != nil {
-            guard let line = try? Data(contentsOf: URL(filePath: "/proc/\(name)/cmdline")),
-                let stat = try? String(contentsOfFile: "/proc/\(name)/stat", encoding: .utf8)
-            else { continue }
-            let words = line.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
-            guard words.contains(site), let program = words.first?.split(separator: "/").last,
-                program.hasPrefix("cairn-")
-            else { continue }
-            let fields = stat[(stat.lastIndex(of: ")") ?? stat.startIndex)...].split(separator: " ")
-            guard fields.count > 13, let user = Double(fields[12]), let system = Double(fields[13])
-            else { continue }
-            times[String(program), default: 0] += (user + system) * tick
+/// The processor time of processes, by program, in microseconds; the system counts in ticks of 10 ms.
+struct ProcessTimes {
+    private(set) var byProgram: [String: Double] = [:]
+
+    /// Every process of a site.
+    static func site(_ site: String) -> ProcessTimes {
+        var times = ProcessTimes()
+        for process in RunningProcess.all() where process.isOf(site: site) {
+            times.byProgram[process.program, default: 0] += process.microseconds
         }
         return times
     }
 
-    /// Process ids of one program of a site.
-    static func identifiers(of program: String, site: String) -> [Int32] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-        return names.compactMap { Int32($0) }.filter { id in
-            guard let line = try? Data(contentsOf: URL(filePath: "/proc/\(id)/cmdline")) else {
-                return false
-            }
-            let words = line.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
-            return words.contains(site) && words.first?.hasSuffix("/" + program) == true
-        }.sorted()
+    /// These processes and all that come of them.
+    static func trees(_ roots: [Int32]) -> ProcessTimes {
+        let all = RunningProcess.all()
+        var wanted = Set(roots)
+        var count = 0
+        while count != wanted.count {
+            count = wanted.count
+            wanted = wanted.union(all.filter { wanted.contains($0.parent) }.map(\.id))
+        }
+        var times = ProcessTimes()
+        for process in all where wanted.contains(process.id) {
+            times.byProgram[process.name, default: 0] += process.microseconds
+        }
+        return times
+    }
+
+    /// This process.
+    static func own() -> Double {
+        var usage = rusage()
+        unsafe getrusage(Int32(RUSAGE_SELF.rawValue), &usage)
+        func microseconds(_ time: timeval) -> Double {
+            Double(time.tv_sec) * 1e6 + Double(time.tv_usec)
+        }
+        return microseconds(usage.ru_utime) + microseconds(usage.ru_stime)
+    }
+
+    static func + (left: ProcessTimes, right: ProcessTimes) -> ProcessTimes {
+        ProcessTimes(byProgram: left.byProgram.merging(right.byProgram) { $0 + $1 })
+    }
+
+    static func - (left: ProcessTimes, right: ProcessTimes) -> ProcessTimes {
+        ProcessTimes(byProgram: left.byProgram.merging(right.byProgram) { $0 - $1 })
     }
 }
 
-/// The latencies of one case, and its JSON line.
-struct Measured {
-    var nanoseconds: [Int64] = []
-    var wrongCount = 0
-    var failedCount = 0
+/// A process as /proc shows it.
+struct RunningProcess {
+    let id: Int32
+    let parent: Int32
+    /// As the system has it: at most 15 bytes.
+    let name: String
+    let words: [String]
+    let microseconds: Double
 
-    func report(
-        _ name: String, _ question: Question, clients: Int, wall: Double, cpu: [String: Double],
-        checked: String
-    ) {
-        let sorted = nanoseconds.sorted()
-        func milliseconds(_ part: Double) -> Double {
-            guard !sorted.isEmpty else { return 0 }
-            let index = min(sorted.count - 1, Int(Double(sorted.count) * part))
-            return (Double(sorted[index]) / 1e4).rounded() / 100
-        }
-        let count = Double(max(1, sorted.count))
-        let perRequest = cpu.mapValues { ($0 / count * 10).rounded() / 10 }.filter {
-            $0.value >= 0.1
-        }
-        struct Line: Encodable {
-            var `case`: String
-            var map: String
-            var clients: Int
-            var requests: Int
-            var perSecond: Int
-            var p50Milliseconds: Double
-            var p99Milliseconds: Double
-            var cpuMicroseconds: Double
-            var cpuByProcess: [String: Double]
-            var wrong: Int
-            var failed: Int
-            var checkedAgainst: String
-        }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let bytes = try? encoder.encode(
-            Line(
-                case: name, map: question.map, clients: clients, requests: sorted.count,
-                perSecond: Int(Double(sorted.count) / wall), p50Milliseconds: milliseconds(0.5),
-                p99Milliseconds: milliseconds(0.99),
-                cpuMicroseconds: (perRequest.values.reduce(0, +) * 10).rounded() / 10,
-                cpuByProcess: perRequest, wrong: wrongCount, failed: failedCount,
-                checkedAgainst: checked))
-        print(String(decoding: bytes ?? Data(), as: UTF8.self))
-        fflush(nil)
+    /// The last part of its first word.
+    var program: String { String(words.first?.split(separator: "/").last ?? "") }
+
+    func isOf(site: String) -> Bool { program.hasPrefix("cairn-") && words.contains(site) }
+
+    static func all() -> [RunningProcess] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return names.compactMap { Int32($0) }.compactMap { RunningProcess($0) }
+    }
+
+    /// Those of one program of a site, the oldest id first.
+    static func all(of program: String, site: String) -> [Int32] {
+        all().filter { $0.isOf(site: site) && $0.program == program }.map(\.id).sorted()
+    }
+
+    private init?(_ id: Int32) {
+        guard let line = try? Data(contentsOf: URL(filePath: "/proc/\(id)/cmdline")),
+            let stat = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8),
+            let open = stat.firstIndex(of: "("), let close = stat.lastIndex(of: ")")
+        else { return nil }
+        let fields = stat[close...].split(separator: " ")
+        guard fields.count > 13, let parent = Int32(fields[2]), let user = Double(fields[12]),
+            let system = Double(fields[13])
+        else { return nil }
+        self.id = id
+        self.parent = parent
+        name = String(stat[stat.index(after: open)..<close])
+        words = line.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+        microseconds = (user + system) * 1e6 / Double(sysconf(Int32(_SC_CLK_TCK)))
     }
 }

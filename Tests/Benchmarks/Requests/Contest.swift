@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Foundation
+
+/// Cairn and its peers on the same questions, in turns, so that a busy machine slows all alike.
+struct Contest {
+    /// A peer stands beside the way of asking Cairn that it is compared with.
+    struct Pair {
+        let ours: any Contender
+        let peer: (any Contender)?
+    }
+
+    let question: Question
+    /// What GEOS says; nil: everybody must say what Cairn says at first.
+    let expected: [[Hit]]?
+    /// Of one case.
+    let seconds: Double
+    let rounds: Int
+    let clients: Int
+
+    /// Whether everything was as asked.
+    func run(_ pairs: [Pair]) async throws -> Bool {
+        let contenders = pairs.flatMap { [$0.ours] + ($0.peer.map { [$0] } ?? []) }
+        var truth = expected
+        var wrong: [Int] = []
+        for contender in contenders {
+            let answers = try await contender.answers()
+            wrong.append(zip(answers, truth ?? answers).count { $0 != $1 })
+            truth = truth ?? answers
+        }
+        var isAsAsked = true
+        for count in [1, clients] {
+            var measured = try await measure(contenders, clients: count)
+            for index in measured.indices { measured[index].wrongCount += wrong[index] }
+            var index = 0
+            for pair in pairs {
+                let ours = measured[index]
+                isAsAsked = write(ours, pair, clients: count) && isAsAsked
+                if let peer = pair.peer {
+                    index += 1
+                    isAsAsked =
+                        write(measured[index], peer, beside: ours, pair, clients: count)
+                        && isAsAsked
+                }
+                index += 1
+            }
+        }
+        return isAsAsked
+    }
+
+    private func measure(
+        _ contenders: [any Contender], clients: Int
+    ) async throws -> [Measured] {
+        var all = [Measured](repeating: Measured(), count: contenders.count)
+        for _ in 0..<rounds {
+            for (index, contender) in contenders.enumerated() {
+                let times = contender.processTimes()
+                let own = ProcessTimes.own()
+                var measured = try await contender.run(
+                    clients: clients, seconds: seconds / Double(rounds))
+                measured.clientTime = ProcessTimes.own() - own
+                measured.times = contender.processTimes() - times
+                all[index].add(measured)
+            }
+        }
+        return all
+    }
+
+    // MARK: Lines
+
+    private var checked: String { expected == nil ? "the first answers" : "GEOS" }
+    /// Some figures are asked over a whole map.
+    private var isWholeMap: Bool { question.layers.count >= 8 }
+
+    private func write(_ measured: Measured, _ pair: Pair, clients count: Int) -> Bool {
+        var line = Line(
+            pair.ours.name, question, measured, clients: count, checked: checked)
+        var passes = measured.wrongCount + measured.failedCount == 0
+        if count == clients, pair.ours.name == "http" {
+            line.asked = "p99 ≤ 2 ms" + (isWholeMap ? ", ≤ 100 µs of CPU" : "")
+            passes =
+                passes && measured.quantile(0.99) <= 2 && (!isWholeMap || measured.cpu <= 100)
+        }
+        line.passes = passes
+        line.write()
+        return passes
+    }
+
+    private func write(
+        _ measured: Measured, _ peer: any Contender, beside ours: Measured, _ pair: Pair,
+        clients count: Int
+    ) -> Bool {
+        var line = Line(
+            pair.ours.name, question, measured, clients: count, checked: checked)
+        line.peer = peer.name
+        let ratios = Line.Ratios(
+            perSecond: (ours.perSecond / measured.perSecond).rounded(to: 2),
+            p99: (ours.quantile(0.99) / measured.quantile(0.99)).rounded(to: 2),
+            cpu: (ours.cpu / measured.cpu).rounded(to: 3),
+            cpuWithClient: ((ours.cpu + ours.client) / (measured.cpu + measured.client))
+                .rounded(to: 3))
+        line.ratios = ratios
+        if count == clients, pair.ours.name == "http" {
+            line.asked = "perSecond ≥ 10"
+            line.passes = ratios.perSecond >= 10
+        } else if count == clients, isWholeMap {
+            line.asked = "perSecond ≥ 2, p99 ≤ 1, cpuWithClient ≤ 0.333"
+            line.passes =
+                ratios.perSecond >= 2 && ratios.p99 <= 1 && ratios.cpuWithClient <= 0.333
+        }
+        line.write()
+        return line.passes ?? true
+    }
+}
