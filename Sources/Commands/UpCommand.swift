@@ -19,7 +19,10 @@ struct UpCommand: SiteCommand {
 
     @OptionGroup var common: CommonOptions
     @Option(help: "The port of the HTTP gateway, on 127.0.0.1.") var port = 6080
-    @Option(help: "How many processes answer identify, 1 to 64.") var identifyWorkers = 2
+    @Option(
+        help: """
+            How many processes answer identify, 1 to 64; unless given, one for each processor, 2 to 8.
+            """) var identifyWorkers = SiteShape.standardIdentifyWorkers
     @Option(help: "How many processes answer geocode, 1 to 64.") var locators = 1
     @Option(help: "How many processes make the products of jobs, 1 to 64.") var workers = 1
     @Flag(help: "Return when everything answers, and leave the site running.") var detach = false

@@ -40,6 +40,6 @@ public enum IdentifyProcess {
         try await WorkerProcess.run(
             daemon, pool: .identify, operations: operations.hosted(blobs: daemon.site.blobs),
             promptOperations: operations.prompt(),
-            slots: WorkerSlots(taskCredit: 32, taskThreadCount: 2, chunkCount: 1))
+            slots: WorkerSlots(taskCredit: 32, taskThreadCount: 1, chunkCount: 1))
     }
 }

@@ -54,8 +54,12 @@ struct ProcessPlan: Hashable, Sendable {
 
 /// How many processes of each kind a site runs.
 struct SiteShape: Hashable, Sendable {
+    /// One worker computes on one processor; with two, one may die.
+    static let standardIdentifyWorkers = min(
+        max(ProcessInfo.processInfo.activeProcessorCount, 2), 8)
+
     var port = 6080
-    var identifyWorkers = 2
+    var identifyWorkers = standardIdentifyWorkers
     var locators = 1
     var workers = 1
 
