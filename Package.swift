@@ -88,6 +88,12 @@ let tier4: [Target] = [
     library(
         "Identify",
         ["CairnModel", "Geometry", "Dataset", "Expression", "PROJ", "Raster", "SpatialIndex"]),
+    library(
+        "CairnIdentify",
+        [
+            "CairnModel", "Dataset", "EventLog", "Geometry", "Identify", "MapState", "Raster",
+            "Remote", "Site",
+        ]),
     library("Locator", ["CairnModel", "Geometry", "SpatialIndex", "Platform"]),
     library("Jobs", ["CairnModel"]),
     library("JobKinds", ["CairnModel", "Geometry", "Platform", "Site"]),
@@ -221,8 +227,16 @@ let testTargets: [Target] = [
     tests(
         "IntegrationTests",
         [
-            "CairnClient", "CairnModel", "Geometry", "Locator", "Platform", "Site", "TestKit",
+            "Bus", "CairnClient", "CairnIdentify", "CairnModel", "Geometry", "Locator", "Platform",
+            "Site", "TestKit",
         ]),
+]
+
+// The programs of `Examples`, each a package of its own there, built with the tests, which run them.
+let exampleTargets: [Target] = [
+    .executableTarget(
+        name: "identify-offline", dependencies: ["CairnIdentify"],
+        path: "Examples/identify-offline/Sources", swiftSettings: settings)
 ]
 
 // `CAIRN_BENCH=1` adds the programs of `deploy/bench`, which neither the product nor its tests need.
@@ -247,7 +261,9 @@ let benchTargets: [Target] =
 
 // `CAIRN_ONLY=Identify,IdentifyTests swift build` keeps only those targets and what they need, for a
 // quick loop while working on one part.
-var targets = tier0 + tier1 + tier2 + tier3 + tier4 + tier5 + tier6 + testTargets + benchTargets
+var targets =
+    tier0 + tier1 + tier2 + tier3 + tier4 + tier5 + tier6 + testTargets + exampleTargets
+    + benchTargets
 if let only = Context.environment["CAIRN_ONLY"] {
     var wanted = only.split(separator: ",").map(String.init)
     var kept: Set<String> = []
@@ -260,8 +276,14 @@ if let only = Context.environment["CAIRN_ONLY"] {
     targets.removeAll { !kept.contains($0.name) }
 }
 
+// What other packages may depend on.
+let products: [Product] =
+    targets.contains { $0.name == "CairnIdentify" }
+    ? [.library(name: "CairnIdentify", targets: ["CairnIdentify"])] : []
+
 let package = Package(
     name: "cairn",
+    products: products,
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),

@@ -52,6 +52,21 @@ public final class Dataset: Sendable {
         }
     }
 
+    /// The name of its content, the SHA-256 of its file: as its index states it, which costs nothing,
+    /// else of the bytes, which are all read.
+    ///
+    /// Throws `.unreadable`.
+    public func contentID() throws(Failure) -> ContentID {
+        if let index, let id = ContentID(rawValue: Hexadecimal.encode(index.features.dataHash)) {
+            return id
+        }
+        do {
+            return ContentID(try MappedFile.sha256(file.path))
+        } catch {
+            throw Failure(.unreadable, error.description)
+        }
+    }
+
     /// One feature as the index knows it.
     public struct FeatureReference: Hashable, Sendable {
         /// The place among all features, from 0, in the order of the file.

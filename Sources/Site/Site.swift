@@ -30,10 +30,17 @@ public struct Site: Hashable, Sendable {
     /// `newerVersion` for a format this build does not know, `corrupt` or `unreadable` for a file
     /// that cannot be understood or read.
     public init(opening path: String) throws(Failure) {
+        try self.init(reading: path)
+        try makeDirectories()
+    }
+
+    /// An existing site that is only read: nothing is made in it.
+    ///
+    /// Throws as `init(opening:)`.
+    public init(reading path: String) throws(Failure) {
         self.path = Self.absolute(path)
         identity = try SiteIdentity(readingFrom: self.path + "/cairn.json", site: self.path)
         runDirectory = Self.runDirectory(of: self.path)
-        try makeDirectories()
     }
 
     /// Opens the site, and makes it first where there is none.

@@ -4,6 +4,7 @@
 internal import Bus
 public import CairnClient
 public import CairnModel
+public import Dataset
 internal import FoundationEssentials
 internal import Identify
 public import JobKinds

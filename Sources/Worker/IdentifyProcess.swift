@@ -4,6 +4,7 @@
 internal import CairnClient
 internal import CairnModel
 public import Daemon
+internal import Dataset
 internal import Logging
 internal import Remote
 internal import Site
@@ -32,7 +33,8 @@ public enum IdentifyProcess {
         }
         let operations = IdentifyOperations(
             follower: follower, isStale: { subscription.isStale },
-            shelf: DatasetShelf(site: daemon.site), rasters: daemon.site.rastersDirectory,
+            shelf: DatasetShelf(directory: daemon.site.datasetsDirectory),
+            rasters: daemon.site.rastersDirectory,
             remotes: RemoteServices(credentials: daemon.site.credentials)
         ) { category, after, limit throws(Failure) in
             try await log.events(category: category, after: after, limit: limit)

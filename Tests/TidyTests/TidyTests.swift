@@ -148,7 +148,9 @@ import Testing
     }
 
     @Test func `every file carries the licence line`() throws {
-        for file in try sources + Repository.swiftFiles(below: "Tests") {
+        for file in try sources + Repository.swiftFiles(below: "Tests")
+            + Repository.swiftFiles(below: "Examples/identify-offline/Sources")
+        {
             #expect(
                 file.text.hasPrefix(
                     "// SPDX-License-Identifier: Apache-2.0\n// Part of Cairn.\n"),

@@ -76,7 +76,8 @@ private final class History: Sendable {
         isStale: Bool = false, askTimeout: Duration = RemoteServices.askTimeout
     ) -> IdentifyOperations {
         IdentifyOperations(
-            follower: follower, isStale: { isStale }, shelf: DatasetShelf(site: site),
+            follower: follower, isStale: { isStale },
+            shelf: DatasetShelf(directory: site.datasetsDirectory),
             rasters: site.rastersDirectory,
             remotes: RemoteServices(credentials: site.credentials, askTimeout: askTimeout)
         ) { [self] category, after, limit throws(Failure) in

@@ -2,11 +2,9 @@
 // Part of Cairn.
 
 public import CairnModel
-public import Dataset
-public import Site
-internal import Synchronization
+import Synchronization
 
-/// The opened datasets of a site; any thread may ask.
+/// The opened datasets of a directory; any thread may ask.
 ///
 /// A dataset is mapped when it is first asked for, and the last few stay mapped. Its bytes never
 /// change, so it does not matter when it was opened.
@@ -24,11 +22,11 @@ public final class DatasetShelf: Sendable {
         var uses: UInt64 = 0
     }
 
-    private let site: Site
+    private let directory: String
     private let shelf = Mutex(Shelf())
 
-    /// An empty shelf.
-    public init(site: Site) { self.site = site }
+    /// An empty shelf of the datasets `<directory>/<id>/layer.fgb`.
+    public init(directory: String) { self.directory = directory }
 
     /// The dataset of that name.
     ///
@@ -42,7 +40,7 @@ public final class DatasetShelf: Sendable {
         }
         if let known { return known }
         // Two threads may open the same file; one is as good as the other.
-        let dataset = try Dataset(path: site.datasetPath(id))
+        let dataset = try Dataset(path: "\(directory)/\(id)/layer.fgb")
         shelf.withLock { shelf in
             if shelf.opened.count >= Self.capacity {
                 let oldest = shelf.opened.min { $0.value.lastUse < $1.value.lastUse }

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import CairnModel
-internal import MapState
+public import CairnModel
 
 /// When which map changed: enough to tell which past states are the same.
 ///
 /// It takes some 24 bytes of memory for each event of a map.
-struct ChangeIndex {
+public struct ChangeIndex: Sendable {
     /// Of every event of a map, rising.
     private var positions: [Int64] = []
     /// When it was recorded, microseconds; where the log's clock went back, the latest until then.
     private var times: [Int64] = []
     private var byMap: [MapName: [Int64]] = [:]
 
+    /// Nothing has changed yet.
+    public init() {}
+
     /// Takes a record into account; those of other categories, and those known already, are passed
     /// over.
-    mutating func note(_ record: RecordedEvent) {
+    public mutating func note(_ record: RecordedEvent) {
         guard record.stream.category == "map", record.globalPosition > positions.last ?? 0,
             let name = MapName(rawValue: String(record.stream.rawValue.dropFirst(4)))
         else { return }
@@ -26,14 +28,14 @@ struct ChangeIndex {
     }
 
     /// The last change of a map up to `position`; nil when there was no such map yet.
-    func lastChange(of map: MapName, upTo position: Int64) -> Int64? {
+    public func lastChange(of map: MapName, upTo position: Int64) -> Int64? {
         guard let changes = byMap[map] else { return nil }
         let count = Self.count(changes, upTo: position)
         return count == 0 ? nil : changes[count - 1]
     }
 
     /// The last change of any map recorded at or before a moment; 0 when there was none yet.
-    func position(at time: Timestamp) -> Int64 {
+    public func position(at time: Timestamp) -> Int64 {
         let count = Self.count(times, upTo: time.microseconds)
         return count == 0 ? 0 : positions[count - 1]
     }
@@ -53,11 +55,11 @@ struct ChangeIndex {
 ///
 /// A state is known by the map's last change before it, so all sequence numbers up to the next change
 /// share it. Bounded by states and by the layers in them.
-struct PastMaps {
+public struct PastMaps: Sendable {
     /// The most states kept.
-    static let limit = 64
+    public static let limit = 64
     /// The most layers in all of them, one state excepted.
-    static let layerLimit = 20_000
+    public static let layerLimit = 20_000
 
     private struct Key: Hashable {
         var map: MapName
@@ -75,8 +77,11 @@ struct PastMaps {
     private var uses: UInt64 = 0
     private var layerCount = 0
 
+    /// Nothing was asked for yet.
+    public init() {}
+
     /// The map after that change, if it is at hand.
-    mutating func description(of map: MapName, after change: Int64) -> MapDescription? {
+    public mutating func description(of map: MapName, after change: Int64) -> MapDescription? {
         let key = Key(map: map, change: change)
         guard let found = entries[key]?.description else { return nil }
         uses += 1
@@ -85,13 +90,13 @@ struct PastMaps {
     }
 
     /// The latest state at hand of that map before a change, to fold on from.
-    func state(of map: MapName, before change: Int64) -> MapsState? {
+    public func state(of map: MapName, before change: Int64) -> MapsState? {
         entries.filter { $0.key.map == map && $0.key.change < change }
             .max { $0.key.change < $1.key.change }?.value.state
     }
 
     /// Keeps a state that holds this map alone.
-    mutating func keep(
+    public mutating func keep(
         _ state: MapsState, _ description: MapDescription, after change: Int64
     ) {
         uses += 1
