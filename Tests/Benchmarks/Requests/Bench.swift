@@ -36,14 +36,14 @@ struct Bench {
 
     // MARK: Scaling
 
-    /// Polygons of 4,000 vertices over a third of the box, asked for counts: milliseconds of work
-    /// behind a small answer.
+    /// Polygons of 1,000 vertices over much of the box, asked for counts: milliseconds of work between
+    /// a small question and a small answer.
     private func heavyRequests() throws -> [IdentifyRequest] {
         try question.points.prefix(32).map { point in
-            let radius = question.resolution * 3_000
-            let ring = (0...4_000).map { step -> Coordinate in
-                let angle = Double(step % 4_000) / 4_000 * 2 * Double.pi
-                let length = radius * (1 + 0.05 * sin(angle * 90))
+            let radius = question.resolution * 9_000
+            let ring = (0...1_000).map { step -> Coordinate in
+                let angle = Double(step % 1_000) / 1_000 * 2 * Double.pi
+                let length = radius * (1 + 0.05 * sin(angle * 45))
                 return Coordinate(
                     x: point.x + length * cos(angle), y: point.y + length * sin(angle))
             }
@@ -150,25 +150,23 @@ struct Bench {
         }
         var (started, ended, killed) = (0, 0, 0)
         for turn in 0... {
-            try await Task.sleep(for: .milliseconds(200))
+            try await Task.sleep(for: .milliseconds(100))
             if isOver.withLock({ $0 }) { break }
             let running = workers.processes
-            switch turn % 4 {
-            case 0, 2:
-                guard running.count < 4 else { break }
+            if running.count < 4 {
                 try workers.start()
                 started += 1
-            case 1:
-                guard running.count > 1, let one = running.randomElement() else { break }
-                kill(one, SIGKILL)
-                killed += 1
-            default:
-                guard running.count > 2, let one = workers.own.randomElement() else { break }
+            } else if turn.isMultiple(of: 4), let one = workers.own.randomElement() {
                 kill(one, SIGTERM)
                 ended += 1
+            } else if let one = running.randomElement() {
+                kill(one, SIGKILL)
+                killed += 1
             }
         }
-        let measured = await load.value
+        var measured = await load.value
+        // What the killed ones used is gone with them.
+        measured.times = ProcessTimes()
         var line = Line(
             "workers come and go", question, measured, clients: clients, checked: Self.checked)
         (line.started, line.ended, line.killed) = (started, ended, killed)
