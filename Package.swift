@@ -100,6 +100,9 @@ let tier4: [Target] = [
     library(
         "CairnClient",
         ["Bus", "CairnModel", "EventLog", "Geometry", "Jobs", "MapState", "Platform", "Site"]),
+    library(
+        "SiteAnswers",
+        ["CairnClient", "CairnModel", "Geometry", "Identify", "MapState", "Platform"]),
 ]
 
 let tier5: [Target] = [
@@ -123,11 +126,14 @@ let tier5: [Target] = [
         [
             "Bus", "CairnClient", "CairnModel", "Daemon", "Dataset", "Geometry", "Identify",
             "JobKinds", "Locator", "MapState", "Platform", "Raster", "Remote", "Site",
-            collections, logging,
+            "SiteAnswers", collections, logging,
         ]),
     library(
         "Gateway",
-        ["CairnClient", "CairnModel", "Geometry", hummingbird, logging]),
+        [
+            "CairnClient", "CairnModel", "Dataset", "Geometry", "Identify", "Site", "SiteAnswers",
+            hummingbird, logging,
+        ]),
     library("Terminal", ["Bus", "CairnClient", "CairnModel", "Geometry", "MapState", "Platform"]),
     library(
         "Commands",
@@ -216,6 +222,12 @@ let testTargets: [Target] = [
         [
             "Worker", "Bus", "CairnClient", "CairnModel", "Dataset", "Geometry", "JobKinds",
             "Locator", "MapState", "Platform", "Remote", "Site", "TestKit",
+        ]),
+    tests(
+        "SiteAnswersTests",
+        [
+            "SiteAnswers", "CairnClient", "CairnModel", "Dataset", "Geometry", "Identify",
+            "MapState", "Platform", "Site", "TestKit",
         ]),
     tests(
         "GatewayTests",

@@ -25,6 +25,10 @@ struct UpCommand: SiteCommand {
             """) var identifyWorkers = SiteShape.standardIdentifyWorkers
     @Option(help: "How many processes answer geocode, 1 to 64.") var locators = 1
     @Option(help: "How many processes make the products of jobs, 1 to 64.") var workers = 1
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Let the gateway answer identify itself where the answer is at hand.")
+    var identifyAtOnce = true
     @Flag(help: "Return when everything answers, and leave the site running.") var detach = false
 
     func validate() throws {
@@ -62,6 +66,7 @@ struct UpCommand: SiteCommand {
         [
             "up", "--port", "\(port)", "--identify-workers", "\(identifyWorkers)", "--locators",
             "\(locators)", "--workers", "\(workers)",
+            identifyAtOnce ? "--identify-at-once" : "--no-identify-at-once",
         ]
     }
 
@@ -72,7 +77,8 @@ struct UpCommand: SiteCommand {
                 .conflict, "the site '\(session.site.path)' is up already: another process runs it")
         }
         let shape = SiteShape(
-            port: port, identifyWorkers: identifyWorkers, locators: locators, workers: workers)
+            port: port, identifyWorkers: identifyWorkers, locators: locators, workers: workers,
+            identifyAtOnce: identifyAtOnce)
         let plans = shape.plans(
             site: session.site.path, runDirectory: session.site.runDirectory,
             programs: String(program[..<(program.lastIndex(of: "/") ?? program.startIndex)]))

@@ -33,12 +33,7 @@ public final class DatasetShelf: Sendable {
     /// Throws `Failure`: `notFound` or `unreadable` where its file is gone, `corrupt` where it is
     /// damaged.
     public func dataset(_ id: ContentID) throws(Failure) -> Dataset {
-        let known = shelf.withLock { shelf -> Dataset? in
-            shelf.uses += 1
-            shelf.opened[id]?.lastUse = shelf.uses
-            return shelf.opened[id]?.dataset
-        }
-        if let known { return known }
+        if let known = opened(id) { return known }
         // Two threads may open the same file; one is as good as the other.
         let dataset = try Dataset(path: "\(directory)/\(id)/layer.fgb")
         shelf.withLock { shelf in
@@ -49,5 +44,15 @@ public final class DatasetShelf: Sendable {
             shelf.opened[id] = Opened(dataset: dataset, lastUse: shelf.uses)
         }
         return dataset
+    }
+
+    /// The dataset of that name, where it is open.
+    public func opened(_ id: ContentID) -> Dataset? {
+        shelf.withLock { shelf in
+            shelf.uses += 1
+            guard let place = shelf.opened.index(forKey: id) else { return nil }
+            shelf.opened.values[place].lastUse = shelf.uses
+            return shelf.opened.values[place].dataset
+        }
     }
 }

@@ -82,28 +82,32 @@ public struct PointSearch: Sendable {
         near position: Coordinate, within distance: Double = 0
     ) throws(Failure) -> [NearFeature] {
         var found: [NearFeature] = []
-        try features(near: position, within: distance, into: &found)
+        _ = try features(near: position, within: distance, into: &found)
         return found
     }
 
     /// The same, appended to an array, whose room can be used again and again.
     ///
-    /// - Returns: How many pieces of features were tested exactly.
+    /// Time grows with the square of what is found, so a bound keeps it short.
+    ///
+    /// - Parameter limit: The most pieces of features that are tested exactly.
+    /// - Returns: How many they were; nil when there are more, and `found` lacks some.
     @discardableResult
     public func features(
-        near position: Coordinate, within distance: Double, into found: inout [NearFeature]
-    ) throws(Failure) -> Int {
+        near position: Coordinate, within distance: Double, atMost limit: Int = .max,
+        into found: inout [NearFeature]
+    ) throws(Failure) -> Int? {
         guard serves(position), distance >= 0, distance.isFinite else { return 0 }
         do throws(IndexDamage) {
             var counted = 0
-            try index.file.withBytes { bytes throws(IndexDamage) in
+            let isWhole = try index.file.withBytes { bytes throws(IndexDamage) in
                 try dataset.file.withBytes { data throws(IndexDamage) in
                     try index.features.search(
-                        bytes, data, probe(position, distance), frame, into: &found,
+                        bytes, data, probe(position, distance), frame, atMost: limit, into: &found,
                         counted: &counted)
                 }
             }
-            return counted
+            return isWhole ? counted : nil
         } catch { throw LayerIndex.corrupt(index.file.path, error) }
     }
 

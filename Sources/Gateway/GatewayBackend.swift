@@ -24,7 +24,11 @@ public protocol GatewayBackend: Sendable {
     func identify(
         _ request: IdentifyRequest, within limit: Duration
     ) async throws(Failure) -> IdentifyAnswer
-    /// The same without a task: `completion` is called once, on any thread, with a closure that gives
+    /// The same answer, where it is at hand; nil where it must be asked for.
+    ///
+    /// Called on event loops, which it must not hold up.
+    func identifyAtOnce(_ request: IdentifyRequest) throws(Failure) -> IdentifyAnswer?
+    /// The same as ``identify(_:within:)`` without a task: `completion` is called once, on any thread, with a closure that gives
     /// the answer; the closure that comes back stops the work.
     func askIdentify(
         _ request: IdentifyRequest, within limit: Duration,
@@ -46,11 +50,38 @@ public protocol GatewayBackend: Sendable {
     /// Follows the answer to an identify request, which has been answered once when this returns.
     func follow(_ request: IdentifyRequest) async throws(Failure) -> any GatewayChanges
 
-    /// The sequence number up to which the site is known, and whether its log is out of reach now.
-    func health() async -> (sequence: Int64, isStale: Bool)
+    /// How the site does, as far as it is known here.
+    func health() async -> GatewayHealth
+}
+
+/// What `/healthz` says.
+public struct GatewayHealth: Hashable, Sendable {
+    /// The sequence number up to which the site is known.
+    public var sequence: Int64
+    /// Whether its log is out of reach now.
+    public var isStale: Bool
+    /// Identify requests that the gateway has answered itself.
+    public var answeredAtOnceCount: Int
+    /// Identify requests that it has sent to workers.
+    public var sentToWorkersCount: Int
+
+    /// States it.
+    public init(
+        sequence: Int64, isStale: Bool, answeredAtOnceCount: Int = 0, sentToWorkersCount: Int = 0
+    ) {
+        self.sequence = sequence
+        self.isStale = isStale
+        self.answeredAtOnceCount = answeredAtOnceCount
+        self.sentToWorkersCount = sentToWorkersCount
+    }
 }
 
 extension GatewayBackend {
+    /// Nothing is at hand.
+    public func identifyAtOnce(_ request: IdentifyRequest) throws(Failure) -> IdentifyAnswer? {
+        nil
+    }
+
     /// Asks in a task, for backends that have no shorter way.
     public func askIdentify(
         _ request: IdentifyRequest, within limit: Duration,

@@ -26,6 +26,9 @@ extension GatewayService {
             let parameters = try Parameters(query: plain.query, form: [])
             if let format = parameters["f"], format != "json" { return .general }
             let exchange = try IdentifyExchange(map: plain.map, parameters)
+            if let answer = try backend.identifyAtOnce(exchange.request) {
+                return .answered(exchange.response(to: answer))
+            }
             let cancel = try backend.askIdentify(
                 exchange.request, within: exchange.limit
             ) { outcome in

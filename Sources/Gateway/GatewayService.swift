@@ -113,6 +113,9 @@ struct GatewayService: Sendable {
         _ text: String, _ parameters: Parameters
     ) async throws(Failure) -> GatewayResponse {
         let exchange = try IdentifyExchange(map: text, parameters)
+        if let answer = try backend.identifyAtOnce(exchange.request) {
+            return exchange.response(to: answer)
+        }
         return exchange.response(
             to: try await backend.identify(exchange.request, within: exchange.limit))
     }
@@ -149,13 +152,18 @@ struct GatewayService: Sendable {
 
     /// 200 while the log is within reach, else 503; both with the sequence number known.
     private func health() async -> GatewayResponse {
-        let (sequence, isStale) = await backend.health()
+        let health = await backend.health()
         var json = JSONWriter()
         json.object { json in
-            json.member("healthy", !isStale)
-            json.member("sequence", Int(sequence))
+            json.member("healthy", !health.isStale)
+            json.member("sequence", Int(health.sequence))
+            json.member("identify") { json in
+                json.member("answeredAtOnce", health.answeredAtOnceCount)
+                json.member("sentToWorkers", health.sentToWorkersCount)
+            }
         }
-        return GatewayResponse(status: isStale ? 503 : 200, body: json.bytes, sequence: sequence)
+        return GatewayResponse(
+            status: health.isStale ? 503 : 200, body: json.bytes, sequence: health.sequence)
     }
 }
 

@@ -3,14 +3,50 @@
 
 public import CairnClient
 public import CairnModel
+internal import Dataset
+internal import Identify
+public import Site
+internal import SiteAnswers
+internal import Synchronization
 
-/// A running site behind the gateway: maps are read from the followed log, everything else is asked
-/// of the supervisor's workers.
-public struct SiteBackend: GatewayBackend {
+/// A running site behind the gateway: maps are read from the followed log, clicks that are at hand are
+/// answered here, everything else is asked of the supervisor's workers.
+public final class SiteBackend: GatewayBackend {
     private let client: CairnClient
+    private let atHand: (follower: MapFollower, identify: SiteIdentify)?
+    private let answeredAtOnceCount = Atomic<Int>(0)
+    private let sentToWorkersCount = Atomic<Int>(0)
 
-    /// Answers through that client.
-    public init(client: CairnClient) { self.client = client }
+    /// Answers through that client; workers are asked every identify where there is no `site`, whose
+    /// datasets are opened otherwise.
+    ///
+    /// Throws `Failure` when the system has no thread or socket left.
+    public init(client: CairnClient, answeringAtOnce site: Site? = nil) throws(Failure) {
+        self.client = client
+        guard let site else {
+            atHand = nil
+            return
+        }
+        let shelf = DatasetShelf(directory: site.datasetsDirectory)
+        let follower = try client.follow()
+        let engine = IdentifyEngine { id throws(Failure) in
+            try shelf.dataset(id)
+        } openDatasets: { id in
+            shelf.opened(id)
+        }
+        let identify = try SiteIdentify(
+            engine: engine, follower: follower, isStale: { follower.isStale }, rehearses: true)
+        atHand = (follower, identify)
+    }
+
+    /// Answers what is at hand, as long as the log is heard.
+    public func identifyAtOnce(_ request: IdentifyRequest) throws(Failure) -> IdentifyAnswer? {
+        guard let atHand, !atHand.follower.isStale,
+            let answer = try atHand.identify.identifyAtOnce(request)
+        else { return nil }
+        answeredAtOnceCount.add(1, ordering: .relaxed)
+        return answer
+    }
 
     /// The names of all maps and locators.
     public func catalog() async throws(Failure) -> (maps: [MapName], locators: [String]) {
@@ -28,7 +64,8 @@ public struct SiteBackend: GatewayBackend {
     public func identify(
         _ request: IdentifyRequest, within limit: Duration
     ) async throws(Failure) -> IdentifyAnswer {
-        try await client.identify(request, timeout: limit)
+        sentToWorkersCount.add(1, ordering: .relaxed)
+        return try await client.identify(request, timeout: limit)
     }
 
     /// Asks an identify worker without a task.
@@ -36,6 +73,7 @@ public struct SiteBackend: GatewayBackend {
         _ request: IdentifyRequest, within limit: Duration,
         completion: @escaping @Sendable (@escaping IdentifyOutcome) -> Void
     ) throws(Failure) -> @Sendable () -> Void {
+        sentToWorkersCount.add(1, ordering: .relaxed)
         let question = try client.askIdentify(request, timeout: limit) { outcome in
             completion { () throws(Failure) in try outcome.answer() }
         }
@@ -70,9 +108,13 @@ public struct SiteBackend: GatewayBackend {
         return changes
     }
 
-    /// Whether the log can be heard.
-    public func health() async -> (sequence: Int64, isStale: Bool) {
-        (try? client.knownSequence()) ?? (0, true)
+    /// Whether the log can be heard, and what was counted.
+    public func health() async -> GatewayHealth {
+        let (sequence, isStale) = (try? client.knownSequence()) ?? (0, true)
+        return GatewayHealth(
+            sequence: sequence, isStale: isStale,
+            answeredAtOnceCount: answeredAtOnceCount.load(ordering: .relaxed),
+            sentToWorkersCount: sentToWorkersCount.load(ordering: .relaxed))
     }
 }
 

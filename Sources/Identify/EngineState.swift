@@ -29,6 +29,8 @@ struct EngineState {
     /// What one thread at a time may use.
     fileprivate let own: OwnState
     fileprivate let shared: SharedState
+    /// Of the request; nil where it has time.
+    let haste: Haste?
 
     var transforms: Transforms { own.transforms }
 
@@ -39,7 +41,8 @@ struct EngineState {
     func index(
         _ key: Key, _ source: FeatureSource, _ isCancelled: () -> Bool
     ) throws(Failure) -> ProjectedIndex {
-        try shared.indexes.value(key) { () throws(Failure) in
+        if let haste { throw haste.giveUp() }
+        return try shared.indexes.value(key) { () throws(Failure) in
             try ProjectedIndex(source, isCancelled)
         }
     }
@@ -47,10 +50,13 @@ struct EngineState {
     /// The graphics of a layer, made ready at the first question after each change.
     func graphics(
         _ key: GraphicsKey, _ graphics: [Graphic], _ toMap: CoordinateTransform?
-    ) -> PreparedGraphics {
+    ) throws(Failure) -> PreparedGraphics {
+        if let haste, graphics.count > Haste.graphicLimit { throw haste.giveUp() }
         // Arrays that share their storage are equal at once; a changed map has another one.
-        shared.drawings.value(key, unless: { $0.graphics != graphics }) {
-            PreparedGraphics(graphics, toMap)
+        return try shared.drawings.value(key, unless: { $0.graphics != graphics }) {
+            () throws(Failure) in
+            if let haste { throw haste.lack() }
+            return PreparedGraphics(graphics, toMap)
         }
     }
 
@@ -58,6 +64,7 @@ struct EngineState {
     func raster(
         _ id: ContentID, _ open: IdentifyEngine.RasterProvider
     ) throws(Failure) -> RasterFile {
+        if let haste { throw haste.giveUp() }
         if let known = own.rasters[id] { return known }
         if own.rasters.count >= OwnState.rasterLimit { own.rasters.removeAll() }
         let raster = try open(id)
@@ -93,14 +100,17 @@ final class SharedState: Sendable {
     fileprivate let drawings = KeptValues<EngineState.GraphicsKey, PreparedGraphics>()
     private let idle = Mutex<[Idle]>([])
 
-    /// A state for one request.
-    func take() -> EngineState {
+    /// A state for one request, in haste or not.
+    func take(_ haste: Haste?) -> EngineState {
         let known = idle.withLock { $0.popLast() }
-        return EngineState(own: known?.own ?? OwnState(), shared: self)
+        let state = EngineState(own: known?.own ?? OwnState(), shared: self, haste: haste)
+        state.transforms.haste = haste
+        return state
     }
 
     /// Keeps what the state has for another request.
     func giveBack(_ state: EngineState) {
+        state.transforms.haste = nil
         let returned = Idle(own: state.own)
         idle.withLock { if $0.count < Self.idleLimit { $0.append(returned) } }
     }

@@ -3,6 +3,7 @@
 
 public import CairnModel
 public import Dataset
+internal import Geometry
 public import Raster
 
 /// Answers "what is here?" on a folded map and immutable datasets: no clock, no socket, no chance.
@@ -14,6 +15,9 @@ public import Raster
 public final class IdentifyEngine: Sendable {
     /// Lends the dataset of that name; throws `Failure` when it cannot be opened.
     public typealias DatasetProvider = @Sendable (ContentID) throws(Failure) -> Dataset
+
+    /// Lends the dataset of that name if that takes no time, because it is open.
+    public typealias OpenDatasets = @Sendable (ContentID) -> Dataset?
 
     /// Opens the raster of that name anew; throws `Failure` when it cannot be opened.
     public typealias RasterProvider = @Sendable (ContentID) throws(Failure) -> sending RasterFile
@@ -30,14 +34,15 @@ public final class IdentifyEngine: Sendable {
 
     /// An engine on the datasets that `datasets` lends and the rasters that `rasters` opens.
     ///
-    /// Without `rasters` a map with a raster layer is refused.
+    /// `openDatasets` are those that ``answerAtOnce(_:in:isStale:isOver:)`` may use. Without `rasters` a
+    /// map with a raster layer is refused.
     public init(
-        datasets: @escaping DatasetProvider,
+        datasets: @escaping DatasetProvider, openDatasets: @escaping OpenDatasets = { _ in nil },
         rasters: @escaping RasterProvider = { id throws(Failure) in
             throw Failure(.notFound, "raster \(id): this program opens none")
         }
     ) {
-        sources = LayerSources(datasets: datasets, rasters: rasters)
+        sources = LayerSources(datasets: datasets, openDatasets: openDatasets, rasters: rasters)
     }
 
     /// The features of `map` near the request's geometry: top layer first, then by distance, then by
@@ -52,6 +57,32 @@ public final class IdentifyEngine: Sendable {
         _ request: IdentifyRequest, in map: MapDescription, isStale: Bool = false,
         remotes: RemoteProvider? = nil,
         isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) throws(Failure) -> IdentifyAnswer {
+        try answer(request, map, isStale, remotes, isCancelled, nil)
+    }
+
+    /// The same answer, where it is at hand: for threads that must not be held up.
+    ///
+    /// Only for one position, from datasets that are open and graphics that are ready. Opens, projects
+    /// and asks nothing, and gives up soon after `isOver` says so. Throws as
+    /// ``identify(_:in:isStale:remotes:isCancelled:)`` would, but never `cancelled`.
+    public func answerAtOnce(
+        _ request: IdentifyRequest, in map: MapDescription, isStale: Bool = false,
+        isOver: @escaping () -> Bool
+    ) throws(Failure) -> PromptAnswer {
+        guard request.geometry.coordinateCount == 1 else { return .elsewhere }
+        let haste = Haste(isOver)
+        do throws(Failure) {
+            return .answer(try answer(request, map, isStale, nil, isOver, haste))
+        } catch {
+            guard error.code == .cancelled else { throw error }
+            return haste.reason
+        }
+    }
+
+    private func answer(
+        _ request: IdentifyRequest, _ map: MapDescription, _ isStale: Bool,
+        _ remotes: RemoteProvider?, _ isCancelled: @escaping () -> Bool, _ haste: Haste?
     ) throws(Failure) -> IdentifyAnswer {
         try request.check()
         let output =
@@ -69,7 +100,7 @@ public final class IdentifyEngine: Sendable {
             }
             return answer
         }
-        var state = kept.take()
+        var state = kept.take(haste)
         defer { kept.giveBack(state) }
         let run = IdentifyRun(
             request: request, map: map, reference: reference, output: output,
@@ -82,5 +113,6 @@ public final class IdentifyEngine: Sendable {
 /// Where the content of layers comes from.
 struct LayerSources: Sendable {
     let datasets: IdentifyEngine.DatasetProvider
+    let openDatasets: IdentifyEngine.OpenDatasets
     let rasters: IdentifyEngine.RasterProvider
 }

@@ -59,7 +59,7 @@ struct IdentifyRun {
         _ searched: [LayerDescription], _ question: Question, _ findings: inout Findings,
         _ kept: inout EngineState
     ) throws(Failure) {
-        ask(searched.filter(\.isRemote), question, kept.transforms, &findings.remotes)
+        try ask(searched.filter(\.isRemote), question, kept.transforms, &findings.remotes)
         for layer in searched where !layer.isRemote {
             _ = try search(layer, question, &findings, &kept)
         }
@@ -76,7 +76,7 @@ struct IdentifyRun {
     ) throws(Failure) {
         for (place, layer) in searched.enumerated() {
             if layer.isRemote, !findings.remotes.knows(layer.id) {
-                ask(
+                try ask(
                     Array(searched[place...].prefix { $0.isRemote }), question, kept.transforms,
                     &findings.remotes)
             }
@@ -112,8 +112,9 @@ struct IdentifyRun {
     private func ask(
         _ layers: [LayerDescription], _ question: Question, _ transforms: Transforms,
         _ batch: inout RemoteBatch
-    ) {
+    ) throws(Failure) {
         guard !layers.isEmpty else { return }
+        if let haste = transforms.haste { throw haste.giveUp() }
         batch.ask(layers, remotes) { layer throws(Failure) in
             try RemoteQuestion(question, to: layer, request, transforms)
         }
@@ -129,12 +130,12 @@ struct IdentifyRun {
         switch source {
         case .dataset(let id):
             let clauses = try clauses(layer, properties.fields)
-            let dataset = try sources.datasets(id)
+            let dataset = try dataset(id, kept.haste)
             return LayerSearch(
                 layer: layer, source: try self.source(dataset, id, &kept),
                 filter: FeatureFilter(
                     clauses: clauses, time: try TimeWindow(request, layer, properties.fields)),
-                isExplained: request.explain)
+                isExplained: request.explain, haste: kept.haste)
         case .raster(let id):
             let raster = try kept.raster(id, sources.rasters)
             let own = raster.properties.spatialReference
@@ -150,7 +151,7 @@ struct IdentifyRun {
                 map: map.name, layer: layer.id, reference: reference)
             return GraphicsSearch(
                 layer: layer, reference: source.spatialReference,
-                graphics: kept.graphics(key, layer.graphics ?? [], toMap))
+                graphics: try kept.graphics(key, layer.graphics ?? [], toMap))
         }
     }
 
@@ -173,6 +174,12 @@ struct IdentifyRun {
             }
         }
         return result
+    }
+
+    private func dataset(_ id: ContentID, _ haste: Haste?) throws(Failure) -> Dataset {
+        guard let haste else { return try sources.datasets(id) }
+        guard let dataset = sources.openDatasets(id) else { throw haste.lack() }
+        return dataset
     }
 
     private func source(

@@ -13,6 +13,12 @@ struct LayerSearch {
     let filter: FeatureFilter
     /// Whether somebody wants to know how many features were candidates.
     let isExplained: Bool
+    /// Of the request; nil where it has time.
+    let haste: Haste?
+
+    /// The most pieces of features that one search of a dataset's index goes through: it cannot be
+    /// stopped, and knows a feature again by looking through those it has found.
+    private static let pieceLimit = 16_384
 
     /// What is near enough and counts.
     func hits(
@@ -20,9 +26,9 @@ struct LayerSearch {
     ) throws(Failure) -> LayerHits {
         if let position = question.shape.position,
             let search = PointSearch(source.dataset, in: question.reference),
-            search.serves(position)
-        {
+            search.serves(position),
             var found = try hits(near: position, within: question.distance, search, isCancelled)
+        {
             if isExplained {
                 // The index tests pieces of features; these are the features they are pieces of.
                 found.candidateCount =
@@ -30,6 +36,7 @@ struct LayerSearch {
             }
             return found
         }
+        if let haste { throw haste.giveUp() }
         var found = LayerHits()
         let candidates = source.candidates(question.searchEnvelope, in: question.reference)
         found.candidateCount = candidates.count
@@ -47,16 +54,21 @@ struct LayerSearch {
         return found
     }
 
-    /// The same for one position, answered from the dataset's index without decoding a geometry.
+    /// The same for one position, answered from the dataset's index without decoding a geometry; nil
+    /// where there is so much that it is better gone through piece by piece.
     private func hits(
         near position: Coordinate, within distance: Double, _ search: PointSearch,
         _ isCancelled: () -> Bool
-    ) throws(Failure) -> LayerHits {
+    ) throws(Failure) -> LayerHits? {
         var found = LayerHits()
         var near: [NearFeature] = []
-        try search.features(near: position, within: distance, into: &near)
+        let limit = haste == nil ? Self.pieceLimit : Haste.pieceLimit
+        let counted = try search.features(
+            near: position, within: distance, atMost: limit, into: &near)
+        guard counted != nil else { return nil }
+        if let haste, near.count > Haste.nearLimit { throw haste.giveUp() }
         for (number, each) in near.enumerated() {
-            if number.isMultiple(of: 256) { try Failure.stop(if: isCancelled) }
+            if number.isMultiple(of: 16) { try Failure.stop(if: isCancelled) }
             guard let feature = search.reference(each) else { continue }
             try take(feature, each.distance, &found)
         }
@@ -87,6 +99,7 @@ extension LayerSearch {
         var results: [IdentifyResult] = []
         let attributes = AttributeForm(form, layer, layer.properties?.fields ?? [])
         for hit in found.hits.prefix(form.resultsPerLayer) {
+            if let haste { try prepare(hit.feature, form, haste) }
             let geometry = try output(hit.feature, form, transforms)
             guard form.take(geometry?.shape) else { break }
             results.append(try result(hit, geometry, attributes))
@@ -109,6 +122,15 @@ extension LayerSearch {
             geometryType: source.dataset.properties.geometryType ?? .point,
             geometry: geometry?.shape, zValues: geometry?.z, mValues: geometry?.m,
             distance: hit.distance)
+    }
+
+    /// Gives up before a result that is not soon made.
+    private func prepare(
+        _ feature: Dataset.FeatureReference, _ form: OutputForm, _ haste: Haste
+    ) throws(Failure) {
+        if haste.isOver() { throw haste.giveUp() }
+        guard form.returnGeometry else { return }
+        try haste.take(coordinates: try source.dataset.coordinateCount(of: feature))
     }
 
     /// Nil when no geometry was asked for, or it has no place in the output's spatial reference.

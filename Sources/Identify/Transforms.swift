@@ -8,7 +8,7 @@ internal import PROJ
 
 /// The transforms between spatial references that were needed lately.
 ///
-/// Making one costs up to a millisecond. Used from one thread.
+/// Making one costs up to a millisecond, which a request in haste does not have. Used from one thread.
 final class Transforms {
     private struct Key: Hashable {
         var source: SpatialReference
@@ -18,6 +18,8 @@ final class Transforms {
     private static let limit = 64
     private var made: [Key: CoordinateTransform] = [:]
     private var units: [SpatialReference: Double] = [:]
+    /// Of the request that uses them; nil where it has time.
+    var haste: Haste?
 
     /// The transform, or nil where coordinates stay as they are.
     ///
@@ -29,6 +31,7 @@ final class Transforms {
         if source.isEquivalent(to: target) { return nil }
         let key = Key(source: source.canonical, target: target.canonical)
         if let known = made[key] { return known }
+        if let haste { throw haste.lack() }
         let transform = try CoordinateTransform(from: source, to: target)
         if made.count >= Self.limit { made.removeAll() }
         made[key] = transform
@@ -38,6 +41,7 @@ final class Transforms {
     /// Metres per unit of the reference's x axis; a degree counts as it does at the equator.
     func metersPerUnit(_ reference: SpatialReference) throws(Failure) -> Double {
         if let known = units[reference.canonical] { return known }
+        if let haste { throw haste.lack() }
         let meters: Double
         do throws(PROJError) {
             let unit = try reference.coordinateSystem.unit()

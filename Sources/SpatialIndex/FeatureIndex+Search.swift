@@ -22,32 +22,39 @@ extension FeatureIndex {
     ///
     /// - Parameters:
     ///   - frame: How the map sees the index, when not as it is.
+    ///   - limit: The most pieces that are looked at.
     ///   - counted: Raised by the number of pieces looked at.
+    /// - Returns: False where there are more pieces, and some features may be missing.
+    @discardableResult
     public func search(
         _ index: RawSpan, _ data: RawSpan, _ probe: PointProbe, _ frame: Frame? = nil,
-        into found: inout [NearFeature], counted: inout Int
-    ) throws(IndexDamage) {
+        atMost limit: Int = .max, into found: inout [NearFeature], counted: inout Int
+    ) throws(IndexDamage) -> Bool {
         guard index.byteCount == byteCount, data.byteCount == dataByteCount else {
             throw IndexDamage(0, "the files this index was opened with")
         }
-        try unsafe index.withUnsafeBytes { index throws(IndexDamage) in
+        return try unsafe index.withUnsafeBytes { index throws(IndexDamage) in
             try unsafe data.withUnsafeBytes { data throws(IndexDamage) in
-                try unsafe search(Memory(index), Memory(data), probe, frame, &found, &counted)
+                try unsafe search(
+                    Memory(index), Memory(data), probe, frame, limit, &found, &counted)
             }
         }
     }
 
     @inline(__always)
     func search(
-        _ index: Memory, _ data: Memory, _ probe: PointProbe, _ frame: Frame?,
+        _ index: Memory, _ data: Memory, _ probe: PointProbe, _ frame: Frame?, _ limit: Int,
         _ found: inout [NearFeature], _ counted: inout Int
-    ) throws(IndexDamage) {
-        guard probe.position.isFinite, !probe.window.isEmpty else { return }
+    ) throws(IndexDamage) -> Bool {
+        guard probe.position.isFinite, !probe.window.isEmpty else { return true }
         let start = found.count
         let box = FloatBox(around: probe.window, from: origin)
-        try tree.search(index, at: Self.headerByteCount, box) { record throws(IndexDamage) in
+        let last = counted &+ min(limit, .max &- counted)
+        return try tree.search(index, at: Self.headerByteCount, box) { record throws(IndexDamage) in
+            guard counted < last else { return false }
             counted += 1
             try take(record, index, data, probe, frame, from: start, &found)
+            return true
         }
     }
 

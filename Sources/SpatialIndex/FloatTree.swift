@@ -73,22 +73,22 @@ struct FloatTree: Sendable {
     }
 
     /// Calls `body` with the place of the record of every item whose rectangle shares a point with the
-    /// box, in the order of the items.
+    /// box, in the order of the items, until it says false: then the search is not whole, and false too.
     ///
     /// `tree` must hold ``byteCount`` bytes from `offset`. Allocates nothing.
     @inline(__always)
     func search<E: Error>(
-        _ tree: Memory, at offset: Int, _ box: FloatBox, _ body: (Int) throws(E) -> Void
-    ) throws(E) {
+        _ tree: Memory, at offset: Int, _ box: FloatBox, _ body: (Int) throws(E) -> Bool
+    ) throws(E) -> Bool {
         let top = levelCount - 1
-        guard top >= 0 else { return }
+        guard top >= 0 else { return true }
         // The children still to visit of the blocks above the one that is open.
         var above = InlineArray<8, OpenBlock>(repeating: OpenBlock(children: 0, block: 0))
         var level = top
         var open = OpenBlock(children: children(0, top, tree, at: offset, box), block: 0)
         while true {
             if open.children == 0 {
-                if level == top { return }
+                if level == top { return true }
                 level += 1
                 unsafe open = above[unchecked: level]
                 continue
@@ -96,9 +96,10 @@ struct FloatTree: Sendable {
             let child = open.children.trailingZeroBitCount
             open.children &= open.children &- 1
             if level == 0 {
-                try body(
+                let record =
                     offset + place(open.block, 0) + Self.blockByteCount
-                        + Self.recordByteCount * child)
+                    + Self.recordByteCount * child
+                guard try body(record) else { return false }
             } else {
                 unsafe above[unchecked: level] = open
                 open.block = open.block * Self.width + child

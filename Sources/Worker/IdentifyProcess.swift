@@ -31,7 +31,7 @@ public enum IdentifyProcess {
             daemon.logger.warning(
                 "answers before it has read the log", metadata: ["reason": "\(error)"])
         }
-        let operations = IdentifyOperations(
+        let operations = try IdentifyOperations(
             follower: follower, isStale: { subscription.isStale },
             shelf: DatasetShelf(directory: daemon.site.datasetsDirectory),
             rasters: daemon.site.rastersDirectory,

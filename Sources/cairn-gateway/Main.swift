@@ -21,12 +21,17 @@ import Gateway
     @Option(help: "The port to listen on; 0 for any that is free.")
     var port = 6080
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Answer identify here where the answer is at hand, instead of asking a worker.")
+    var identifyAtOnce = true
+
     func validate() throws {
         guard 0...65_535 ~= port else { throw ValidationError("--port: expected 0 to 65535") }
     }
 
     func run() async {
-        let (host, port) = (host, port)
+        let (host, port, identifyAtOnce) = (host, port, identifyAtOnce)
         await Daemon.run(
             Self.configuration.commandName ?? "", sitePath: site, isSingleInstance: false
         ) { daemon in
@@ -36,8 +41,9 @@ import Gateway
             let client = CairnClient(sharing: daemon.bus)
             _ = try client.follow()
             let server = GatewayServer(
-                backend: SiteBackend(client: client), configuration: settings,
-                logger: daemon.logger)
+                backend: try SiteBackend(
+                    client: client, answeringAtOnce: identifyAtOnce ? daemon.site : nil),
+                configuration: settings, logger: daemon.logger)
             let work = Task {
                 do throws(Failure) {
                     try await server.run()

@@ -101,10 +101,39 @@ private final class Connection {
         try result.get()
     }
 
-    private func site() throws -> SimulatedSite {
+    private func site(atHand: Bool = false) throws -> SimulatedSite {
         let site = SimulatedSite(map: try Samples.map())
-        site.change { $0.identify = .success(Samples.answer(geometry: nil)) }
+        site.change {
+            $0.identify = .success(Samples.answer(geometry: nil))
+            $0.hasAnswersAtHand = atHand
+        }
         return site
+    }
+
+    @Test func `an answer at hand is the one that is asked for, on every way`() async throws {
+        let site = try site()
+        try await serving(site) { port in
+            let requests = ["", "TE: trailers\r\n"].map { Self.get(Self.url, $0) }
+            func answers() throws -> [String] {
+                let connection = try Connection(port: port)
+                return requests.flatMap { request -> [String] in
+                    connection.send(request)
+                    return connection.receive(answers: 1).map { answer in
+                        answer.replacing(/(?i)date: [^\r]*/, with: "")
+                    }
+                }
+            }
+            for failure in [nil, Failure(.invalidParameter, "tolerance -1: expected 0 or more")] {
+                if let failure { site.change { $0.identify = .failure(failure) } }
+                site.change { $0.hasAnswersAtHand = false }
+                let asked = try answers()
+                site.change { $0.hasAnswersAtHand = true }
+                let atHand = try answers()
+                #expect(asked.count == 2 && atHand == asked)
+            }
+        }
+        let counts = site.inner.withLock { $0.identifyCounts }
+        #expect(counts.atOnce == 4 && counts.asked == 4)
     }
 
     @Test func `the short way answers as the library does, header by header`() async throws {
@@ -132,10 +161,11 @@ private final class Connection {
         }
     }
 
-    @Test func `a connection goes from one way to the other and back, answers in order`()
+    @Test(arguments: [false, true])
+    func `a connection goes from one way to the other and back, answers in order`(isAtHand: Bool)
         async throws
     {
-        try await serving(site()) { port in
+        try await serving(site(atHand: isAtHand)) { port in
             let connection = try Connection(port: port)
             for round in 0..<20 {
                 let isShort = round % 3 != 0
@@ -147,8 +177,9 @@ private final class Connection {
         }
     }
 
-    @Test func `requests sent without waiting are answered in their order`() async throws {
-        try await serving(site()) { port in
+    @Test(arguments: [false, true])
+    func `requests sent without waiting are answered in their order`(isAtHand: Bool) async throws {
+        try await serving(site(atHand: isAtHand)) { port in
             let other = Self.get("/arcgis/rest/services/City/MapServer?f=json")
             for sequence in ["sss", "sls", "lss", "ssl", "llsslsl"] {
                 let connection = try Connection(port: port)
@@ -161,8 +192,11 @@ private final class Connection {
         }
     }
 
-    @Test func `a request that comes while one is being answered waits its turn`() async throws {
-        try await serving(site()) { port in
+    @Test(arguments: [false, true])
+    func `a request that comes while one is being answered waits its turn`(isAtHand: Bool)
+        async throws
+    {
+        try await serving(site(atHand: isAtHand)) { port in
             let connection = try Connection(port: port)
             for _ in 0..<50 { connection.send(Self.get(Self.url)) }
             #expect(connection.receive(answers: 50).count == 50)

@@ -21,6 +21,10 @@ final class SimulatedSite: GatewayBackend {
         var lastSuggest: SuggestRequest?
         var lastAt: AsOf?
         var isStale = false
+        /// Whether answers to identify are at hand.
+        var hasAnswersAtHand = false
+        /// How many were, and how many were asked for.
+        var identifyCounts = (atOnce: 0, asked: 0)
     }
 
     let inner: Mutex<Inner>
@@ -54,9 +58,19 @@ final class SimulatedSite: GatewayBackend {
     ) async throws(Failure) -> IdentifyAnswer {
         let result = inner.withLock { inner in
             inner.lastIdentify = request
+            inner.identifyCounts.asked += 1
             return inner.identify
         }
         return try result.get()
+    }
+
+    func identifyAtOnce(_ request: IdentifyRequest) throws(Failure) -> IdentifyAnswer? {
+        let result = inner.withLock { inner -> Result<IdentifyAnswer, Failure>? in
+            guard inner.hasAnswersAtHand else { return nil }
+            inner.identifyCounts.atOnce += 1
+            return inner.identify
+        }
+        return try result?.get()
     }
 
     func follow(_ request: IdentifyRequest) async throws(Failure) -> any GatewayChanges {
@@ -101,7 +115,9 @@ final class SimulatedSite: GatewayBackend {
         return ReverseGeocodeAnswer(candidate: candidates.first)
     }
 
-    func health() async -> (sequence: Int64, isStale: Bool) { inner.withLock { (7, $0.isStale) } }
+    func health() async -> GatewayHealth {
+        GatewayHealth(sequence: 7, isStale: inner.withLock { $0.isStale })
+    }
 }
 
 /// Values the tests share.

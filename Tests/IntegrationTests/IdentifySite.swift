@@ -21,7 +21,7 @@ final class IdentifySite: Sendable {
     let map: MapName
     private let processes = Mutex<[String: [Int32]]>([:])
 
-    init(side: Int, workers: Int = 1) async throws {
+    init(side: Int, workers: Int = 1, gateway: [String] = []) async throws {
         files = try TestSite()
         site = try Site(openingOrCreating: files.path)
         client = try CairnClient(site: site, patience: .seconds(30))
@@ -29,14 +29,14 @@ final class IdentifySite: Sendable {
         map = try MapName(parsing: "Grid")
         for name in ["cairn-logd", "cairn-supervisor", "cairn-mapstate"] { try start(name) }
         for _ in 0..<workers { try start("cairn-identify") }
-        try start("cairn-gateway", ["--port", "\(port)"])
+        try start("cairn-gateway", ["--port", "\(port)"] + gateway)
         let path = files.path + "/squares.geojson"
         try Data(Self.squares(side).utf8).write(to: URL(filePath: path))
         let outcome = try await Programs.run(
             ["import", path, "--map", map.rawValue], site: files.path)
         try #require(outcome.status == 0, "\(outcome.errors) \(files.output())")
         try await waitForWorkers(workers)
-        try await waitForGateway()
+        try await waitForGateway(port)
     }
 
     deinit {
@@ -84,9 +84,9 @@ final class IdentifySite: Sendable {
         try await until("\(count) workers") { try await $0.client.workers().count == count }
     }
 
-    private func waitForGateway() async throws {
-        try await until("the gateway") { site in
-            guard let connection = Loopback(port: site.port) else { return false }
+    func waitForGateway(_ port: Int) async throws {
+        try await until("the gateway") { _ in
+            guard let connection = Loopback(port: port) else { return false }
             connection.post("/healthz", "")
             return connection.answer()?.contains("\"healthy\":true") == true
         }

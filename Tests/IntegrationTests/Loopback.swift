@@ -57,14 +57,20 @@ final class Loopback: Sendable {
 
     /// Sends a form to a path and does not wait for the answer.
     func post(_ path: String, _ form: String) {
-        let text =
+        send(
             "POST \(path) HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
-            + "Content-Length: \(form.utf8.count)\r\n\r\n" + form
+                + "Content-Length: \(form.utf8.count)\r\n\r\n" + form)
+    }
+
+    /// Asks for a path and does not wait for the answer.
+    func get(_ path: String) { send("GET \(path) HTTP/1.1\r\nHost: x\r\n\r\n") }
+
+    private func send(_ text: String) {
         let bytes = Array(text.utf8)
         var sent = 0
         while sent < bytes.count {
             let count = unsafe bytes.withUnsafeBytes { buffer in
-                unsafe send(
+                unsafe Glibc.send(
                     descriptor, buffer.baseAddress?.advanced(by: sent), bytes.count - sent,
                     Int32(MSG_NOSIGNAL))
             }
@@ -83,7 +89,10 @@ final class Loopback: Sendable {
     }
 
     /// Reads one answer with a stated length: its body; nil when it breaks off.
-    func answer() -> String? {
+    func answer() -> String? { wholeAnswer()?.body }
+
+    /// The same with the head, in lower case.
+    func wholeAnswer() -> (head: String, body: String)? {
         var bytes: [UInt8] = []
         while true {
             let text = String(decoding: bytes, as: UTF8.self)
@@ -92,7 +101,7 @@ final class Loopback: Sendable {
                 let field = head.components(separatedBy: "content-length: ").last ?? ""
                 let length = Int(field.prefix { $0.isNumber }) ?? 0
                 let body = text[end.upperBound...]
-                if body.utf8.count >= length { return String(body) }
+                if body.utf8.count >= length { return (head, String(body)) }
             }
             guard let more = read(), !more.isEmpty else { return nil }
             bytes += more

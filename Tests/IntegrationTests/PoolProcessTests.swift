@@ -28,7 +28,8 @@ import Testing
 
     @Test func `adding and killing workers under load loses no answer`() async throws {
         guard Programs.areBuilt() else { return }
-        let site = try await IdentifySite(side: Self.side, workers: 2)
+        let site = try await IdentifySite(
+            side: Self.side, workers: 2, gateway: ["--no-identify-at-once"])
         let counts = Tally()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for client in 0..<4 {

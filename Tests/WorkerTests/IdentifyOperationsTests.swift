@@ -74,8 +74,8 @@ private final class History: Sendable {
 
     func operations(
         isStale: Bool = false, askTimeout: Duration = RemoteServices.askTimeout
-    ) -> IdentifyOperations {
-        IdentifyOperations(
+    ) throws -> IdentifyOperations {
+        try IdentifyOperations(
             follower: follower, isStale: { isStale },
             shelf: DatasetShelf(directory: site.datasetsDirectory),
             rasters: site.rastersDirectory,
@@ -132,7 +132,7 @@ private func ask(
     }
 
     @Test func `a request is answered from the newest maps`() async throws {
-        let operations = history.operations(isStale: true)
+        let operations = try history.operations(isStale: true)
 
         let answer = try await ask(operations, history.request())
 
@@ -146,7 +146,7 @@ private func ask(
 
     @Test func `the past is answered as it was, and is never stale`() async throws {
         try history.add(history.importSquare("above"), as: 1)
-        let operations = history.operations(isStale: true)
+        let operations = try history.operations(isStale: true)
         func answer(at position: Int64) async throws -> IdentifyAnswer {
             try await ask(operations, history.request { $0.at = position })
         }
@@ -165,7 +165,7 @@ private func ask(
 
     @Test func `a time is answered as of the last change until then`() async throws {
         try history.add(history.importSquare("above"), as: 1)
-        let operations = history.operations()
+        let operations = try history.operations()
         func answer(atSeconds seconds: Double) async throws -> IdentifyAnswer {
             let time = Timestamp(microseconds: Int64(seconds * 1_000_000))
             return try await ask(operations, history.request { $0.atTime = time })
@@ -191,7 +191,7 @@ private func ask(
 
     @Test func `the past is read from the log once for each state of the map`() async throws {
         try history.add(history.importSquare("above"), as: 1)
-        let operations = history.operations()
+        let operations = try history.operations()
         for _ in 0..<3 {
             for position in [5, 4, 6] as [Int64] {
                 _ = try await ask(operations, history.request { $0.at = position })
@@ -201,7 +201,7 @@ private func ask(
     }
 
     @Test func `a request waits for the sequence number it must know`() async throws {
-        let operations = history.operations()
+        let operations = try history.operations()
         let request = history.request { $0.minSequence = 7 }
         async let waiting = ask(operations, request)
 
@@ -211,8 +211,8 @@ private func ask(
         #expect(answer.sequence == 7 && answer.results.count == 2)
     }
 
-    @Test func `a sequence number that does not come ends with the deadline`() async {
-        let operations = history.operations()
+    @Test func `a sequence number that does not come ends with the deadline`() async throws {
+        let operations = try history.operations()
 
         let failure = await #expect(throws: Failure.self) {
             try await ask(
@@ -227,14 +227,14 @@ private func ask(
         let other = try MapName(parsing: "Other")
 
         let failure = await #expect(throws: Failure.self) {
-            try await ask(history.operations(), history.request { $0.map = other })
+            try await ask(try history.operations(), history.request { $0.map = other })
         }
 
         #expect(failure == Failure(.notFound, "there is no map 'Other'"))
     }
 
     @Test func `many threads get one and the same answer`() async throws {
-        let operations = history.operations()
+        let operations = try history.operations()
         let request = history.request { $0.spatialReference = SpatialReference(wkid: 3395) }
         let expected = try await ask(operations, request)
         let wrong = Atomic<Int>(0)
@@ -262,7 +262,7 @@ private func ask(
         try history.append(LayerLoadStarted(layer: 1))
         try history.append(LayerLoaded(layer: 1, properties: try loader.load(.wms(far))))
         // Nothing that waits ends by itself while the test runs.
-        let operations = history.operations(askTimeout: .seconds(1_000))
+        let operations = try history.operations(askTimeout: .seconds(1_000))
         let (results, feed) = AsyncStream.makeStream(of: Data.self)
         let threads = try ComputeThreads(
             name: "one", count: 1, capacity: 100,

@@ -62,6 +62,8 @@ struct SiteShape: Hashable, Sendable {
     var identifyWorkers = standardIdentifyWorkers
     var locators = 1
     var workers = 1
+    /// Whether the gateway answers identify itself where the answer is at hand.
+    var identifyAtOnce = true
 
     /// The plans for the whole site, or for some roles of it.
     func plans(
@@ -73,7 +75,10 @@ struct SiteShape: Hashable, Sendable {
                 var plan = ProcessPlan(
                     role: role, number: number, path: programs + "/" + role.executable,
                     arguments: ["--site", site], logPath: "")
-                if role == .gateway { plan.arguments += ["--port", String(port)] }
+                if role == .gateway {
+                    plan.arguments += ["--port", String(port)]
+                    if !identifyAtOnce { plan.arguments.append("--no-identify-at-once") }
+                }
                 plan.logPath = runDirectory + "/" + plan.name + ".log"
                 return plan
             }

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnClient
+public import CairnModel
+internal import Geometry
+public import Identify
+internal import MapState
+internal import Platform
+internal import Synchronization
+
+/// Identify on the maps of a site: the engine, joined to a follower of the maps.
+///
+/// Workers answer with it whatever they are sent; they and the gateway answer with it at once what
+/// they can. Any thread may ask.
+public final class SiteIdentify: Sendable {
+    /// How long a request waits for a sequence number that has not come yet.
+    public static let sequencePatience = Duration.seconds(2)
+    /// The most bytes of WHERE clauses that are looked at at once.
+    private static let clauseByteLimit = 1_024
+
+    private let engine: IdentifyEngine
+    private let follower: MapFollower
+    private let isStale: @Sendable () -> Bool
+    private let readLog: MapFollower.Reader?
+    private let pace: Pace
+    private let lastMap = Mutex<MapDescription?>(nil)
+    private let rehearsal: Rehearsal?
+
+    /// - Parameters:
+    ///   - engine: Answers; it lends what is open to requests that are answered at once.
+    ///   - follower: The maps, kept up to date by somebody else.
+    ///   - isStale: Whether the maps may have changed unnoticed.
+    ///   - rehearses: Whether what could not be answered at once for want of preparation is prepared in
+    ///     the background, on a thread of its own. Not needed where ``identify(_:until:waiting:remotes:isCancelled:)``
+    ///     is asked next.
+    ///   - readLog: Reads the log, for requests about the past; not needed where the follower follows it
+    ///     by itself.
+    ///
+    /// Throws `Failure` when the system has no thread left.
+    public convenience init(
+        engine: IdentifyEngine, follower: MapFollower, isStale: @escaping @Sendable () -> Bool,
+        rehearses: Bool, readLog: MapFollower.Reader? = nil
+    ) throws(Failure) {
+        try self.init(
+            engine: engine, follower: follower, isStale: isStale, rehearses: rehearses,
+            readLog: readLog, pace: Pace())
+    }
+
+    /// The same with a pace of its own.
+    init(
+        engine: IdentifyEngine, follower: MapFollower, isStale: @escaping @Sendable () -> Bool,
+        rehearses: Bool, readLog: MapFollower.Reader?, pace: Pace
+    ) throws(Failure) {
+        self.pace = pace
+        self.engine = engine
+        self.follower = follower
+        self.isStale = isStale
+        self.readLog = readLog
+        rehearsal = rehearses ? Rehearsal() : nil
+        do throws(PlatformError) {
+            try rehearsal?.start { [weak self] request, isEnding in
+                // What comes of it does not matter: whoever asked is answered elsewhere.
+                _ = try? self?.identify(request, isCancelled: isEnding)
+            }
+        } catch {
+            throw Failure(error)
+        }
+    }
+
+    deinit { rehearsal?.end() }
+
+    // MARK: At once
+
+    /// The answer to a request, where it is at hand and soon found: the same as
+    /// ``identify(_:until:waiting:remotes:isCancelled:)`` gives.
+    ///
+    /// Holds the thread for about half a millisecond at most and never waits. Nil for everything else:
+    /// unknown maps, a sequence number that has not come yet, anything but one position, layers that
+    /// are no open dataset or ready graphics, maps on which it took long of late. Throws `Failure` for a
+    /// request that cannot be answered, as `identify` does.
+    public func identifyAtOnce(_ request: IdentifyRequest) throws(Failure) -> IdentifyAnswer? {
+        guard request.geometry.coordinateCount == 1,
+            request.layerDefinitions.values.reduce(0, { $0 + $1.utf8.count })
+                <= Self.clauseByteLimit,
+            pace.isWorthTrying(request.map), let map = mapAtHand(request)
+        else { return nil }
+        let start = MonotonicClock.nanoseconds()
+        let outcome = try engine.answerAtOnce(
+            request, in: map, isStale: request.asOf == nil && isStale()
+        ) { [pace] in MonotonicClock.nanoseconds() - start > pace.tryLimit }
+        switch outcome {
+        case .answer(let answer):
+            pace.note(request.map, nanoseconds: MonotonicClock.nanoseconds() - start)
+            return answer
+        case .elsewhere: pace.note(request.map, nanoseconds: pace.tryLimit)
+        case .unprepared: rehearsal?.offer(request)
+        }
+        return nil
+    }
+
+    /// The map that a request is about, where that takes neither waiting nor reading.
+    private func mapAtHand(_ request: IdentifyRequest) -> MapDescription? {
+        if let moment = request.asOf {
+            guard
+                case .map(let map) = follower.remembered(
+                    request.map, at: follower.position(of: moment))
+            else { return nil }
+            return map
+        }
+        let state = follower.current
+        // Maps and locators are followed apart: the sequence number may still be that of the slower.
+        guard request.minSequence ?? 0 <= state.sequence,
+            let change = state.lastChange(of: request.map), change <= state.sequence
+        else { return nil }
+        return description(of: request.map, in: state)
+    }
+
+    // MARK: At leisure
+
+    /// Runs its argument, which blocks its thread until others have done something.
+    public typealias Waiting = @Sendable (() -> Void) -> Void
+
+    /// Answers a request on the calling thread, which waits where it must, inside `waiting`.
+    ///
+    /// Layers on other servers are asked through `remotes`; without it they are failures in the answer.
+    /// Throws `Failure`: `notFound` for an unknown map, `timedOut` for a sequence number that does
+    /// not come, `invalidParameter`, `tooLarge`, `cancelled`, and what log and datasets throw.
+    public func identify(
+        _ request: IdentifyRequest, until deadline: ContinuousClock.Instant? = nil,
+        waiting: Waiting = { $0() }, remotes: IdentifyEngine.RemoteProvider? = nil,
+        isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) throws(Failure) -> IdentifyAnswer {
+        // What is known of the past cannot have changed unnoticed.
+        let isStale = request.at == nil && isStale()
+        guard let map = try map(request, until: deadline, waiting) else {
+            let when = request.asOf.map { " at \($0)" } ?? ""
+            throw Failure(.notFound, "there is no map '\(request.map)'\(when)")
+        }
+        return try engine.identify(
+            request, in: map, isStale: isStale, remotes: remotes, isCancelled: isCancelled)
+    }
+
+    /// A map as it was; nil when there was none.
+    ///
+    /// Waits a little for a sequence number that is not known here yet. Throws `Failure`: `timedOut`, and what the log throws.
+    public func map(named name: MapName, at position: Int64) throws(Failure) -> MapDescription? {
+        _ = try wait({ $0() }) { [follower] done in
+            follower.whenReached(position, timeout: Self.sequencePatience, done)
+        }
+        return try past(name, position, { $0() })
+    }
+
+    private func map(
+        _ request: IdentifyRequest, until deadline: ContinuousClock.Instant?, _ waiting: Waiting
+    ) throws(Failure) -> MapDescription? {
+        let patience = min(
+            Self.sequencePatience,
+            deadline.map { ContinuousClock.now.duration(to: $0) } ?? Self.sequencePatience)
+        if let minSequence = request.minSequence {
+            _ = try wait(waiting) { [follower] done in
+                follower.whenReached(minSequence, timeout: patience, done)
+            }
+        }
+        guard let moment = request.asOf else {
+            return description(of: request.map, in: follower.current)
+        }
+        return try past(request.map, follower.position(of: moment), waiting)
+    }
+
+    private func past(
+        _ name: MapName, _ position: Int64, _ waiting: Waiting
+    ) throws(Failure) -> MapDescription? {
+        switch follower.remembered(name, at: position) {
+        case .map(let map): return map
+        case .absent: return nil
+        case .unknown: break
+        }
+        return try wait(waiting) { [follower, readLog] done in
+            Task {
+                do throws(Failure) {
+                    let map =
+                        if let readLog {
+                            try await follower.map(named: name, at: position, reading: readLog)
+                        } else {
+                            try await follower.map(named: name, at: position)
+                        }
+                    done(.success(map))
+                } catch {
+                    done(.failure(error))
+                }
+            }
+        }
+    }
+
+    /// Blocks the calling thread, which is never one of Swift's own, until `start`'s callback has been
+    /// called.
+    private func wait<Value: Sendable>(
+        _ waiting: Waiting,
+        _ start: (@escaping @Sendable (Result<Value, Failure>) -> Void) -> Void
+    ) throws(Failure) -> Value {
+        let mailbox = BlockingQueue<Result<Value, Failure>>(capacity: 1)
+        start { _ = mailbox.tryPush($0) }
+        var result: Result<Value, Failure>?
+        if mailbox.count > 0 { result = mailbox.pop() } else { waiting { result = mailbox.pop() } }
+        guard let result else {
+            throw Failure(.internal, "the maps were not handed over")
+        }
+        return try result.get()
+    }
+
+    /// The map as it is in a state; the last one is kept, because most requests follow each other on
+    /// one map that does not change.
+    private func description(of name: MapName, in state: MapsState) -> MapDescription? {
+        let last = lastMap.withLock { $0 }
+        if let last, last.name == name, last.sequence == state.sequence { return last }
+        let map = state.map(named: name)
+        lastMap.withLock { $0 = map }
+        return map
+    }
+}
