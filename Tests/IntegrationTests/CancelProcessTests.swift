@@ -72,7 +72,7 @@ import Testing
             }
             let after = IdentifySite.processorSeconds(worker)
             used.append(after - before)
-            // Two clicks: one for each compute thread.
+            // The worker answers again, more than once.
             let answers = try await [
                 site.client.identify(site.request(x: round, y: 3)),
                 site.client.identify(site.request(x: 3, y: round)),
