@@ -13,7 +13,7 @@ public enum DatasetBuilder {
     /// Each layer becomes a dataset `<directory>/<sha256>/layer.fgb`, a layer of mixed geometry one
     /// per kind. The datasets are built in a hidden directory beside them and get their names once
     /// all are complete and on the disk; the same file gives the same bytes, and a dataset that is
-    /// there already is left as it is. Blocks the calling thread; reads the source twice or more.
+    /// there already is left as it is. Blocks the calling thread, and uses a second one.
     ///
     /// Throws `.notFound`, `.unreadable` (not a format GDAL knows, cut short, or no spatial
     /// reference that could be assumed), `.invalidParameter` (nothing to import in it), `.noSpace`.
@@ -59,8 +59,8 @@ public enum DatasetBuilder {
         _ staged: inout [StagedDataset], _ progress: (ImportProgress) -> Void
     ) throws -> String? {
         guard source.layers[index].hasGeometry else { return "it has no geometry" }
-        let builder = try LayerBuilder(source, layer: index, progress)
-        if builder.isEmpty { return builder.emptyReason }
+        let builder = try LayerBuilder(source, layer: index, in: staging, progress)
+        if let reason = builder.emptyReason { return reason }
         staged += try builder.build(in: staging, progress)
         return nil
     }
@@ -118,8 +118,6 @@ extension Failure {
                 details: [error.description])
         case let error as GDALError:
             self.init(.unreadable, error.description, details: Array(error.messages.dropFirst()))
-        case let refusal as SourceGeometry.Refusal:
-            self.init(.unreadable, "the source changed while it was being read: " + refusal.reason)
         case let error as CocoaError where error.code == .fileWriteOutOfSpace:
             self.init(.noSpace, "the disk is full")
         default: self.init(.internal, "\(error)")

@@ -60,20 +60,24 @@ struct FieldPlan {
         [SourceField(name: Dataset.objectIDField, kind: .integer32, width: 0)] + fields
     }
 
-    /// A feature's values in the order of `fields`.
-    func values(_ feature: borrowing SourceFeature) -> [SourceValue] {
-        var values: [SourceValue] = []
-        values.reserveCapacity(columns.count)
-        for column in columns { values.append(Self.clean(feature.value(at: column))) }
-        return values
+    /// Appends a feature's values as FlatGeobuf has them: pairs of a column's number and a value, nulls
+    /// left out, without the object id.
+    func append(_ feature: borrowing SourceFeature, to bytes: inout [UInt8]) {
+        for (place, column) in columns.enumerated() {
+            guard let value = Self.clean(feature.value(at: column)) else { continue }
+            bytes.append(number: UInt16(place + 1))
+            bytes.append(value, as: fields[place].kind)
+        }
     }
 
-    private static func clean(_ value: SourceValue) -> SourceValue {
+    /// The value as it is stored; nil for none.
+    private static func clean(_ value: SourceValue) -> SourceValue? {
         switch value {
-        case .real(let real): real.isFinite ? value : .null
+        case .null: nil
+        case .integer: value
+        case .real(let real): real.isFinite ? value : nil
         case .text(let bytes): .text(TextRepair.utf8(bytes))
-        case .moment(let moment): ISODate.universal(moment).map { .moment($0) } ?? .null
-        case .null, .integer: value
+        case .moment(let moment): ISODate.universal(moment).map { .moment($0) }
         }
     }
 
@@ -94,10 +98,38 @@ struct FieldPlan {
     }
 }
 
+extension [UInt8] {
+    fileprivate mutating func append(_ value: SourceValue, as kind: SourceField.Kind) {
+        switch value {
+        case .null: break
+        case .integer(let integer):
+            switch kind {
+            case .integer64: append(number: integer)
+            case .integer32: append(number: Int32(clamping: integer))
+            default: append(number: Int16(clamping: integer))
+            }
+        case .real(let real) where kind == .real32: append(number: Float(real).bitPattern)
+        case .real(let real): append(number: real.bitPattern)
+        case .text(let text):
+            append(number: UInt32(text.count))
+            append(contentsOf: text)
+        case .moment(let moment):
+            let text = ISODate.text(moment).utf8
+            append(number: UInt32(text.count))
+            append(contentsOf: text)
+        }
+    }
+
+    fileprivate mutating func append(number: some FixedWidthInteger & BitwiseCopyable) {
+        unsafe Swift.withUnsafeBytes(of: number.littleEndian) { unsafe append(contentsOf: $0) }
+    }
+}
+
 /// Text of unknown encoding.
 enum TextRepair {
     /// The bytes themselves when they are UTF-8; otherwise they are read as Windows-1252.
     static func utf8(_ bytes: [UInt8]) -> [UInt8] {
+        if bytes.allSatisfy({ $0 < 0x80 }) { return bytes }
         guard String(validating: bytes, as: UTF8.self) == nil else { return bytes }
         var text = String.UnicodeScalarView()
         for byte in bytes {

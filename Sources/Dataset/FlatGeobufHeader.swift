@@ -8,6 +8,17 @@ import SpatialIndex
 enum ColumnType: UInt8 {
     case byte, unsignedByte, bool, short, unsignedShort, int, unsignedInt, long, unsignedLong
     case float, double, string, json, dateTime, binary
+
+    /// How many bytes a value takes; nil where its length stands before it.
+    var byteCount: Int? {
+        switch self {
+        case .byte, .unsignedByte, .bool: 1
+        case .short, .unsignedShort: 2
+        case .int, .unsignedInt, .float: 4
+        case .long, .unsignedLong, .double: 8
+        case .string, .json, .dateTime, .binary: nil
+        }
+    }
 }
 
 /// A column as the header describes it.

@@ -28,6 +28,28 @@ enum FlatGeobufProperties {
         return values
     }
 
+    /// Throws unless ``values(_:_:_:)`` can be read; makes none.
+    static func check(
+        _ bytes: RawSpan, _ range: Range<Int>, _ columns: [Column]
+    ) throws(Damage) {
+        var place = range.lowerBound
+        while place < range.upperBound {
+            let index = Int(try bytes.number(at: place, as: UInt16.self))
+            guard index < columns.count else {
+                throw Damage(offset: place, expected: "a column number below \(columns.count)")
+            }
+            place += 2
+            if let width = columns[index].type.byteCount {
+                place += width
+            } else {
+                place += 4 + Int(try bytes.number(at: place, as: UInt32.self))
+            }
+        }
+        guard place == range.upperBound else {
+            throw Damage(offset: place, expected: "the end of the attributes")
+        }
+    }
+
     /// The object id: the first value of the first column.
     static func objectID(_ bytes: RawSpan, _ range: Range<Int>) throws(Damage) -> Int64 {
         guard range.count >= 6, try bytes.number(at: range.lowerBound, as: UInt16.self) == 0 else {

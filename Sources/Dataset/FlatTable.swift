@@ -56,6 +56,11 @@ struct FlatTable {
         return position + offset
     }
 
+    /// Where the scalar of that slot lies; nil when the table leaves it out.
+    func place(_ bytes: RawSpan, _ slot: Int, byteCount: Int) throws(Damage) -> Int? {
+        try field(bytes, slot, byteCount: byteCount)
+    }
+
     /// The scalar of that slot, or `absent` when the table leaves it out.
     func scalar<T: FixedWidthInteger & BitwiseCopyable>(
         _ bytes: RawSpan, _ slot: Int, absent: T

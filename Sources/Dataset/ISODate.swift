@@ -89,6 +89,19 @@ enum ISODate {
 }
 
 extension ISODate {
+    /// A moment of the years 0…9999 in UTC as GDAL writes it: `2001-02-03T04:05:06Z`, with `.789` where
+    /// there are thousandths.
+    static func text(_ moment: CivilMoment) -> String {
+        func digits(_ number: Int, _ count: Int) -> String {
+            let text = String(number)
+            return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
+        }
+        let (seconds, thousandths) = moment.milliseconds.quotientAndRemainder(dividingBy: 1000)
+        return digits(moment.year, 4) + "-" + digits(moment.month, 2) + "-" + digits(moment.day, 2)
+            + "T" + digits(moment.hour, 2) + ":" + digits(moment.minute, 2) + ":"
+            + digits(seconds, 2) + (thousandths == 0 ? "" : "." + digits(thousandths, 3)) + "Z"
+    }
+
     /// The same moment in UTC; nil outside the years 1…9999 or for a day no calendar has.
     static func universal(_ moment: CivilMoment) -> CivilMoment? {
         guard 1...9999 ~= moment.year, 1...12 ~= moment.month, 1...31 ~= moment.day else {

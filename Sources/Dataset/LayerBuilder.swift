@@ -8,8 +8,6 @@ import Platform
 
 /// Builds the datasets of one source layer in a staging directory.
 struct LayerBuilder {
-    private let source: VectorSource
-    private let index: Int
     private let layer: SourceLayer
     private let survey: LayerSurvey
     private let numbering: LayerSurvey.Numbering
@@ -17,17 +15,27 @@ struct LayerBuilder {
     private let spatialReference: SpatialReference
     private var notes: [String] = []
 
-    /// Reads the layer once and decides how it will be written; throws `.unreadable` when its
-    /// spatial reference is missing and cannot be longitude and latitude.
+    /// Reads the layer into a spool in `directory` and decides how it will be written; throws
+    /// `.unreadable` when its spatial reference is missing and cannot be longitude and latitude.
+    ///
+    /// The source is read once, and once more where it has a column named like the object id that
+    /// cannot be used.
     init(
-        _ source: VectorSource, layer index: Int, _ progress: (ImportProgress) -> Void
+        _ source: VectorSource, layer index: Int, in directory: borrowing StagingDirectory,
+        _ progress: (ImportProgress) -> Void
     ) throws {
-        self.source = source
-        self.index = index
         layer = source.layers[index]
-        survey = try LayerSurvey(source, layer: index, progress)
-        numbering = survey.numbering()
-        plan = FieldPlan(layer.fields, usesObjectIDColumn: numbering == .column)
+        var plan = FieldPlan(layer.fields, usesObjectIDColumn: true)
+        var survey = try LayerSurvey(
+            source, layer: index, plan: plan, spoolPath: directory.makeEntry() + "/spool", progress)
+        var numbering = survey.numbering()
+        if plan.objectIDColumn != nil, numbering != .column {
+            plan = FieldPlan(layer.fields, usesObjectIDColumn: false)
+            survey = try LayerSurvey(
+                source, layer: index, plan: plan, spoolPath: directory.makeEntry() + "/spool",
+                progress)
+            numbering = survey.numbering()
+        }
         spatialReference = try Self.spatialReference(layer, survey)
         notes = plan.notes
         if layer.spatialReference == nil {
@@ -43,14 +51,15 @@ struct LayerBuilder {
                 "the source's feature ids are not unique in 1…2147483647; object ids are "
                     + "places in the source")
         }
+        self.plan = plan
+        self.numbering = numbering
+        self.survey = survey
     }
 
-    /// Whether there is a feature to write.
-    var isEmpty: Bool { survey.datasetKinds.isEmpty }
-
-    /// Why nothing can be written.
-    var emptyReason: String {
-        survey.featureCount == 0
+    /// Why nothing can be written; nil when there is a feature to write.
+    var emptyReason: String? {
+        if !survey.datasetKinds.isEmpty { return nil }
+        return survey.featureCount == 0
             ? "it has no features"
             : "none of its \(survey.featureCount) features can be taken"
                 + (survey.rejected.first.map { ", the first because of: " + $0.reason } ?? "")
@@ -79,104 +88,65 @@ struct LayerBuilder {
     func build(
         in directory: borrowing StagingDirectory, _ progress: (ImportProgress) -> Void
     ) throws -> [StagedDataset] {
+        let spool = try survey.map()
         let kinds = survey.datasetKinds
         var staged: [StagedDataset] = []
         for kind in kinds {
             let name = kinds.count == 1 ? layer.name : "\(layer.name) (\(kind.suffix))"
             let path = try directory.makeEntry() + "/layer.fgb"
-            let written = try write(kind, name, path, progress)
-            let dataset = try written.verify(path)
-            let hash = try MappedFile.sha256(path)
-            try LayerIndex.write(for: dataset, hash)
-            let id = ContentID(hash)
+            let entries = survey.entries(of: kind)
+            let writer = try DatasetWriter(
+                entries: entries, spool: spool, form: form(of: kind),
+                header: header(name, form(of: kind)))
+            let written = try writer.write(path) { place in
+                survey.objectID(place, numbering)
+            } progress: { count in
+                progress(.writing(layer: name, features: count, total: entries.count))
+            }
             staged.append(
                 StagedDataset(
                     path: path,
                     layer: ImportedLayer(
-                        name: name, dataset: id, properties: dataset.properties,
-                        featureCount: written.featureCount, rejectedCount: survey.rejectedCount,
+                        name: name, dataset: written.id, properties: written.properties,
+                        featureCount: entries.count, rejectedCount: survey.rejectedCount,
                         rejected: survey.rejected, notes: notes)))
         }
         return staged
     }
 
-    private func write(
-        _ kind: GeometryKind, _ name: String, _ path: String,
-        _ progress: (ImportProgress) -> Void
-    ) throws -> WrittenFeatures {
-        let hasZ = survey.kindsWithZ.contains(kindOf: kind, survey)
-        let hasM = survey.kindsWithM.contains(kindOf: kind, survey)
-        // Without a table of parts a polygon takes a sixth less, and QGIS shows the same.
-        let isSingle = kind == .polygon && !survey.hasSeveralParts
-        var writer = try FlatGeobufWriter(
-            path: path, name: name, geometry: isSingle ? .polygon : kind.written, hasZ: hasZ,
-            hasM: hasM,
-            fields: plan.written, wkid: spatialReference.wkid, wkt: spatialReference.wkt)
-        var written = WrittenFeatures()
-        var place = 0
-        let total = survey.counts.indices.reduce(0) { sum, raw in
-            let each = GeometryKind(rawValue: raw).map(survey.datasetKind(for:))
-            return each == kind ? sum + survey.counts[raw] : sum
+    private func form(of kind: GeometryKind) -> DatasetForm {
+        let sources = survey.sources(of: kind)
+        func has(_ kinds: GeometryKinds) -> Bool {
+            sources.contains { kinds.contains(GeometryKinds($0)) }
         }
-        try source.forEachFeature(inLayer: index) { feature in
-            defer { place += 1 }
-            guard place < survey.kinds.count else { throw changed }
-            guard survey.kinds[place].contains(kindOf: kind, survey) else { return }
-            let geometries = try LayerSurvey.geometries(of: feature)
-            guard
-                let geometry = geometries.first(where: {
-                    survey.datasetKind(for: $0.geometry.kind) == kind
-                })
-            else { throw changed }
-            let id = try objectID(feature, place)
-            try writer.append(
-                [.integer(id)] + plan.values(feature),
-                wkb: geometry.wkb(as: kind, hasZ: hasZ, hasM: hasM, isSingle: isSingle))
-            written.add(id, geometry)
-            if written.featureCount % 1000 == 0 {
-                progress(.writing(layer: name, features: written.featureCount, total: total))
+        let fileKind: FlatGeobufHeader.Kind =
+            switch kind {
+            case .point: .point
+            case .multipoint: .multiPoint
+            case .polyline: .multiLineString
+            // Without a table of parts a polygon takes a sixth less, and QGIS shows the same.
+            case .polygon: survey.hasSeveralParts ? .multiPolygon : .polygon
             }
-        }
-        try writer.close()
-        guard written.featureCount == total else { throw changed }
-        progress(.writing(layer: name, features: written.featureCount, total: total))
-        return written
+        return DatasetForm(
+            kind: fileKind, hasZ: has(survey.kindsWithZ), hasM: has(survey.kindsWithM))
     }
 
-    private var changed: Failure {
-        Failure(.unreadable, "layer '\(layer.name)' changed while it was being read")
-    }
-
-    private func objectID(_ feature: borrowing SourceFeature, _ place: Int) throws -> Int64 {
-        switch numbering {
-        case .place: return Int64(place) + 1
-        case .source: return feature.id
-        case .column:
-            guard let column = plan.objectIDColumn,
-                case .integer(let id) = feature.value(at: column)
-            else { throw changed }
-            return id
-        }
+    private func header(_ name: String, _ form: DatasetForm) throws -> [UInt8] {
+        try FlatGeobufWriter.header(
+            name: name, geometry: form.kind.written, hasZ: form.hasZ, hasM: form.hasM,
+            fields: plan.written, wkid: spatialReference.wkid, wkt: spatialReference.wkt)
     }
 }
 
-extension GeometryKind {
-    /// The kind of file it is written to.
+extension FlatGeobufHeader.Kind {
+    /// What GDAL's driver calls it.
     fileprivate var written: FlatGeobufWriter.Geometry {
         switch self {
         case .point: .point
-        case .multipoint: .multipoint
-        case .polyline: .multilinestring
-        case .polygon: .multipolygon
-        }
-    }
-}
-
-extension GeometryKinds {
-    /// Whether one of the kinds goes into the dataset of `kind`.
-    fileprivate func contains(kindOf kind: GeometryKind, _ survey: LayerSurvey) -> Bool {
-        GeometryKind.allCases.contains {
-            contains(GeometryKinds($0)) && survey.datasetKind(for: $0) == kind
+        case .multiPoint: .multipoint
+        case .lineString, .multiLineString: .multilinestring
+        case .polygon: .polygon
+        case .multiPolygon: .multipolygon
         }
     }
 }

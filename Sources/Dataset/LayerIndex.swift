@@ -43,8 +43,8 @@ struct LayerIndex: Sendable {
 
     /// Makes the index of a dataset, writes it beside it, and reads it back in full.
     ///
-    /// Throws `Failure` and `PlatformError`.
-    static func write(for dataset: Dataset, _ hash: SHA256.Digest) throws {
+    /// Throws `Failure`, `PlatformError`, and what `hash` throws, which is asked for late.
+    static func write(for dataset: Dataset, _ hash: () throws -> SHA256.Digest) throws {
         let target = path(beside: dataset.file.path)
         let directory = target.split(separator: "/", omittingEmptySubsequences: false)
             .dropLast().joined(separator: "/")
@@ -64,17 +64,18 @@ struct LayerIndex: Sendable {
     }
 
     private static func bytes(
-        for dataset: Dataset, _ hash: SHA256.Digest
-    ) throws(Failure) -> [UInt8] {
+        for dataset: Dataset, _ hash: () throws -> SHA256.Digest
+    ) throws -> [UInt8] {
         var builder = FeatureIndexBuilder(dataset.header.kind.indexed)
         do throws(Damage) {
-            return try dataset.file.withBytes { data throws(Damage) in
+            try dataset.file.withBytes { data throws(Damage) in
                 for ordinal in 0..<dataset.header.featureCount {
                     try dataset.add(ordinal, to: &builder, data)
                 }
-                return builder.finish(data: data, dataHash: hash.bytes)
             }
         } catch { throw Dataset.corrupt(dataset.file.path, error) }
+        let hash = try hash()
+        return dataset.file.withBytes { builder.finish(data: $0, dataHash: hash.bytes) }
     }
 }
 

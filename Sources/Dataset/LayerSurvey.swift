@@ -4,20 +4,18 @@
 import CairnModel
 import GDAL
 import Geometry
+import Platform
 
-/// What a first reading of a source's layer finds: features taken and left out, kinds and ids.
+/// What the reading of a source's layer finds: features taken, in a spool, and left out, kinds and ids.
 ///
-/// It takes some 18 bytes of memory per feature.
+/// It takes some 70 bytes of memory per feature.
 struct LayerSurvey {
+    /// The features that are taken.
+    private let spool: FeatureSpool
     /// How many features were read.
     private(set) var featureCount = 0
-    /// What each feature is, by its place in the source; empty for one that is left out, several
-    /// for a collection of several kinds.
-    private(set) var kinds: [GeometryKinds] = []
     /// How many features are of several kinds.
     private(set) var collectionCount = 0
-    /// How many features there are of each kind.
-    private(set) var counts = [Int](repeating: 0, count: GeometryKind.allCases.count)
     /// The kinds of which a feature that is taken has a Z.
     private(set) var kindsWithZ: GeometryKinds = []
     /// The kinds of which a feature that is taken has an M.
@@ -30,25 +28,33 @@ struct LayerSurvey {
     private(set) var rejectedCount = 0
     /// The first of them.
     private(set) var rejected: [RejectedFeature] = []
+    /// Of every feature, by its place in the source.
     private var sourceIDs: [Int64] = []
-    private var columnIDs: [Int64]? = []
+    /// The same from the column named like the object id, `noID` where a feature is left out; nil
+    /// without such a column, or where it has nulls.
+    private var columnIDs: [Int64]?
+    private var reader = WKBReader()
+    private var wkb: [UInt8] = []
+    private var attributes: [UInt8] = []
 
     static let rejectionLimit = 100
     private static let idRange: ClosedRange<Int64> = 1...2_147_483_647
+    private static let noID = Int64.min
 
-    /// Reads the whole layer.
+    /// Reads the whole layer into the new file `path`, attributes as `plan` says.
     init(
-        _ source: VectorSource, layer index: Int, _ progress: (ImportProgress) -> Void
+        _ source: VectorSource, layer index: Int, plan: FieldPlan, spoolPath path: String,
+        _ progress: (ImportProgress) -> Void
     ) throws {
         let layer = source.layers[index]
-        let idColumn = FieldPlan.objectIDCandidate(layer.fields)
-        if idColumn == nil { columnIDs = nil }
+        spool = try FeatureSpool(path: path)
+        columnIDs = plan.objectIDColumn == nil ? nil : []
         func report(_ count: Int) {
             progress(
                 .checking(layer: layer.name, features: count, announced: layer.announcedCount))
         }
         try source.forEachFeature(inLayer: index) { feature in
-            take(feature, idColumn)
+            try take(feature, plan)
             guard featureCount <= Self.idRange.upperBound else {
                 throw Failure(
                     .tooLarge, "layer '\(layer.name)' has more than 2,147,483,647 features")
@@ -58,46 +64,44 @@ struct LayerSurvey {
         report(featureCount)
     }
 
-    private mutating func take(_ feature: borrowing SourceFeature, _ idColumn: Int?) {
+    private mutating func take(_ feature: borrowing SourceFeature, _ plan: FieldPlan) throws {
+        let place = featureCount
         featureCount += 1
         sourceIDs.append(feature.id)
-        do throws(SourceGeometry.Refusal) {
-            var found: GeometryKinds = []
-            for measured in try Self.geometries(of: feature) {
-                let geometry = measured.geometry
-                if !measured.z.isEmpty { kindsWithZ.insert(GeometryKinds(geometry.kind)) }
-                if !measured.m.isEmpty { kindsWithM.insert(GeometryKinds(geometry.kind)) }
-                if case .polygon(let parts) = geometry, parts.count != 1 { hasSeveralParts = true }
-                found.insert(GeometryKinds(geometry.kind))
-                counts[geometry.kind.rawValue] += 1
-                extent = extent.union(geometry.envelope)
-            }
-            kinds.append(found)
-            if found.isMixed { collectionCount += 1 }
-            if let idColumn, columnIDs != nil {
-                if case .integer(let id) = feature.value(at: idColumn) {
-                    columnIDs?.append(id)
-                } else {
-                    columnIDs = nil
-                }
-            }
+        do throws(FlatGeometry.Refusal) {
+            guard let count = feature.wkb(into: &wkb) else { throw .init(reason: "no geometry") }
+            try reader.read(wkb, count: count)
         } catch {
-            kinds.append([])
-            rejectedCount += 1
-            if rejected.count < Self.rejectionLimit {
-                let complaint = feature.complaints.first.map { ": " + $0 } ?? ""
-                rejected.append(
-                    RejectedFeature(sourceID: feature.id, reason: error.reason + complaint))
+            return leaveOut(feature, error.reason)
+        }
+        if let column = plan.objectIDColumn, columnIDs != nil {
+            if case .integer(let id) = feature.value(at: column) {
+                columnIDs?.append(id)
+            } else {
+                columnIDs = nil
             }
         }
+        attributes.removeAll(keepingCapacity: true)
+        plan.append(feature, to: &attributes)
+        var kindCount = 0
+        try reader.forEachGeometry { geometry in
+            let kind = GeometryKinds(geometry.kind)
+            if !geometry.z.isEmpty { kindsWithZ.insert(kind) }
+            if !geometry.m.isEmpty { kindsWithM.insert(kind) }
+            if geometry.parts.count > 1 { hasSeveralParts = true }
+            extent = extent.union(geometry.envelope)
+            kindCount += 1
+            try spool.append(geometry, attributes: attributes, place: place)
+        }
+        if kindCount > 1 { collectionCount += 1 }
     }
 
-    /// A feature's geometry, checked; one per kind.
-    static func geometries(
-        of feature: borrowing SourceFeature
-    ) throws(SourceGeometry.Refusal) -> [MeasuredGeometry] {
-        guard let bytes = feature.wkb() else { throw .init(reason: "no geometry") }
-        return try WKBReader.read(bytes)
+    private mutating func leaveOut(_ feature: borrowing SourceFeature, _ reason: String) {
+        columnIDs?.append(Self.noID)
+        rejectedCount += 1
+        guard rejected.count < Self.rejectionLimit else { return }
+        let complaint = feature.complaints.first.map { ": " + $0 } ?? ""
+        rejected.append(RejectedFeature(sourceID: feature.id, reason: reason + complaint))
     }
 
     /// Where the object ids come from.
@@ -112,12 +116,23 @@ struct LayerSurvey {
 
     /// The first of the three that gives every feature its own id in 1…2^31−1.
     func numbering() -> Numbering {
-        if let columnIDs, Self.areGood(columnIDs) { return .column }
+        if let columnIDs, Self.areGood(columnIDs.filter { $0 != Self.noID }) { return .column }
         return Self.areGood(sourceIDs) ? .source : .place
+    }
+
+    /// The object id of the feature at a place in the source.
+    func objectID(_ place: UInt32, _ numbering: Numbering) -> Int32 {
+        switch numbering {
+        case .column: Int32(truncatingIfNeeded: columnIDs?[Int(place)] ?? 0)
+        case .source: Int32(truncatingIfNeeded: sourceIDs[Int(place)])
+        case .place: Int32(place) + 1
+        }
     }
 
     private static func areGood(_ ids: [Int64]) -> Bool {
         guard ids.allSatisfy(idRange.contains) else { return false }
+        // Most sources number in order.
+        if zip(ids, ids.dropFirst()).allSatisfy({ $0 < $1 }) { return true }
         let sorted = ids.sorted()
         return !zip(sorted, sorted.dropFirst()).contains { $0 == $1 }
     }
@@ -126,12 +141,22 @@ struct LayerSurvey {
     ///
     /// Points among multipoints count as multipoints.
     var datasetKinds: [GeometryKind] {
-        let present = GeometryKind.allCases.filter { counts[$0.rawValue] > 0 }
+        let present = GeometryKind.allCases.filter { !spool.entries[$0.rawValue].isEmpty }
         return present.contains(.multipoint) ? present.filter { $0 != .point } : present
     }
 
-    /// The kind of the dataset that takes features of `kind`.
-    func datasetKind(for kind: GeometryKind) -> GeometryKind {
-        kind == .point && counts[GeometryKind.multipoint.rawValue] > 0 ? .multipoint : kind
+    /// The kinds whose features go into the dataset of `kind`.
+    func sources(of kind: GeometryKind) -> [GeometryKind] {
+        kind == .multipoint ? [.point, .multipoint] : [kind]
+    }
+
+    /// Ends the reading, and lends the spooled records.
+    func map() throws -> MappedFile { try spool.map() }
+
+    /// The features of the dataset of `kind`, in the order of the source.
+    func entries(of kind: GeometryKind) -> [FeatureSpool.Entry] {
+        let entries = sources(of: kind).map { spool.entries[$0.rawValue] }.filter { !$0.isEmpty }
+        guard entries.count > 1 else { return entries.first ?? [] }
+        return entries.joined().sorted { $0.place < $1.place }
     }
 }

@@ -155,3 +155,53 @@ public struct FlatGeobufWriter: ~Copyable {
         log.listen { unsafe GDALClose(open) }
     }
 }
+
+extension FlatGeobufWriter {
+    /// What stands before the index and the features in such a file: magic and header of a file with
+    /// one feature.
+    public static func header(
+        name: String, geometry: Geometry, hasZ: Bool, hasM: Bool, fields: [SourceField],
+        wkid: Int?, wkt: String?
+    ) throws(GDALError) -> [UInt8] {
+        // A file in GDAL's own memory, of which two at a time must not have one name.
+        let path = "/vsimem/cairn-\(UInt64.random(in: 0 ... .max))/header.fgb"
+        defer { _ = unsafe VSIUnlink(path) }
+        var writer = try FlatGeobufWriter(
+            path: path, name: name, geometry: geometry, hasZ: hasZ, hasM: hasM, fields: fields,
+            wkid: wkid, wkt: wkt)
+        try writer.append(fields.map { _ in .null }, wkb: geometry.smallest(hasZ, hasM))
+        try writer.close()
+        var count: vsi_l_offset = 0
+        guard let bytes = unsafe VSIGetMemFileBuffer(path, &count, 0), count > 12 else {
+            throw GDALError(
+                operation: "make the header of '\(name)'", messages: [], isInputOutput: true)
+        }
+        let file = unsafe UnsafeRawBufferPointer(start: bytes, count: Int(count))
+        let length = 12 + Int(unsafe file.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
+        return unsafe [UInt8](file.prefix(length))
+    }
+}
+
+extension FlatGeobufWriter.Geometry {
+    /// WKB of a geometry of this kind with all ordinates 0.
+    fileprivate func smallest(_ hasZ: Bool, _ hasM: Bool) -> [UInt8] {
+        func begin(_ type: UInt32) -> [UInt8] {
+            let code = type + (hasZ ? 1000 : 0) + (hasM ? 2000 : 0)
+            return [1, UInt8(code & 255), UInt8(code >> 8), 0, 0]
+        }
+        func count(_ number: UInt8) -> [UInt8] { [number, 0, 0, 0] }
+        let ordinates = 2 + (hasZ ? 1 : 0) + (hasM ? 1 : 0)
+        func zeros(_ coordinates: Int) -> [UInt8] {
+            [UInt8](repeating: 0, count: coordinates * ordinates * 8)
+        }
+        let point = begin(1) + zeros(1)
+        let polygon = begin(3) + count(1) + count(4) + zeros(4)
+        return switch self {
+        case .point: point
+        case .multipoint: begin(4) + count(1) + point
+        case .multilinestring: begin(5) + count(1) + begin(2) + count(2) + zeros(2)
+        case .polygon: polygon
+        case .multipolygon: begin(6) + count(1) + polygon
+        }
+    }
+}

@@ -24,6 +24,14 @@ final class MessageLog: Sendable {
     /// Whether one of the failures was about reading or writing.
     var hasInputOutputFailure: Bool { state.withLock { $0.hasInputOutputFailure } }
 
+    /// Forgets what was heard.
+    func clear() {
+        state.withLock { state in
+            guard !state.failures.isEmpty || !state.warnings.isEmpty else { return }
+            state = State()
+        }
+    }
+
     fileprivate func hear(_ level: CPLErr, _ number: CPLErrorNum, _ message: String) {
         state.withLock { state in
             if level.rawValue >= CE_Failure.rawValue {

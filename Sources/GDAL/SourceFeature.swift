@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CGDAL
+internal import Glibc
 
 /// One feature of a source, lent for the length of a call.
 @safe
@@ -25,28 +26,27 @@ public struct SourceFeature: ~Copyable {
     /// The source's own number for the feature.
     public var id: Int64 { unsafe OGR_F_GetFID(handle) }
 
-    /// The geometry as little-endian ISO WKB, x first, then y, and Z and M where it has them, curves
-    /// replaced by chains of segments; nil when the feature has none or it cannot be expressed.
-    public func wkb() -> [UInt8]? {
-        let log = MessageLog()
-        return log.listen { () -> [UInt8]? in
-            guard let own = unsafe OGR_F_GetGeometryRef(handle) else { return nil }
-            if unsafe OGR_G_HasCurveGeometry(own, 0) != 0 {
-                guard let linear = unsafe OGR_G_GetLinearGeometry(own, 0, nil) else { return nil }
-                defer { unsafe OGR_G_DestroyGeometry(linear) }
-                return unsafe plainWKB(linear)
-            }
-            return unsafe plainWKB(own)
+    /// Writes the geometry to the front of `bytes`, which grow where they must: little-endian ISO WKB, x
+    /// first, then y, and Z and M where it has them, curves replaced by chains of segments.
+    ///
+    /// How many bytes it is; nil when the feature has none or it cannot be expressed.
+    public func wkb(into bytes: inout [UInt8]) -> Int? {
+        guard let own = unsafe OGR_F_GetGeometryRef(handle) else { return nil }
+        if unsafe OGR_G_HasCurveGeometry(own, 0) != 0 {
+            guard let linear = unsafe OGR_G_GetLinearGeometry(own, 0, nil) else { return nil }
+            defer { unsafe OGR_G_DestroyGeometry(linear) }
+            return unsafe plainWKB(linear, &bytes)
         }
+        return unsafe plainWKB(own, &bytes)
     }
 
-    private func plainWKB(_ geometry: OGRGeometryH) -> [UInt8]? {
+    private func plainWKB(_ geometry: OGRGeometryH, _ bytes: inout [UInt8]) -> Int? {
         if swapsAxes { unsafe OGR_G_SwapXY(geometry) }
         let count = Int(unsafe OGR_G_WkbSize(geometry))
         guard count > 0 else { return nil }
-        var bytes = [UInt8](repeating: 0, count: count)
+        if bytes.count < count { bytes = [UInt8](repeating: 0, count: 2 * count) }
         let result = unsafe OGR_G_ExportToIsoWkb(geometry, wkbNDR, &bytes)
-        return result == OGRERR_NONE ? bytes : nil
+        return result == OGRERR_NONE ? count : nil
     }
 
     /// The value of the column of that place in the layer's fields.
@@ -65,13 +65,7 @@ public struct SourceFeature: ~Copyable {
         case .binary: return .null
         case .text:
             guard let text = unsafe OGR_F_GetFieldAsString(handle, field) else { return .null }
-            var bytes: [UInt8] = []
-            var place = unsafe text
-            while unsafe place.pointee != 0 {
-                unsafe bytes.append(UInt8(bitPattern: place.pointee))
-                unsafe place += 1
-            }
-            return .text(bytes)
+            return .text(unsafe [UInt8](UnsafeRawBufferPointer(start: text, count: strlen(text))))
         }
     }
 

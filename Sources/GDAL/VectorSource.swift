@@ -57,21 +57,24 @@ public final class VectorSource {
         let swapsAxes = unsafe SpatialReferenceHandle.isLatitudeFirst(OGR_L_GetSpatialRef(layer))
         let kinds = layers[index].fields.map(\.kind)
         unsafe OGR_L_ResetReading(layer)
-        var count = 0
-        while true {
-            let log = MessageLog()
-            let next = unsafe log.listen { unsafe OGR_L_GetNextFeature(layer) }
-            guard let next = unsafe next else {
-                if log.failures.isEmpty { break }
-                throw log.error("read on after \(count) features of '\(layers[index].name)'")
+        let log = MessageLog()
+        try log.listen {
+            var count = 0
+            while true {
+                log.clear()
+                let next = unsafe OGR_L_GetNextFeature(layer)
+                guard let next = unsafe next else {
+                    if log.failures.isEmpty { break }
+                    throw log.error("read on after \(count) features of '\(layers[index].name)'")
+                }
+                let feature = unsafe SourceFeature(
+                    next, kinds: kinds, swapsAxes: swapsAxes, complaints: log.failures)
+                if log.hasInputOutputFailure {
+                    throw log.error("read feature \(count + 1) of '\(layers[index].name)'")
+                }
+                try body(feature)
+                count += 1
             }
-            let feature = unsafe SourceFeature(
-                next, kinds: kinds, swapsAxes: swapsAxes, complaints: log.failures)
-            if log.hasInputOutputFailure {
-                throw log.error("read feature \(count + 1) of '\(layers[index].name)'")
-            }
-            try body(feature)
-            count += 1
         }
     }
 

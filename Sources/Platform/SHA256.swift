@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import CCairnLinux
 internal import CSodium
 
-/// SHA-256 (FIPS 180-4), all at once or piece by piece; computed by libsodium.
+/// SHA-256 (FIPS 180-4), all at once or piece by piece; computed by libsodium, whole blocks by the
+/// processor's own instructions where it has them.
 public struct SHA256: Sendable {
     private var state = crypto_hash_sha256_state()
 
@@ -13,9 +15,37 @@ public struct SHA256: Sendable {
     /// Adds bytes.
     public mutating func update(_ bytes: RawSpan) {
         unsafe bytes.withUnsafeBytes { buffer in
-            guard let base = unsafe buffer.bindMemory(to: UInt8.self).baseAddress else { return }
-            unsafe crypto_hash_sha256_update(&state, base, UInt64(buffer.count))
+            let bytes = unsafe buffer.bindMemory(to: UInt8.self)
+            // libsodium counts bits, and keeps what does not fill a block.
+            let begun = Int(state.count / 8 % 64)
+            let blocks = (buffer.count - (64 - begun) % 64) / 64
+            guard blocks > 0 else { return unsafe updateByLibrary(bytes) }
+            let start = (64 - begun) % 64
+            unsafe updateByLibrary(UnsafeBufferPointer(rebasing: bytes[..<start]))
+            let rest = unsafe UnsafeBufferPointer(rebasing: bytes[start...])
+            guard unsafe updateByInstruction(rest, blocks) else {
+                return unsafe updateByLibrary(rest)
+            }
+            unsafe updateByLibrary(UnsafeBufferPointer(rebasing: rest[(64 * blocks)...]))
         }
+    }
+
+    private mutating func updateByLibrary(_ bytes: UnsafeBufferPointer<UInt8>) {
+        guard let base = bytes.baseAddress, !bytes.isEmpty else { return }
+        unsafe crypto_hash_sha256_update(&state, base, UInt64(bytes.count))
+    }
+
+    /// Whether the processor could.
+    private mutating func updateByInstruction(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ blocks: Int
+    ) -> Bool {
+        let isDone = unsafe withUnsafeMutableBytes(of: &state.state) { words in
+            unsafe cairn_sha256_blocks(
+                words.bindMemory(to: UInt32.self).baseAddress, bytes.baseAddress, blocks)
+        }
+        guard isDone != 0 else { return false }
+        state.count += UInt64(blocks) * 512
+        return true
     }
 
     /// Adds bytes.
@@ -32,6 +62,13 @@ public struct SHA256: Sendable {
     public static func digest(_ bytes: RawSpan) -> Digest {
         var hash = SHA256()
         hash.update(bytes)
+        return hash.finish()
+    }
+
+    /// The digest of some bytes as libsodium alone computes it, for comparison.
+    public static func digestByLibrary(_ bytes: [UInt8]) -> Digest {
+        var hash = SHA256()
+        unsafe bytes.withUnsafeBufferPointer { unsafe hash.updateByLibrary($0) }
         return hash.finish()
     }
 

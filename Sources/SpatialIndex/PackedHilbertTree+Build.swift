@@ -16,6 +16,55 @@ extension PackedHilbertTree {
         return envelopes.indices.sorted { (keys[$0], $0) < (keys[$1], $1) }
     }
 
+    /// The order in which GDAL's FlatGeobuf driver writes features: back along a Hilbert curve through
+    /// their middles; ties keep the order of the input.
+    ///
+    /// O(n).
+    ///
+    /// - Returns: For each leaf the index of its item in `envelopes`.
+    public static func fileOrder(_ envelopes: [Envelope]) -> [UInt32] {
+        let all = envelopes.reduce(Envelope.empty) { $0.union($1) }
+        func cell(_ low: Double, _ high: Double, _ from: Double, _ size: Double) -> UInt32 {
+            size > 0 ? UInt32(max(0, min(65535, (65535 * ((low + high) / 2 - from) / size)))) : 0
+        }
+        return SpatialOrder.sorted(
+            envelopes.map { box in
+                ~fileKey(
+                    cell(box.minX, box.maxX, all.minX, all.width),
+                    cell(box.minY, box.maxY, all.minY, all.height))
+            })
+    }
+
+    /// The distance of the cell (x, y) along the curve, as FlatGeobuf computes it
+    /// (github.com/rawrunprotected/hilbert_curves).
+    static func fileKey(_ x: UInt32, _ y: UInt32) -> UInt32 {
+        let (first, second, third) = (x ^ y, 0xFFFF ^ (x ^ y), 0xFFFF ^ (x | y))
+        let fourth = x & (y ^ 0xFFFF)
+        var a = first | (second >> 1)
+        var b = (first >> 1) ^ first
+        var c = ((third >> 1) ^ (second & (fourth >> 1))) ^ third
+        var d = ((first & (third >> 1)) ^ (fourth >> 1)) ^ fourth
+        for shift: UInt32 in [2, 4, 8] {
+            let (p, q, r, s) = (a, b, c, d)
+            a = (p & (p >> shift)) ^ (q & (q >> shift))
+            b = (p & (q >> shift)) ^ (q & ((p ^ q) >> shift))
+            c ^= (p & (r >> shift)) ^ (q & (s >> shift))
+            d ^= (q & (r >> shift)) ^ ((p ^ q) & (s >> shift))
+        }
+        let (high, low) = (c ^ (c >> 1), d ^ (d >> 1))
+        let even = x ^ y
+        return spread(low | (0xFFFF ^ (even | high))) << 1 | spread(even)
+    }
+
+    /// The sixteen lower bits, every second place left free.
+    private static func spread(_ value: UInt32) -> UInt32 {
+        var bits = value
+        bits = (bits | bits << 8) & 0x00FF_00FF
+        bits = (bits | bits << 4) & 0x0F0F_0F0F
+        bits = (bits | bits << 2) & 0x3333_3333
+        return (bits | bits << 1) & 0x5555_5555
+    }
+
     /// The bytes of a tree over items that are already in leaf order.
     ///
     /// - Parameter items: Each item's rectangle and the number stored with it, in leaf order.
@@ -78,8 +127,6 @@ extension PackedHilbertTree {
 
 extension [UInt8] {
     fileprivate mutating func append(_ value: UInt64) {
-        for shift in stride(from: UInt64(0), to: 64, by: 8) {
-            append(UInt8(truncatingIfNeeded: value >> shift))
-        }
+        unsafe Swift.withUnsafeBytes(of: value.littleEndian) { unsafe append(contentsOf: $0) }
     }
 }

@@ -107,7 +107,9 @@ import Testing
                 own.values == [
                     .integer(id), .integer(number), .string(String(decoding: name, as: UTF8.self)),
                 ])
-            var reader = PlainWKB(bytes: feature.wkb() ?? [])
+            var wkb: [UInt8] = []
+            let byteCount = feature.wkb(into: &wkb) ?? 0
+            var reader = PlainWKB(bytes: Array(wkb.prefix(byteCount)))
             let chains = reader.chains()
             #expect(chains == own.parts)
             count += 1

@@ -214,25 +214,34 @@ struct Bench {
     private mutating func files(_ source: String) throws {
         let plain = work + "/plain.fgb"
         let datasets = work + "/import"
-        var times: [(ours: Double, theirs: Double)] = []
+        // Both may use every core, wherever this process was kept until now.
+        try run("/usr/bin/taskset", ["-ap", "ffffffff", "\(getpid())"])
+        var times: [(ours: Timing.Cost, theirs: Timing.Cost)] = []
         var directory = ""
         for _ in 0..<(isShort ? 1 : 3) {
             try? FileManager.default.removeItem(atPath: plain)
             try? FileManager.default.removeItem(atPath: datasets)
-            let start = Timing.wall()
-            try run("/usr/bin/ogr2ogr", [plain, source])
-            let middle = Timing.wall()
-            let layer = try DatasetBuilder.importFile(path: source, into: datasets)[0]
-            times.append((Timing.wall() - middle, middle - start))
-            directory = datasets + "/" + layer.dataset.rawValue
+            let theirs = try Timing.cost(ofChildren: true) {
+                try run("/usr/bin/ogr2ogr", ["-f", "FlatGeobuf", plain, source])
+            }
+            let ours = try Timing.cost {
+                let layer = try DatasetBuilder.importFile(path: source, into: datasets)[0]
+                directory = datasets + "/" + layer.dataset.rawValue
+            }
+            times.append((ours, theirs))
         }
-        times.sort { $0.ours / $0.theirs < $1.ours / $1.theirs }
+        times.sort { $0.ours.wall / $0.theirs.wall < $1.ours.wall / $1.theirs.wall }
         let (ours, theirs) = times[times.count / 2]
-        try report(
-            Line(
-                case: "footprints, import", peer: "ogr2ogr", ratio: ours / theirs,
-                asked: "≤ 1.5", pass: ours / theirs <= 1.5, ours: ours, theirs: theirs,
-                unit: "seconds, wall"))
+        for (name, ours, theirs) in [
+            ("wall", ours.wall, theirs.wall), ("processor", ours.processor, theirs.processor),
+        ] {
+            try report(
+                Line(
+                    case: "footprints, import", peer: "ogr2ogr", ratio: ours / theirs,
+                    asked: name == "wall" ? "≤ 1.5" : "-",
+                    pass: name != "wall" || ours / theirs <= 1.5, ours: ours, theirs: theirs,
+                    unit: "seconds, \(name)"))
+        }
         func size(_ path: String) throws -> Double {
             Double(try Data(contentsOf: URL(filePath: path), options: .alwaysMapped).count)
         }

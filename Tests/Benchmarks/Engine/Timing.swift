@@ -11,6 +11,29 @@ enum Timing {
     /// Seconds since some moment.
     static func wall() -> Double { seconds(CLOCK_MONOTONIC) }
 
+    /// What a piece of work took, in seconds.
+    struct Cost {
+        var wall: Double
+        /// Of all threads of this process, or of the processes it waited for.
+        var processor: Double
+    }
+
+    static func cost(
+        ofChildren isOfChildren: Bool = false, _ work: () throws -> Void
+    ) rethrows -> Cost {
+        let (start, used) = (wall(), processor(isOfChildren))
+        try work()
+        return Cost(wall: wall() - start, processor: processor(isOfChildren) - used)
+    }
+
+    private static func processor(_ isOfChildren: Bool) -> Double {
+        var usage = rusage()
+        unsafe getrusage(isOfChildren ? RUSAGE_CHILDREN.rawValue : RUSAGE_SELF.rawValue, &usage)
+        return [usage.ru_utime, usage.ru_stime].reduce(0) {
+            $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6
+        }
+    }
+
     private static func seconds(_ clock: clockid_t) -> Double {
         var time = timespec()
         unsafe clock_gettime(clock, &time)

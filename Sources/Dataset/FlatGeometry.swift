@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Geometry
+
+/// The four kinds of geometry a dataset can hold.
+enum GeometryKind: Int, CaseIterable {
+    case point, multipoint, polyline, polygon
+
+    /// What a mixed layer's name gets appended.
+    var suffix: String {
+        switch self {
+        case .point, .multipoint: "points"
+        case .polyline: "lines"
+        case .polygon: "polygons"
+        }
+    }
+}
+
+/// A set of kinds, in one byte.
+struct GeometryKinds: OptionSet, Hashable {
+    let rawValue: UInt8
+
+    init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    init(_ kind: GeometryKind) { rawValue = 1 << UInt8(kind.rawValue) }
+}
+
+/// A feature's geometry of one kind on its way from a source into a dataset.
+///
+/// Its memory is kept from one feature to the next.
+struct FlatGeometry {
+    /// Why a geometry is not taken, in a few words.
+    struct Refusal: Error, Hashable {
+        var reason: String
+    }
+
+    /// What it is.
+    var kind: GeometryKind
+    /// The coordinates of all chains one after the other, x before y.
+    private(set) var xy: [Double] = []
+    /// One for every coordinate, NaN where there is none; empty when none has any.
+    private(set) var z: [Double] = []
+    /// As `z`.
+    private(set) var m: [Double] = []
+    /// The number of coordinates up to the end of each path or ring.
+    private(set) var ends: [UInt32] = []
+    /// The number of rings up to the end of each part of a polygon.
+    private(set) var parts: [UInt32] = []
+    /// The rectangle around it.
+    private(set) var envelope = Envelope.empty
+
+    init(_ kind: GeometryKind) { self.kind = kind }
+
+    /// How many coordinates there are.
+    var coordinateCount: Int { xy.count / 2 }
+    var isEmpty: Bool { xy.isEmpty }
+
+    mutating func removeAll() {
+        xy.removeAll(keepingCapacity: true)
+        z.removeAll(keepingCapacity: true)
+        m.removeAll(keepingCapacity: true)
+        ends.removeAll(keepingCapacity: true)
+        parts.removeAll(keepingCapacity: true)
+        envelope = .empty
+    }
+
+    /// Adds a chain of coordinates: x, y, Z where `hasZ`, M where `hasM`, whatever the numbers are.
+    mutating func append(_ chain: UnsafeRawBufferPointer, hasZ: Bool, hasM: Bool) -> LastChain {
+        let ordinates = 2 + (hasZ ? 1 : 0) + (hasM ? 1 : 0)
+        let count = chain.count / (8 * ordinates)
+        let before = coordinateCount
+        Self.fill(&z, hasZ, before, count)
+        Self.fill(&m, hasM, before, count)
+        // Not finite times 0 is not 0.
+        var nothing = 0.0
+        var bounds = Envelope.empty
+        xy.reserveCapacity(xy.count + 2 * count)
+        for index in 0..<count {
+            let place = 8 * ordinates * index
+            let x = unsafe chain.loadUnaligned(fromByteOffset: place, as: Double.self)
+            let y = unsafe chain.loadUnaligned(fromByteOffset: place + 8, as: Double.self)
+            nothing += x * 0 + y * 0
+            bounds.extend(to: Coordinate(x: x, y: y))
+            xy.append(x)
+            xy.append(y)
+            if hasZ {
+                z.append(unsafe chain.loadUnaligned(fromByteOffset: place + 16, as: Double.self))
+            }
+            if hasM {
+                m.append(
+                    unsafe chain.loadUnaligned(
+                        fromByteOffset: place + 8 * ordinates - 8, as: Double.self))
+            }
+        }
+        envelope = envelope.union(bounds)
+        ends.append(UInt32(coordinateCount))
+        let isClosed =
+            count > 0 && xy[2 * before] == xy[xy.count - 2]
+            && xy[2 * before + 1] == xy[xy.count - 1]
+        return LastChain(count: count, isFinite: nothing == 0, isClosed: isClosed)
+    }
+
+    /// What is to be known of a chain before it is taken.
+    struct LastChain {
+        var count: Int
+        var isFinite: Bool
+        var isClosed: Bool
+    }
+
+    /// Ends a part: all rings added since the one before.
+    mutating func endPart() { parts.append(UInt32(ends.count)) }
+
+    /// Makes room for ordinates of `count` more coordinates; NaN for those that have none.
+    private static func fill(
+        _ ordinates: inout [Double], _ has: Bool, _ before: Int, _ count: Int
+    ) {
+        guard has || !ordinates.isEmpty else { return }
+        let missing = before - ordinates.count + (has ? 0 : count)
+        ordinates.append(contentsOf: repeatElement(.nan, count: missing))
+    }
+}
