@@ -4,6 +4,7 @@
 internal import CairnModel
 internal import FoundationEssentials
 internal import Geometry
+internal import JobKinds
 
 /// Geometries as they are typed on a command line.
 enum GeometryText {
@@ -27,7 +28,9 @@ enum GeometryText {
         let parsed: Parsed
         switch first {
         case nil: throw Failure(.invalidParameter, "the geometry is empty")
-        case "{": parsed = try GeometryJSON.parse(text)
+        case "{":
+            let geometry = try GeometryJSON.parse(text)
+            parsed = Parsed(shape: geometry.shape, spatialReference: geometry.spatialReference)
         case let first? where first.isLetter && (text.contains("(") || !text.contains(",")):
             parsed = Parsed(shape: try WKTReader.parse(text), spatialReference: nil)
         default: parsed = Parsed(shape: try plain(text), spatialReference: nil)

@@ -93,7 +93,8 @@ public enum BatchIdentify {
 ///
 /// `map`; `layers` (`top`), `tolerance` in pixels (0), `extent` (the map's initial one), `size`
 /// (`800,600,96`), `sr` (the map's), `returnGeometry` (false), `precision`, `maxOffset`, `layerDefs` (a
-/// JSON object), `at` (the sequence number of the submission), `format` (by the first byte).
+/// JSON object), `at` (the sequence number of the submission), `format` (by the first byte), and those of
+/// `IdentifyForm`.
 struct BatchSettings {
     var map: MapName
     var layers: LayerSelection
@@ -105,45 +106,41 @@ struct BatchSettings {
     var precision: Int?
     var maxOffset: Double?
     var definitions: [LayerID: String]
+    var form: IdentifyForm
     var position: Int64
     var format: BatchFormat?
 
-    private static let names: Set = [
+    private static let names: Set = IdentifyForm.names.union([
         "map", "layers", "tolerance", "extent", "size", "sr", "returnGeometry", "precision",
         "maxOffset", "layerDefs", "at", "format",
-    ]
+    ])
 
     /// Reads them; throws `Failure` (`invalidParameter`) naming the one at fault.
     init(_ assignment: ChunkAssignment) throws(Failure) {
-        let texts = assignment.parameters
-        if let unknown = texts.keys.sorted().first(where: { !Self.names.contains($0) }) {
-            throw Self.fault(unknown, "one of \(Self.names.sorted().joined(separator: ", "))")
-        }
+        let texts = ParameterTexts(texts: assignment.parameters)
+        try texts.check(Self.names)
         guard let name = texts["map"], let map = MapName(rawValue: name) else {
-            throw Self.fault("map", "the name of a map")
+            throw ParameterTexts.fault("map", "the name of a map")
         }
         self.map = map
         layers = try LayerSelection(batch: texts["layers"] ?? "top")
-        tolerance = try Self.numbers(texts, "tolerance", 1...1)?[0] ?? 0
-        extent = try Self.numbers(texts, "extent", 4...4).map {
+        tolerance = try texts.numbers("tolerance", 1...1)?[0] ?? 0
+        extent = try texts.numbers("extent", 4...4).map {
             Envelope(minX: $0[0], minY: $0[1], maxX: $0[2], maxY: $0[3])
         }
-        let size = try Self.numbers(texts, "size", 2...3) ?? [800, 600]
+        let size = try texts.numbers("size", 2...3) ?? [800, 600]
         display = ImageDisplay(width: size[0], height: size[1], dpi: size.count > 2 ? size[2] : 96)
-        reference = try Self.whole(texts, "sr").map { SpatialReference(wkid: $0) }
-        switch texts["returnGeometry"] ?? "false" {
-        case "true": returnGeometry = true
-        case "false": returnGeometry = false
-        default: throw Self.fault("returnGeometry", "true or false")
-        }
-        precision = try Self.whole(texts, "precision")
-        maxOffset = try Self.numbers(texts, "maxOffset", 1...1)?[0]
+        reference = try texts.whole("sr").map { SpatialReference(wkid: $0) }
+        returnGeometry = try texts.flag("returnGeometry")
+        form = try IdentifyForm(texts)
+        precision = try texts.whole("precision")
+        maxOffset = try texts.numbers("maxOffset", 1...1)?[0]
         definitions = [:]
         if let text = texts["layerDefs"] {
             let named = try CairnJSON.decode([String: String].self, from: Data(text.utf8))
             for (layer, clause) in named {
                 guard let id = LayerID(layer) else {
-                    throw Self.fault("layerDefs", "layer numbers")
+                    throw ParameterTexts.fault("layerDefs", "layer numbers")
                 }
                 definitions[id] = clause
             }
@@ -151,14 +148,14 @@ struct BatchSettings {
         guard let submitted = assignment.submittedSequence else {
             throw Failure(.internal, "the assignment does not say when its job was submitted")
         }
-        position = try Self.whole(texts, "at").map(Int64.init) ?? submitted
+        position = try texts.whole("at").map(Int64.init) ?? submitted
         guard 0...submitted ~= position else {
-            throw Self.fault("at", "0 to \(submitted), the job's own sequence number")
+            throw ParameterTexts.fault("at", "0 to \(submitted), the job's own sequence number")
         }
         format = nil
         if let text = texts["format"] {
             guard let known = BatchFormat(rawValue: text) else {
-                throw Self.fault("format", "jsonl or csv")
+                throw ParameterTexts.fault("format", "jsonl or csv")
             }
             format = known
         }
@@ -176,34 +173,18 @@ struct BatchSettings {
                 "parameter 'extent' is missing: map '\(map.name)' has none in that spatial reference"
             )
         }
-        return IdentifyRequest(
+        var request = IdentifyRequest(
             map: self.map, geometry: .point(Coordinate(x: 0, y: 0)), layers: layers,
             tolerance: tolerance, mapExtent: extent, imageDisplay: display,
             spatialReference: reference, returnGeometry: returnGeometry,
             maxAllowableOffset: maxOffset, geometryPrecision: precision,
             layerDefinitions: definitions, at: position)
-    }
-
-    private static func numbers(
-        _ texts: [String: String], _ name: String, _ counts: ClosedRange<Int>
-    ) throws(Failure) -> [Double]? {
-        guard let text = texts[name] else { return nil }
-        let numbers = text.split(separator: ",").compactMap { Double($0.filter { $0 != " " }) }
-        guard counts.contains(numbers.count), numbers.allSatisfy(\.isFinite) else {
-            throw fault(
-                name,
-                counts.upperBound == 1 ? "a number" : "\(counts.upperBound) numbers with commas")
+        try form.apply(to: &request) { text throws(Failure) in
+            guard let id = LayerID(text) else {
+                throw ParameterTexts.fault("layerTime", "layer numbers")
+            }
+            return id
         }
-        return numbers
-    }
-
-    private static func whole(_ texts: [String: String], _ name: String) throws(Failure) -> Int? {
-        guard let text = texts[name] else { return nil }
-        guard let number = Int(text) else { throw fault(name, "a whole number") }
-        return number
-    }
-
-    private static func fault(_ name: String, _ expected: String) -> Failure {
-        Failure(.invalidParameter, "parameter '\(name)': expected \(expected)")
+        return request
     }
 }

@@ -136,7 +136,7 @@ private struct QueryLine: Decodable {
     var id: BatchID?
     var x: Double?
     var y: Double?
-    var geometry: EsriGeometry?
+    var geometry: GeometryJSON?
     var sr: Int?
     var tolerance: Double?
     var layers: String?
@@ -144,68 +144,16 @@ private struct QueryLine: Decodable {
     func request(_ template: IdentifyRequest) throws(Failure) -> IdentifyRequest {
         var request = template
         switch (geometry, x, y) {
-        case (let geometry?, nil, nil): request.geometry = try geometry.shape()
+        case (let geometry?, nil, nil): request.geometry = geometry.shape
         case (nil, let x?, let y?): request.geometry = .point(Coordinate(x: x, y: y))
         default:
             throw Failure(.invalidParameter, "expected 'x' and 'y', or 'geometry', one of them")
         }
-        if let wkid = sr ?? geometry?.spatialReference?.wkid {
-            request.geometrySpatialReference = SpatialReference(wkid: wkid)
-        }
+        request.geometrySpatialReference =
+            sr.map { SpatialReference(wkid: $0) } ?? geometry?.spatialReference
         if let tolerance { request.tolerance = tolerance }
         if let layers { request.layers = try LayerSelection(batch: layers) }
         return request
-    }
-}
-
-/// A geometry as Esri JSON.
-private struct EsriGeometry: Decodable {
-    struct Reference: Decodable { var wkid: Int? }
-    var x: Double?
-    var y: Double?
-    var points: [[Double]]?
-    var paths: [[[Double]]]?
-    var rings: [[[Double]]]?
-    var xmin: Double?
-    var ymin: Double?
-    var xmax: Double?
-    var ymax: Double?
-    var spatialReference: Reference?
-
-    func shape() throws(Failure) -> Shape {
-        if let x, let y { return .point(Coordinate(x: x, y: y)) }
-        if let points { return .multipoint(try Self.chain(points)) }
-        if let paths { return .polyline(paths: try Self.chains(paths)) }
-        if let rings {
-            return .polygon(
-                rings: try Self.chains(rings).map { ring in
-                    guard let first = ring.first, ring.last != first else { return ring }
-                    return ring + [first]
-                })
-        }
-        if let xmin, let ymin, let xmax, let ymax {
-            return .envelope(Envelope(minX: xmin, minY: ymin, maxX: xmax, maxY: ymax))
-        }
-        throw Failure(
-            .invalidParameter,
-            "geometry: expected Esri JSON with x and y, points, paths, rings, or xmin to ymax")
-    }
-
-    private static func chains(_ chains: [[[Double]]]) throws(Failure) -> [[Coordinate]] {
-        var result: [[Coordinate]] = []
-        for one in chains { result.append(try chain(one)) }
-        return result
-    }
-
-    private static func chain(_ positions: [[Double]]) throws(Failure) -> [Coordinate] {
-        var result: [Coordinate] = []
-        for position in positions {
-            guard position.count >= 2 else {
-                throw Failure(.invalidParameter, "geometry: a position needs two numbers")
-            }
-            result.append(Coordinate(x: position[0], y: position[1]))
-        }
-        return result
     }
 }
 

@@ -4,10 +4,11 @@
 import CairnModel
 import FoundationEssentials
 import Geometry
-import JobKinds
 import Site
 import TestKit
 import Testing
+
+@testable import JobKinds
 
 /// Answers with the request's own position and tolerance; knows the map `Small` from 5 on.
 private struct Mirror: RowIdentifier {
@@ -32,7 +33,8 @@ private struct Mirror: RowIdentifier {
                     layerID: Int(request.geometry.envelope.minX), layerName: "\(request.geometry)",
                     results: [], sublayerResults: [], transferLimitExceeded: false)
             ],
-            spatialReference: .wgs84, sequence: request.at ?? -1, isStale: false)
+            spatialReference: request.geometrySpatialReference ?? .wgs84,
+            sequence: request.at ?? -1, isStale: false)
     }
 }
 
@@ -118,6 +120,48 @@ private struct Runner {
         #expect(runner.messages.last?.text == "3 of 6 queries have an answer")
     }
 
+    @Test func `GeoJSON is read too, alone or as a feature, in degrees`() throws {
+        let (lines, _) = try identify(
+            """
+            {"geometry":{"type":"Point","coordinates":[3,4,5]},"id":1}
+            {"type":"Feature","id":"f","properties":{"x":1},"geometry":{"type":"LineString","coordinates":[[5,6],[7,8]]}}
+            {"geometry":{"type":"Point","coordinates":[6,4]},"sr":3857}
+            {"geometry":{"type":"Circle","coordinates":[3,4]}}
+            """)
+
+        #expect(lines.map { $0.answer?.layers[0].layerID } == [3, 5, 6, nil])
+        #expect(lines.map(\.id) == [.number(1), .text("f"), nil, nil])
+        #expect(lines.map { $0.answer?.spatialReference } == [.wgs84, .wgs84, .webMercator, nil])
+        #expect(lines[3].error?.message.contains("Circle") == true)
+    }
+
+    @Test func `time and form of results are parameters as they are options`() throws {
+        let texts = [
+            "time": "2024-01-01T00:00:00Z,..", "timeRelation": "within",
+            "layerTime": "3:cumulative;4:offset=2 years", "returnZ": "true",
+            "returnFieldName": "true", "formatted": "true", "maximumResultsPerLayer": "7",
+            "returnPopupsOnly": "true", "explain": "true",
+        ]
+        var request = IdentifyRequest(
+            map: try MapName(parsing: "Small"), geometry: .point(Coordinate(x: 0, y: 0)),
+            tolerance: 0, mapExtent: .empty, imageDisplay: ImageDisplay(width: 1, height: 1))
+
+        try IdentifyForm(ParameterTexts(texts: texts)).apply(to: &request) { LayerID($0) ?? -1 }
+
+        #expect(request.time == TimeExtent(from: 1_704_067_200_000, to: nil))
+        #expect(request.timeRelation == .within)
+        #expect(
+            request.layerTimeOptions == [
+                3: LayerTimeOptions(timeDataCumulative: true),
+                4: LayerTimeOptions(timeOffset: 2, timeOffsetUnits: .years),
+            ])
+        #expect(request.returnZ && !request.returnM && request.returnFieldName)
+        #expect(!request.returnUnformattedValues && request.maximumResultsPerLayer == 7)
+        #expect(request.returnPopupsOnly && request.explain)
+        let (lines, _) = try identify("{\"x\":1,\"y\":2}\n", texts)
+        #expect(lines.count == 1 && lines[0].answer != nil)
+    }
+
     @Test func `CSV is found by its columns, and its rows are counted with the header`() throws {
         let (lines, _) = try identify(
             "\u{feff}name,Latitude,LON,id\r\n\"a,\nb\",2,1,first\r\nc,x,3,\r\nd,6,5\r\n",
@@ -166,6 +210,18 @@ private struct Runner {
             (
                 ["layers": "some"],
                 "layers 'some': expected top, visible or all, then ':' and layer numbers"
+            ),
+            (["explain": "yes"], "parameter 'explain': expected true or false"),
+            (
+                ["maximumResultsPerLayer": "-1"],
+                "parameter 'maximumResultsPerLayer': expected 0 or more"
+            ),
+            (["layerTime": "3:sometimes"], nil), (["layerTime": "x:off"], nil),
+            (["time": "soon"], nil),
+            (
+                ["timeRelation": "before"],
+                "parameter 'timeRelation': expected one of overlaps, overlapsStartWithinEnd, "
+                    + "afterStartOverlapsEnd, within"
             ),
             (["format": "xml"], "parameter 'format': expected jsonl or csv"),
             (["colour": "red"], nil),

@@ -3,6 +3,7 @@
 
 internal import ArgumentParser
 internal import CairnModel
+internal import JobKinds
 internal import Terminal
 
 /// What a caller may ask of the time of features and of the form of results.
@@ -49,61 +50,33 @@ struct IdentifyOptions: ParsableArguments {
         guard maxResults ?? 0 >= 0 else {
             throw ValidationError("--max-results takes 0 or more.")
         }
-        _ = try readTime()
+        do throws(Failure) { _ = try form() } catch { throw ValidationError(error.message) }
     }
 
     /// Puts the options into a request on that map; throws where a layer is not known.
     func apply(to request: inout IdentifyRequest, on map: MapDescription) throws {
-        request.time = try readTime()
-        request.timeRelation = timeRelation.relation
-        for text in layerTime { try readLayerTime(text, &request, map) }
-        request.returnZ = z
-        request.returnM = m
-        request.returnFieldName = fieldNames
-        request.returnUnformattedValues = !formatted
-        request.maximumResultsPerLayer = maxResults
-        request.returnPopupsOnly = popupsOnly
-        request.explain = explain
+        let form = try form()
+        do throws(Failure) {
+            try form.apply(to: &request) { text throws(Failure) in try map.layer(named: text).id }
+        } catch {
+            guard error.code == .invalidParameter else { throw error }
+            throw UsageFailure(error.message)
+        }
     }
 
-    private func readTime() throws -> TimeExtent? {
-        guard let time else { return nil }
-        let parts = time.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-        let moments = parts.map { part -> Int64? in
-            Int64(part) ?? Timestamp(iso: part).map { $0.microseconds / 1000 }
-        }
-        let isRight = zip(parts, moments).allSatisfy { $0 == ".." || $1 != nil }
-        guard 1...2 ~= parts.count, isRight, parts.count == 2 || moments[0] != nil else {
-            throw ValidationError(
-                "--time takes 'MOMENT' or 'FROM,TO', each ISO 8601 or milliseconds, or '..'.")
-        }
-        return TimeExtent(from: moments[0], to: moments[parts.count - 1])
-    }
-
-    private func readLayerTime(
-        _ text: String, _ request: inout IdentifyRequest, _ map: MapDescription
-    ) throws {
-        let fault = UsageFailure(
-            "--layer-time '\(text.prefix(80))': expected 'LAYER:off', 'LAYER:cumulative' or "
-                + "'LAYER:offset=NUMBER UNIT'")
-        guard let colon = text.lastIndex(of: ":") else { throw fault }
-        let layer = try map.layer(named: String(text[..<colon]))
-        var options = request.layerTimeOptions[layer.id] ?? LayerTimeOptions()
-        let word = text[text.index(after: colon)...]
-        switch word {
-        case "off": options.useTime = false
-        case "cumulative": options.timeDataCumulative = true
-        default:
-            let parts = word.split(whereSeparator: { $0 == "=" || $0 == " " })
-            guard parts.count == 3, parts[0] == "offset", let offset = Double(parts[1]),
-                let units = TimeUnits.allCases.first(where: {
-                    $0.rawValue.lowercased() == parts[2].lowercased()
-                })
-            else { throw fault }
-            options.timeOffset = offset
-            options.timeOffsetUnits = units
-        }
-        request.layerTimeOptions[layer.id] = options
+    private func form() throws(Failure) -> IdentifyForm {
+        var form = IdentifyForm()
+        form.time = try time.map { text throws(Failure) in try IdentifyForm.time(text) }
+        form.timeRelation = timeRelation.relation
+        form.layerTime = layerTime
+        form.returnZ = z
+        form.returnM = m
+        form.returnFieldName = fieldNames
+        form.isFormatted = formatted
+        form.maximumResultsPerLayer = maxResults
+        form.returnPopupsOnly = popupsOnly
+        form.explain = explain
+        return form
     }
 }
 

@@ -1,25 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import CairnModel
+public import CairnModel
 internal import FoundationEssentials
-internal import Geometry
+public import Geometry
 
-/// Reads one geometry in GeoJSON (RFC 7946, a `Feature` included) or in Esri's JSON.
-enum GeometryJSON {
-    /// Throws `Failure` (`invalidParameter`).
-    static func parse(_ text: String) throws(Failure) -> GeometryText.Parsed {
+/// One geometry in GeoJSON (RFC 7946, a `Feature` included) or in Esri's JSON, x before y.
+public struct GeometryJSON: Decodable, Hashable, Sendable {
+    /// The geometry; rings of Esri's are closed where they were not.
+    public var shape: Shape
+    /// WGS 84 for GeoJSON; of Esri's its own, nil where it states none.
+    public var spatialReference: SpatialReference?
+
+    /// Reads either: GeoJSON has a `type`.
+    public init(from decoder: any Decoder) throws {
+        if try Kind(from: decoder).type != nil {
+            shape = try GeoJSONGeometry(from: decoder).shape
+            spatialReference = .wgs84
+        } else {
+            let geometry = try EsriGeometry(from: decoder)
+            shape = try geometry.shape()
+            spatialReference = geometry.reference
+        }
+    }
+
+    /// Reads a text; throws `Failure` (`invalidParameter`).
+    public static func parse(_ text: String) throws(Failure) -> GeometryJSON {
         let data = Data(text.utf8)
         guard depth(data) <= 16 else {
             throw Failure(.invalidParameter, "geometry JSON: it is nested too deeply")
         }
         do throws(Failure) {
-            let kind = try CairnJSON.decode(Kind.self, from: data)
-            if kind.type != nil {
-                let shape = try CairnJSON.decode(GeoJSONGeometry.self, from: data).shape
-                return GeometryText.Parsed(shape: shape, spatialReference: .wgs84)
-            }
-            return try CairnJSON.decode(EsriGeometry.self, from: data).parsed()
+            return try CairnJSON.decode(GeometryJSON.self, from: data)
         } catch {
             throw Failure(error.code, "geometry JSON: \(error.message)")
         }
@@ -98,18 +110,23 @@ private struct EsriGeometry: Decodable {
         var wkt: String?
     }
 
-    func parsed() throws(Failure) -> GeometryText.Parsed {
-        let reference =
-            spatialReference?.wkid.map { SpatialReference(wkid: $0) }
+    var reference: SpatialReference? {
+        spatialReference?.wkid.map { SpatialReference(wkid: $0) }
             ?? spatialReference?.wkt.map { SpatialReference(wkt: $0) }
-        return GeometryText.Parsed(shape: try shape(), spatialReference: reference)
     }
 
-    private func shape() throws(Failure) -> Shape {
+    func shape() throws(Failure) -> Shape {
         if let x, let y { return .point(Coordinate(x: x, y: y)) }
         if let points { return .multipoint(points.map(\.coordinate)) }
         if let paths { return .polyline(paths: paths.map { $0.map(\.coordinate) }) }
-        if let rings { return .polygon(rings: rings.map { $0.map(\.coordinate) }) }
+        if let rings {
+            return .polygon(
+                rings: rings.map { ring in
+                    let ring = ring.map(\.coordinate)
+                    guard let first = ring.first, ring.last != first else { return ring }
+                    return ring + [first]
+                })
+        }
         if let xmin, let ymin, let xmax, let ymax {
             let envelope = Envelope(minX: xmin, minY: ymin, maxX: xmax, maxY: ymax)
             guard !envelope.isEmpty else {
