@@ -144,6 +144,19 @@ public final class CairnClient: Sendable {
         continuation.onTermination = { _ in subscriber.close() }
         return stream
     }
+
+    /// A job as the supervisor shows it from now on; with gaps, as ``live(topics:)``, of which the oldest
+    /// of 16 that wait are the first.
+    public func live(job: JobID) throws(Failure) -> AsyncStream<JobDescription> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: JobDescription.self, bufferingPolicy: .bufferingNewest(16))
+        let topic = "job/" + job.rawValue.uuidString.lowercased()
+        let subscriber = try bus.subscribe(.supervisorLive, topics: [topic]) { _, message in
+            if let job = try? message.decode(JobDescription.self) { continuation.yield(job) }
+        }
+        continuation.onTermination = { _ in subscriber.close() }
+        return stream
+    }
 }
 
 /// Something ephemeral that a service published.

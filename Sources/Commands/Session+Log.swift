@@ -4,6 +4,7 @@
 internal import CairnClient
 internal import CairnModel
 internal import MapState
+internal import Synchronization
 
 extension Session {
     /// The global position of the last event; 0 for an empty log.
@@ -29,6 +30,37 @@ extension Session {
             position = max(position, page.through)
             if page.through >= min(page.head, last ?? page.head) { return position }
         }
+    }
+
+    /// Calls `body` for every event after a position as it is recorded, each once, in order, over
+    /// restarts of the log, until the task is cancelled.
+    ///
+    /// Throws what `body` throws, and `Failure` (`conflict`, `corrupt`) where the log cannot be followed.
+    func follow(
+        after: Int64, category: String? = nil,
+        _ body: @escaping @Sendable (RecordedEvent) throws -> Void
+    ) async throws {
+        let trouble = Mutex<(any Error)?>(nil)
+        let ending = AsyncStream.makeStream(of: Never.self)
+        let subscription = try LogSubscription(
+            bus: client().bus, log: log(), categories: category.map { [$0] } ?? [], after: after
+        ) { events, _ in
+            do {
+                for event in events { try body(event) }
+            } catch {
+                trouble.withLock { $0 = error }
+                ending.continuation.finish()
+            }
+        }
+        defer { subscription.cancel() }
+        let watching = Task {
+            // A log that cannot be followed is not heard of again.
+            while subscription.fault == nil { try await Task.sleep(for: .seconds(1)) }
+            ending.continuation.finish()
+        }
+        defer { watching.cancel() }
+        for await _ in ending.stream {}
+        if let error = trouble.withLock({ $0 }) ?? subscription.fault { throw error }
     }
 
     /// The maps as they were, or now; throws `Failure` (`invalidParameter`) for a number the log has

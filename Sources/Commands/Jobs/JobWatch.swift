@@ -35,16 +35,40 @@ struct JobWatching {
     let id: JobID
     let until: Double
 
+    /// After so long without a word the job is read: what is published may be lost.
+    private static let silence = Duration.seconds(2)
+
     func run() async throws {
         let drawsBar = !session.output.isJSON && StandardStream.output.isTerminal
-        var shown = ""
-        while true {
-            let job = try await session.client().job(id)
-            let isOver = job.status.isTerminal || (until < 100 && job.progress >= until)
-            try show(job, drawsBar, isOver, &shown)
-            if isOver { return try conclude(job) }
-            try await Task.sleep(for: .milliseconds(drawsBar ? 100 : 250))
+        let client = try session.client()
+        let (steps, feed) = AsyncStream.makeStream(
+            of: JobDescription?.self, bufferingPolicy: .bufferingNewest(16))
+        let live = try client.live(job: id)
+        let hearing = Task { for await job in live { feed.yield(job) } }
+        let reminding = Task {
+            while (try? await Task.sleep(for: Self.silence)) != nil { feed.yield(nil) }
         }
+        defer {
+            hearing.cancel()
+            reminding.cancel()
+        }
+        var shown = ""
+        // After the subscription: nothing lies between what is read and what is heard.
+        var job = try await client.job(id)
+        try show(job, drawsBar, isOver(job), &shown)
+        for await step in steps where !isOver(job) {
+            let news = if let step { step } else { try await client.job(id) }
+            // What was on its way while the job was read may be older.
+            guard (news.sequence, news.progress) >= (job.sequence, job.progress) else { continue }
+            job = news
+            try show(job, drawsBar, isOver(job), &shown)
+            if isOver(job) { break }
+        }
+        try conclude(job)
+    }
+
+    private func isOver(_ job: JobDescription) -> Bool {
+        job.status.isTerminal || (until < 100 && job.progress >= until)
     }
 
     private func show(

@@ -63,15 +63,12 @@ struct LogTail: SiteCommand {
     }
 
     func perform(_ session: Session) async throws {
-        var position = try await last(session)
-        while follow {
-            let from = position
-            position = try await session.forEachEvent(
-                after: from, stream: stream, category: category
-            ) { event in
-                try session.show(event)
-            }
-            if position == from { try await Task.sleep(for: .milliseconds(100)) }
+        let position = try await last(session)
+        guard follow else { return }
+        try await session.follow(
+            after: position, category: category ?? stream?.category
+        ) { event in
+            if stream == nil || stream == event.stream { try session.show(event) }
         }
     }
 
