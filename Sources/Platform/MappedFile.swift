@@ -11,7 +11,7 @@ internal import Glibc
 @safe
 public final class MappedFile: Sendable {
     // Never written after init, unmapped in deinit only.
-    private nonisolated(unsafe) let base: UnsafeRawPointer?
+    @usableFromInline nonisolated(unsafe) let base: UnsafeRawPointer?
     /// How many bytes there are.
     public let byteCount: Int
     /// The path it was opened with.
@@ -44,6 +44,7 @@ public final class MappedFile: Sendable {
     }
 
     /// Lends the bytes for the length of the call.
+    @inlinable
     @inline(__always)
     public func withBytes<R, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
         try body(

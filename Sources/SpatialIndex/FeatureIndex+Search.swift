@@ -50,10 +50,18 @@ extension FeatureIndex {
         let start = found.count
         let box = FloatBox(around: probe.window, from: origin)
         let last = counted &+ min(limit, .max &- counted)
-        return try tree.search(index, at: Self.headerByteCount, box) { record throws(IndexDamage) in
-            guard counted < last else { return false }
-            counted += 1
-            try take(record, index, data, probe, frame, from: start, &found)
+        return try tree.search(index, at: Self.headerByteCount, box) {
+            records, children throws(IndexDamage) in
+            for child in SetBits(children) {
+                Self.prefetch(records + FloatTree.recordByteCount * child, index, data)
+            }
+            for child in SetBits(children) {
+                guard counted < last else { return false }
+                counted += 1
+                try take(
+                    records + FloatTree.recordByteCount * child, index, data, probe, frame,
+                    from: start, &found)
+            }
             return true
         }
     }

@@ -72,13 +72,15 @@ struct FloatTree: Sendable {
         return below < Self.width ? children & (1 << UInt32(below) - 1) : children
     }
 
-    /// Calls `body` with the place of the record of every item whose rectangle shares a point with the
-    /// box, in the order of the items, until it says false: then the search is not whole, and false too.
+    /// Calls `body` with every block of items some of whose rectangles share a point with the box, in
+    /// their order, until it says false: then the search is not whole, and false too.
     ///
+    /// The block is given as where its records lie, and one bit for each of those items.
     /// `tree` must hold ``byteCount`` bytes from `offset`. Allocates nothing.
     @inline(__always)
     func search<E: Error>(
-        _ tree: Memory, at offset: Int, _ box: FloatBox, _ body: (Int) throws(E) -> Bool
+        _ tree: Memory, at offset: Int, _ box: FloatBox,
+        _ body: (Int, UInt32) throws(E) -> Bool
     ) throws(E) -> Bool {
         let top = levelCount - 1
         guard top >= 0 else { return true }
@@ -87,6 +89,11 @@ struct FloatTree: Sendable {
         var level = top
         var open = OpenBlock(children: children(0, top, tree, at: offset, box), block: 0)
         while true {
+            if level == 0 && open.children != 0 {
+                let records = offset + place(open.block, 0) + Self.blockByteCount
+                guard try body(records, open.children) else { return false }
+                open.children = 0
+            }
             if open.children == 0 {
                 if level == top { return true }
                 level += 1
@@ -95,18 +102,18 @@ struct FloatTree: Sendable {
             }
             let child = open.children.trailingZeroBitCount
             open.children &= open.children &- 1
-            if level == 0 {
-                let record =
-                    offset + place(open.block, 0) + Self.blockByteCount
-                    + Self.recordByteCount * child
-                guard try body(record) else { return false }
-            } else {
-                unsafe above[unchecked: level] = open
-                open.block = open.block * Self.width + child
-                level -= 1
-                open.children = children(open.block, level, tree, at: offset, box)
-            }
+            unsafe above[unchecked: level] = open
+            open.block = open.block * Self.width + child
+            level -= 1
+            if level == 0 { prefetchRecords(open.block, tree, at: offset) }
+            open.children = children(open.block, level, tree, at: offset, box)
         }
+    }
+
+    @inline(__always)
+    private func prefetchRecords(_ block: Int, _ tree: Memory, at offset: Int) {
+        let records = offset + place(block, 0) + Self.blockByteCount
+        for line in 0..<4 { tree.prefetch(records + 64 * line) }
     }
 
     private struct OpenBlock {

@@ -11,7 +11,7 @@ import Geometry
 struct ProbeGroup {
     static let width = 64
     /// A group that meets more children than this is parted.
-    private static let sharedChildren = 2
+    private static let sharedChildren = 4
 
     /// Some probes at a block of the tree.
     private struct Visit {
@@ -76,7 +76,7 @@ struct ProbeGroup {
 
     private mutating func look(_ index: Memory, _ level: Int, _ block: Int, _ node: Int) {
         let start = FeatureIndex.headerByteCount
-        var children = tree.children(block, level, index, at: start, boxes[node])
+        let children = tree.children(block, level, index, at: start, boxes[node])
         if children == 0 { return }
         if node < Self.width
             && (level == 0 || children.nonzeroBitCount > Self.sharedChildren)
@@ -85,9 +85,7 @@ struct ProbeGroup {
             look(index, level, block, 2 * node + 1)
             return
         }
-        while children != 0 {
-            let child = children.trailingZeroBitCount
-            children &= children - 1
+        for child in SetBits(children) {
             if level == 0 {
                 let record = start + tree.record(block * FloatTree.width + child)
                 index.prefetch(record)

@@ -35,12 +35,9 @@ struct SegmentScan {
             let start = place + 16 * first
             let found = memory.crossings(start, count: segments + 1, from: probe.nearby)
             flips ^= found.sure
-            var open = found.open
-            while open != 0 {
-                let segment = open.trailingZeroBitCount
+            for segment in SetBits(found.open) {
                 guard let crosses = crosses(start + 16 * segment, probe, frame) else { return nil }
                 if crosses { flips ^= 1 }
-                open &= open - 1
             }
             first += Self.span
         } while first < count
