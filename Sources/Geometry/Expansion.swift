@@ -44,6 +44,15 @@ struct Expansion {
         addProduct(a.high, b.high, sign: sign)
     }
 
+    /// Whether products of the numbers' differences are held exactly: no number is so small that what
+    /// rounding leaves out of them would underflow, or so large that they overflow.
+    static func holdsProducts(of a: Double, _ b: Double, _ c: Double) -> Bool {
+        func isOrdinary(_ number: Double) -> Bool {
+            number == 0 || (abs(number) >= 0x1p-400 && abs(number) <= 0x1p480)
+        }
+        return isOrdinary(a) && isOrdinary(b) && isOrdinary(c)
+    }
+
     /// Two-Diff: `a - b` without rounding.
     static func difference(_ a: Double, _ b: Double) -> Pair { sum(a, -b) }
 

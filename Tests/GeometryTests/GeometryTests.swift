@@ -6,6 +6,19 @@ import Geometry
 import TestKit
 import Testing
 
+/// An ordinate of two units so far apart that whatever there is of the larger one decides.
+private struct Mixed {
+    var p = 0
+    var q = 0
+
+    static func - (a: Mixed, b: Mixed) -> Mixed { Mixed(p: a.p - b.p, q: a.q - b.q) }
+
+    /// By units: both larger, one of each, both smaller.
+    static func * (a: Mixed, b: Mixed) -> [Int] {
+        [a.p * b.p, a.p * b.q + a.q * b.p, a.q * b.q]
+    }
+}
+
 @Suite struct OrientationTests {
     @Test func `the sign agrees with every published fixture`() throws {
         guard
@@ -53,6 +66,55 @@ import Testing
             #expect(orientation(a, b, Coordinate(x: 0.2 * scale, y: 0.2 * scale)) == 0)
             #expect(orientation(a, b, Coordinate(x: 0.2 * scale, y: (0.2 * scale).nextUp)) > 0)
             #expect(orientation(a, b, Coordinate(x: 0.2 * scale, y: (0.2 * scale).nextDown)) < 0)
+        }
+    }
+
+    private static func sign(_ number: Double) -> Int { number > 0 ? 1 : number < 0 ? -1 : 0 }
+
+    @Test func `every scale of each axis gives the sign of the whole numbers below it`() {
+        let seed = UInt64.random(in: .min ... .max)
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<20_000 {
+            let reach = Int.random(in: 1...1000, using: &random)
+            let c = (0..<6).map { _ in Int.random(in: -reach...reach, using: &random) }
+            let scales = (0..<2).map { _ in Int.random(in: -1074...1013, using: &random) }
+            func at(_ index: Int) -> Coordinate {
+                Coordinate(
+                    x: Double(sign: .plus, exponent: scales[0], significand: 1) * Double(c[index]),
+                    y: Double(sign: .plus, exponent: scales[1], significand: 1)
+                        * Double(c[index + 1]))
+            }
+
+            let turn = orientation(at(0), at(2), at(4))
+
+            let expected = (c[0] - c[4]) * (c[3] - c[5]) - (c[1] - c[5]) * (c[2] - c[4])
+            #expect(Self.sign(turn) == expected.signum(), "\(c) by \(scales), seed \(seed)")
+        }
+    }
+
+    @Test func `the smallest and the largest numbers beside each other lose nothing`() {
+        let seed = UInt64.random(in: .min ... .max)
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<20_000 {
+            let exponent = Int.random(in: -900...1020, using: &random)
+            let unit = Double(sign: .plus, exponent: exponent, significand: 1)
+            let mixed = (0..<6).map { _ in
+                let number = Int.random(in: -3...3, using: &random)
+                return Bool.random(using: &random) ? Mixed(p: number) : Mixed(q: number)
+            }
+            func at(_ index: Int) -> Coordinate {
+                let ordinates = mixed[index...index + 1].map {
+                    Double($0.p) * unit + Double($0.q) * .leastNonzeroMagnitude
+                }
+                return Coordinate(x: ordinates[0], y: ordinates[1])
+            }
+
+            let turn = orientation(at(0), at(2), at(4))
+
+            let left = (mixed[0] - mixed[4]) * (mixed[3] - mixed[5])
+            let right = (mixed[1] - mixed[5]) * (mixed[2] - mixed[4])
+            let expected = zip(left, right).lazy.map { ($0 - $1).signum() }.first { $0 != 0 } ?? 0
+            #expect(Self.sign(turn) == expected, "\(mixed), unit 2^\(exponent), seed \(seed)")
         }
     }
 }
