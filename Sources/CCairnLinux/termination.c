@@ -5,14 +5,16 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t termination_fd = -1;
-static volatile sig_atomic_t termination_count = 0;
+// Two threads may each be in the handler, for one signal each.
+static atomic_int termination_count = 0;
 
 static void on_termination(int number) {
-    if (termination_count++ > 0) _exit(128 + number);
+    if (atomic_fetch_add(&termination_count, 1) > 0) _exit(128 + number);
     int kept = errno;
     uint64_t one = 1;
     ssize_t written = write(termination_fd, &one, sizeof one);

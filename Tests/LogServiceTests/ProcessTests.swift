@@ -172,16 +172,20 @@ private final class Acknowledged: Sendable {
 
     @Test func `a second signal ends it at once`() async throws {
         let client = try LogClient(scratch.site)
-        let logd = try LogdProcess(scratch.site)
-        _ = try await client.log.head(timeout: .seconds(30))
-        // Stopped, it cannot end in an orderly way between the two signals.
-        logd.signal(SIGSTOP)
-        logd.signal(SIGTERM)
-        logd.signal(SIGINT)
-        logd.signal(SIGCONT)
-
-        let status = logd.waitForExit().status
-        #expect(status == 128 + SIGINT || status == 128 + SIGTERM)
+        // With nothing to do the orderly end may come before the second signal is seen; not always.
+        for _ in 0..<50 {
+            let logd = try LogdProcess(scratch.site)
+            _ = try await client.log.head(timeout: .seconds(30))
+            // Stopped, it has both before it does anything.
+            logd.signal(SIGSTOP)
+            logd.signal(SIGTERM)
+            logd.signal(SIGINT)
+            logd.signal(SIGCONT)
+            let status = logd.waitForExit().status
+            if status == 128 + SIGINT || status == 128 + SIGTERM { return }
+            try #require(status == 0)
+        }
+        Issue.record("a second signal never ended it")
     }
 
     @Test func `a subscriber without a log says so, and recovers by itself`() async throws {
