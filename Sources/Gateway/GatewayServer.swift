@@ -102,10 +102,9 @@ public final class GatewayServer: Sendable {
         await group.withLock { $0 }?.triggerGracefulShutdown()
     }
 
-    /// Half as many threads as processors: the other half is for the processes that find the answers, and
-    /// fewer threads with more to do at each wake-up spend less on waking up.
+    /// One for each processor: most answers are found on them.
     private static let eventLoops = MultiThreadedEventLoopGroup(
-        numberOfThreads: max(1, System.coreCount / 2))
+        numberOfThreads: System.coreCount)
 
     private static func explain(_ code: CInt, _ configuration: Configuration) -> String {
         let place = "\(configuration.host):\(configuration.port)"
