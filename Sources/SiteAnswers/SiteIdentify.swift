@@ -87,7 +87,7 @@ public final class SiteIdentify: Sendable {
         else { return nil }
         let start = MonotonicClock.nanoseconds()
         let outcome = try engine.answerAtOnce(
-            request, in: map, isStale: request.asOf == nil && isStale()
+            request, in: map, isStale: mayBeStale(request)
         ) { [pace] in MonotonicClock.nanoseconds() - start > pace.tryLimit }
         switch outcome {
         case .answer(let answer):
@@ -98,6 +98,9 @@ public final class SiteIdentify: Sendable {
         }
         return nil
     }
+
+    /// What is known of a past sequence number cannot have changed unnoticed; what came before a time can.
+    private func mayBeStale(_ request: IdentifyRequest) -> Bool { request.at == nil && isStale() }
 
     /// The map that a request is about, where that takes neither waiting nor reading.
     private func mapAtHand(_ request: IdentifyRequest) -> MapDescription? {
@@ -131,8 +134,7 @@ public final class SiteIdentify: Sendable {
         waiting: Waiting = { $0() }, remotes: IdentifyEngine.RemoteProvider? = nil,
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws(Failure) -> IdentifyAnswer {
-        // What is known of the past cannot have changed unnoticed.
-        let isStale = request.at == nil && isStale()
+        let isStale = mayBeStale(request)
         guard let map = try map(request, until: deadline, waiting) else {
             let when = request.asOf.map { " at \($0)" } ?? ""
             throw Failure(.notFound, "there is no map '\(request.map)'\(when)")

@@ -35,8 +35,8 @@ struct JobWatching {
     let id: JobID
     let until: Double
 
-    /// After so long without a word the job is read: what is published may be lost.
-    private static let silence = Duration.seconds(2)
+    /// So often the job is read as well: what is published may be lost.
+    private static let readInterval = Duration.seconds(2)
 
     func run() async throws {
         let drawsBar = !session.output.isJSON && StandardStream.output.isTerminal
@@ -46,7 +46,7 @@ struct JobWatching {
         let live = try client.live(job: id)
         let hearing = Task { for await job in live { feed.yield(job) } }
         let reminding = Task {
-            while (try? await Task.sleep(for: Self.silence)) != nil { feed.yield(nil) }
+            while (try? await Task.sleep(for: Self.readInterval)) != nil { feed.yield(nil) }
         }
         defer {
             hearing.cancel()
