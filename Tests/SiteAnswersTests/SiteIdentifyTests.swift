@@ -135,6 +135,10 @@ private final class FedSite: Sendable {
         fed.isStale.store(true, ordering: .relaxed)
         #expect(try site.identifyAtOnce(fed.request())?.isStale == true)
         #expect(try site.identifyAtOnce(fed.request { $0.at = 4 })?.isStale == false)
+        let timed = fed.request { $0.atTime = Timestamp(microseconds: 60_000_000) }
+        let leisurely = try site.identify(timed)
+        #expect(leisurely.isStale, "more may have happened until then")
+        #expect(try site.identifyAtOnce(timed) == leisurely)
     }
 
     @Test func `the past is answered at once while it is remembered`() throws {
