@@ -183,6 +183,18 @@ import Testing
         }
     }
 
+    @Test func `nothing lies at the root but what belongs there`() throws {
+        let belongs: Set = [
+            ".ci", ".editorconfig", ".gitignore", ".swift-format", "Docs", "Examples", "LICENSE",
+            "Package.swift", "README.md", "Sources", "Tests", "deploy",
+        ]
+        let leftByTools: Set = [".git", ".swiftpm", ".vscode", "Package.resolved", "site"]
+        let strangers = try FileManager.default.contentsOfDirectory(atPath: Repository.root)
+            .filter { !belongs.contains($0) && !leftByTools.contains($0) }
+            .filter { !$0.hasPrefix(".build") }
+        #expect(strangers.sorted() == [])
+    }
+
     @Test func `places to look`() {
         for file in sources where file.lines.count > 600 {
             print("\(file.path): \(file.lines.count) lines")
