@@ -165,7 +165,10 @@ let testTargets: [Target] = [
     tests("ZeroMQTests", ["ZeroMQ", "Platform", "TestKit"]),
     tests("BusTests", ["Bus", "CairnModel", "Platform", "ZeroMQ", "TestKit"]),
     tests("SiteTests", ["Site", "CairnModel", "Platform", "TestKit"]),
-    tests("EventLogTests", ["EventLog", "CairnModel", "Platform", "SQLite", "TestKit"]),
+    .target(name: "PowerCutDisk", dependencies: ["CSQLite"], path: "Tests/PowerCutDisk"),
+    tests(
+        "EventLogTests",
+        ["EventLog", "CairnModel", "Platform", "PowerCutDisk", "SQLite", "TestKit"]),
     tests(
         "LogServiceTests",
         [

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import FoundationEssentials
+
+/// Which seeds a randomised test runs.
+///
+/// `CAIRN_SEED=7` repeats one, as a failure printed it; `CAIRN_SEEDS=10000` runs so many instead of
+/// the number the test gives.
+public enum Seeds {
+    /// The seeds from `first` on, `count` of them unless the environment says otherwise.
+    public static func chosen(_ count: Int, from first: UInt64 = 1) -> [UInt64] {
+        let environment = ProcessInfo.processInfo.environment
+        if let one = environment["CAIRN_SEED"].flatMap(UInt64.init) { return [one] }
+        let count = environment["CAIRN_SEEDS"].flatMap(Int.init) ?? count
+        return (0..<UInt64(max(1, count))).map { first + $0 }
+    }
+}
