@@ -300,8 +300,10 @@ class Channel {
     }
 
     /// Removes the socket's file (libzmq 4.3.4 leaves it behind), then gives up the lock.
+    ///
+    /// Where another process has replaced the lock, the file is that one's.
     func releasePath(removingLock: Bool = false) {
-        guard let lock = lock.take() else { return }
+        guard let lock = lock.take(), lock.isInPlace else { return }
         try? FileManager.default.removeItem(atPath: path)
         lock.release(removingFile: removingLock)
     }

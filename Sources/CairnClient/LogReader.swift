@@ -18,17 +18,35 @@ public struct LogReader: Sendable {
     /// Appends several streams' events together or not at all.
     ///
     /// When no answer comes it asks again, under the same event ids, so that at most one copy gets
-    /// in. Throws `conflict` (an expected version does not hold; details have `actual=…`), `idReused`,
+    /// in. Throws `conflict` (an expected version does not hold; details have `actual=…`), `fenced`
+    /// (somebody else has claimed a category: append no more), `idReused`,
     /// `invalidParameter`, `tooLarge`, `noSpace`, or `logUnavailable` when there was no answer in
     /// time: then nothing is known, and the same append may be tried again later.
     ///
-    /// - Parameter timeout: How long to go on asking.
+    /// - Parameters:
+    ///   - appends: What to append to which streams.
+    ///   - claim: The claim under which this process writes the streams' category; nil for a
+    ///     category that has no single writer.
+    ///   - timeout: How long to go on asking.
     @discardableResult
     public func append(
-        _ appends: [StreamAppend], timeout: Duration = .seconds(10)
+        _ appends: [StreamAppend], under claim: WriterClaim? = nil,
+        timeout: Duration = .seconds(10)
     ) async throws(Failure) -> AppendResult {
         try await ask(
-            "append", AppendRequest(appends: appends), as: AppendResult.self, timeout: timeout)
+            "append",
+            AppendRequest(appends: appends, epochs: claim.map { [$0.category: $0.epoch] }),
+            as: AppendResult.self, timeout: timeout)
+    }
+
+    /// Becomes the only writer of a category: whoever wrote it before is fenced from now on.
+    ///
+    /// Read the category afterwards: nothing can come in between. Throws `logUnavailable` when there
+    /// was no answer in time; the same claim may be made again.
+    public func claim(
+        _ request: ClaimRequest, timeout: Duration = .seconds(10)
+    ) async throws(Failure) -> WriterClaim {
+        try await ask("claim", request, as: WriterClaim.self, timeout: timeout)
     }
 
     /// Appends to one stream; otherwise as `append(_:timeout:)`.

@@ -43,6 +43,8 @@ public struct Failure: Error, Hashable, Sendable, Codable, CustomStringConvertib
         public static let notFound = Code(rawValue: "notFound")
         /// The command contradicts the present state (name taken, job ended).
         public static let conflict = Code(rawValue: "conflict")
+        /// Another writer has taken over the streams; whoever gets this must append no more.
+        public static let fenced = Code(rawValue: "fenced")
         /// An event id that the log holds already, with another content or in another append.
         public static let idReused = Code(rawValue: "idReused")
         /// The request or answer is larger than a stated bound.

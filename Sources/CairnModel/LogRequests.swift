@@ -1,13 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+public import FoundationEssentials
+
 /// Asks the log to append; the body of `append`.
 public struct AppendRequest: Hashable, Sendable, Codable {
     /// Appended together or not at all, in this order.
     public var appends: [StreamAppend]
+    /// The epochs under which the asker writes, by category.
+    ///
+    /// A category that somebody has claimed takes appends under its newest epoch only; one that
+    /// nobody has claimed takes those of every writer that names no epoch for it.
+    public var epochs: [String: Int64]?
 
     /// Makes a request.
-    public init(appends: [StreamAppend]) { self.appends = appends }
+    public init(appends: [StreamAppend], epochs: [String: Int64]? = nil) {
+        self.appends = appends
+        self.epochs = epochs
+    }
+}
+
+/// Asks the log for the right to append to the streams of a category, from now on and alone; the
+/// body of `claim`.
+public struct ClaimRequest: Hashable, Sendable, Codable {
+    /// The category, `map`.
+    public var category: String
+    /// Chosen afresh by each process that writes; the same claim again gives the same epoch.
+    public var instance: UUID
+    /// Who it is, for people: `cairn-mapstate/0.1.0`.
+    public var holder: String
+
+    /// Makes a request.
+    public init(category: String, instance: UUID, holder: String) {
+        self.category = category
+        self.instance = instance
+        self.holder = holder
+    }
+}
+
+/// The right to append to the streams of a category until somebody else claims it; the answer to
+/// `claim`.
+public struct WriterClaim: Hashable, Sendable, Codable {
+    /// The category.
+    public var category: String
+    /// 1 for its first writer, one more for each later one.
+    public var epoch: Int64
+    /// The process that claimed.
+    public var instance: UUID
+    /// Who it is, for people.
+    public var holder: String
+    /// The last global position when it was claimed: earlier writers can add nothing after it.
+    public var after: Int64
+
+    /// Makes an answer.
+    public init(
+        category: String, epoch: Int64, instance: UUID, holder: String, after: Int64
+    ) {
+        self.category = category
+        self.epoch = epoch
+        self.instance = instance
+        self.holder = holder
+        self.after = after
+    }
 }
 
 /// Asks the log for events in order; the body of `read`.

@@ -39,7 +39,7 @@ public final class Daemon: Sendable {
     /// Runs a process to its end and exits with its status; never returns.
     ///
     /// 0: `body` returned. 64: no site was named. 69: something it needs is unavailable. 75: the
-    /// process may run once per site and already does. 1: any other failure. Every failure is one
+    /// process may run once per site and already does, or another has taken over its writing. 1: any other failure. Every failure is one
     /// sentence on standard error. The first SIGTERM or SIGINT ends `untilShutdown()`; a second one
     /// ends the process at once, which must be as safe as `kill -9`.
     ///
@@ -108,6 +108,7 @@ extension Daemon {
     private static func status(of failure: Failure) -> Int32 {
         switch failure.code {
         case .unavailable, .logUnavailable, .timedOut: 69
+        case .fenced: 75
         default: 1
         }
     }

@@ -16,6 +16,7 @@ protocol CommittedLog {
 /// A refused append leaves the plan as it was.
 struct BatchPlan<Log: CommittedLog> {
     private let log: Log
+    private let writers: Writers
     private let time: Timestamp
     private var head: Int64
     private var heads: [StreamName: Int64] = [:]
@@ -24,15 +25,18 @@ struct BatchPlan<Log: CommittedLog> {
     private(set) var records: [RecordedEvent] = []
 
     /// Plans for a log with the given head, at a time not before the head's.
-    init(log: Log, head: Int64, time: Timestamp) {
+    init(log: Log, writers: Writers, head: Int64, time: Timestamp) {
         self.log = log
+        self.writers = writers
         self.head = head
         self.time = time
     }
 
-    mutating func add(_ appends: [StreamAppend]) throws(Failure) -> AppendResult {
+    mutating func add(_ request: AppendRequest) throws(Failure) -> AppendResult {
+        let appends = request.appends
         try AppendLimits.check(appends)
         if let earlier = try earlierAppend(of: appends) { return earlier }
+        try writers.admit(request)
         var newHeads: [StreamName: Int64] = [:]
         var newRecords: [RecordedEvent] = []
         for append in appends {

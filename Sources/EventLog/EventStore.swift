@@ -39,14 +39,24 @@ public protocol EventStore: EventReader {
     /// Each is atomic over its streams; one that is refused leaves no trace and does not touch its
     /// neighbours. Global positions are given out without a gap. When this returns, what is said to
     /// be appended is durable.
-    func append(batch: [[StreamAppend]]) -> CommittedBatch
+    func append(batch: [AppendRequest]) -> CommittedBatch
+
+    /// Makes the asker the only writer of a category and fences the one before it; durable when it
+    /// returns.
+    ///
+    /// An instance that has claimed before gets its epoch of then, even where that has been fenced
+    /// meanwhile: a request that arrives twice does no harm. Throws `invalidParameter`, `tooLarge`,
+    /// `noSpace`, `internal`.
+    func claim(_ request: ClaimRequest) throws(Failure) -> WriterClaim
 }
 
 extension EventStore {
     /// Appends once; throws the refusal.
     @discardableResult
-    public func append(_ appends: [StreamAppend]) throws(Failure) -> AppendResult {
-        try append(batch: [appends]).results[0].get()
+    public func append(
+        _ appends: [StreamAppend], epochs: [String: Int64]? = nil
+    ) throws(Failure) -> AppendResult {
+        try append(batch: [AppendRequest(appends: appends, epochs: epochs)]).results[0].get()
     }
 }
 
@@ -55,7 +65,7 @@ public struct CommittedBatch: Sendable {
     /// One result for each append, in their order.
     ///
     /// Refusals: `conflict` (expected version; details hold `actual=<last position>` or
-    /// `actual=none`), `idReused`, `invalidParameter`, `tooLarge`, `noSpace`, `corrupt`,
+    /// `actual=none`), `fenced` (details hold `epoch=<the newest>`), `idReused`, `invalidParameter`, `tooLarge`, `noSpace`, `corrupt`,
     /// `internal`.
     public var results: [Result<AppendResult, Failure>]
     /// What is new in the log, in its order.

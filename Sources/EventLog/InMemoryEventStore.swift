@@ -20,17 +20,18 @@ public final class InMemoryEventStore: EventStore {
     private var positions: [UUID: Int] = [:]
     private var batches: [Batch] = []
     private var chain = HashChain()
+    private var writers = Writers()
 
     /// An empty log; `clock` gives the time of each commit.
     public init(clock: @escaping () -> Timestamp) { self.clock = clock }
 
     /// Commits several independent appends at once.
-    public func append(batch: [[StreamAppend]]) -> CommittedBatch {
+    public func append(batch: [AppendRequest]) -> CommittedBatch {
         var plan = BatchPlan(
-            log: self, head: Int64(records.count),
+            log: self, writers: writers, head: Int64(records.count),
             time: max(clock(), records.last?.recordedAt ?? Timestamp(microseconds: .min)))
-        let results = batch.map { appends in
-            Result { () throws(Failure) in try plan.add(appends) }
+        let results = batch.map { request in
+            Result { () throws(Failure) in try plan.add(request) }
         }
         do {
             try keep(plan.records)
@@ -49,6 +50,13 @@ public final class InMemoryEventStore: EventStore {
             records.append(record)
         }
         batches.append(Batch(last: Int64(records.count), hash: chain.value))
+    }
+
+    /// Makes the asker the only writer of a category.
+    public func claim(_ request: ClaimRequest) throws(Failure) -> WriterClaim {
+        let claim = try writers.claim(for: request, after: head())
+        writers.keep(claim)
+        return claim
     }
 
     /// The last global position.

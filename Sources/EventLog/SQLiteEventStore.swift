@@ -23,6 +23,7 @@ public final class SQLiteEventStore: EventStore {
     private var insertEvent: Statement
     private var insertBatch: Statement
     private var numbers: NumberTable
+    private var writers: Writers
     private var bytesSinceCheckpoint = 0
 
     /// Opens the log, making it when the file is missing.
@@ -55,6 +56,7 @@ public final class SQLiteEventStore: EventStore {
             insertBatch = try connection.prepare(
                 "INSERT INTO batch (last, first, hash) VALUES (?1, ?2, ?3)")
             numbers = try NumberTable(connection)
+            writers = try Writers(stored: connection)
             let tail = try Self.tail(connection)
             (committedHead, lastCommit, chain) = tail
         } catch {
@@ -113,10 +115,11 @@ public final class SQLiteEventStore: EventStore {
     // MARK: Appending
 
     /// Commits several independent appends at once.
-    public func append(batch: [[StreamAppend]]) -> CommittedBatch {
-        var plan = BatchPlan(log: reader, head: committedHead, time: max(clock(), lastCommit))
-        let results = batch.map { appends in
-            Result { () throws(Failure) in try plan.add(appends) }
+    public func append(batch: [AppendRequest]) -> CommittedBatch {
+        var plan = BatchPlan(
+            log: reader, writers: writers, head: committedHead, time: max(clock(), lastCommit))
+        let results = batch.map { request in
+            Result { () throws(Failure) in try plan.add(request) }
         }
         guard !plan.records.isEmpty else { return CommittedBatch(results: results, events: []) }
         do {
@@ -129,9 +132,9 @@ public final class SQLiteEventStore: EventStore {
     }
 
     /// After a group could not be committed: what fits on a full disk alone still gets in.
-    private func appendSingly(_ batch: [[StreamAppend]]) -> CommittedBatch {
-        batch.reduce(into: CommittedBatch(results: [], events: [])) { whole, appends in
-            let part = append(batch: [appends])
+    private func appendSingly(_ batch: [AppendRequest]) -> CommittedBatch {
+        batch.reduce(into: CommittedBatch(results: [], events: [])) { whole, request in
+            let part = append(batch: [request])
             whole.results += part.results
             whole.events += part.events
         }
@@ -175,6 +178,20 @@ public final class SQLiteEventStore: EventStore {
         try insertEvent.bind(10, record.data)
         try insertEvent.bind(11, Int64(record.checksum))
         try insertEvent.run()
+    }
+
+    /// Makes the asker the only writer of a category.
+    public func claim(_ request: ClaimRequest) throws(Failure) -> WriterClaim {
+        let claim = try writers.claim(for: request, after: committedHead)
+        do {
+            try connection.transaction { () throws(SQLiteError) in
+                try Writers.store(claim, in: connection)
+            }
+        } catch {
+            throw Failure(log: error)
+        }
+        writers.keep(claim)
+        return claim
     }
 
     // MARK: Checkpoints

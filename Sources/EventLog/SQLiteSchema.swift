@@ -11,7 +11,7 @@ enum SQLiteSchema {
     /// `CRNL`, in the file's header.
     static let applicationID: Int64 = 0x4352_4e4c
     /// The newest form of the tables that this build knows.
-    static let version: Int64 = 1
+    static let version: Int64 = 2
 
     static let tables = """
         CREATE TABLE stream (
@@ -45,6 +45,40 @@ enum SQLiteSchema {
         ) STRICT;
         """
 
+    /// What version 2 has beyond version 1.
+    ///
+    /// Incarnation 1 of every log begins before its first event; the other tables begin empty.
+    static let additionsOfVersion2 = """
+        CREATE TABLE writer (
+            category TEXT NOT NULL,
+            epoch INTEGER NOT NULL,
+            instance BLOB NOT NULL,
+            holder TEXT NOT NULL,
+            after INTEGER NOT NULL,
+            PRIMARY KEY (category, epoch),
+            UNIQUE (category, instance)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE incarnation (
+            number INTEGER PRIMARY KEY,
+            id BLOB NOT NULL UNIQUE,
+            after INTEGER NOT NULL
+        ) STRICT;
+        INSERT INTO incarnation (number, id, after) VALUES (1, randomblob(16), 0);
+        CREATE TABLE archive (
+            last INTEGER PRIMARY KEY,
+            first INTEGER NOT NULL,
+            name TEXT NOT NULL,
+            byte_count INTEGER NOT NULL,
+            file_hash BLOB NOT NULL
+        ) STRICT;
+        CREATE TABLE archived_event (
+            id BLOB PRIMARY KEY,
+            position INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        ALTER TABLE stream ADD COLUMN archived INTEGER NOT NULL DEFAULT -1;
+        ALTER TABLE category ADD COLUMN archived INTEGER NOT NULL DEFAULT 0;
+        """
+
     /// Settings that belong to a connection, not to the file.
     static let writerSettings = """
         PRAGMA synchronous = FULL;
@@ -55,14 +89,15 @@ enum SQLiteSchema {
         PRAGMA temp_store = MEMORY;
         """
 
-    /// Makes the tables in an empty file, or checks that the file is a log this build knows.
+    /// Makes the tables in an empty file, adds what an older build's file lacks, or checks that the
+    /// file is a log this build knows.
     ///
     /// The connection is ready for writing afterwards.
     static func prepare(_ connection: Connection) throws(Failure) {
         let path = connection.path
         do throws(SQLiteError) {
             let isEmpty = try connection.integer("SELECT count(*) FROM sqlite_schema") == 0
-            if !isEmpty { try check(connection) }
+            let found = isEmpty ? 0 : try check(connection)
             try connection.execute(isEmpty ? "PRAGMA page_size = 8192" : "")
             let mode = try connection.text("PRAGMA journal_mode = WAL")
             guard mode == "wal" else {
@@ -71,20 +106,22 @@ enum SQLiteSchema {
                     reason: "the file system does not support a write-ahead log")
             }
             try connection.execute(writerSettings)
-            if isEmpty {
-                try connection.transaction { () throws(SQLiteError) in
-                    try connection.execute(tables)
-                    try connection.execute("PRAGMA application_id = \(applicationID)")
-                    try connection.execute("PRAGMA user_version = \(version)")
-                }
+            guard found < version else { return }
+            try connection.transaction { () throws(SQLiteError) in
+                if isEmpty { try connection.execute(tables) }
+                try connection.execute(additionsOfVersion2)
+                try connection.execute("PRAGMA application_id = \(applicationID)")
+                try connection.execute("PRAGMA user_version = \(version)")
             }
         } catch {
             throw opening(path, error)
         }
     }
 
-    /// Refuses a file that is another program's or a newer build's.
-    static func check(_ connection: Connection) throws(SQLiteError) {
+    /// Refuses a file that is another program's or a newer build's; returns the version of its
+    /// tables.
+    @discardableResult
+    static func check(_ connection: Connection) throws(SQLiteError) -> Int64 {
         guard try connection.integer("PRAGMA application_id") == applicationID else {
             throw SQLiteError(
                 extendedCode: notALog, operation: "open", reason: "it is another program's database"
@@ -96,6 +133,7 @@ enum SQLiteSchema {
                 extendedCode: newerSchema, operation: "open",
                 reason: "it has schema \(found); this build knows schema \(version)")
         }
+        return found
     }
 
     private static let notALog: Int32 = 26

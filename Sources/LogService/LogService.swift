@@ -53,15 +53,16 @@ public final class LogService: Sendable {
     ) {
         do throws(Failure) {
             switch try request.metadata().operation {
-            case "append": try writer.enqueue(request)
+            case "append": try writer.enqueue(.append, request)
+            case "claim": try writer.enqueue(.claim, request)
             case "read": try readers.enqueue(.read, request)
             case "verify": try readers.enqueue(.verify, request)
             case "head": request.reply(encoding: tail.head)
             case let other:
                 throw Failure(
                     .notFound,
-                    "the log has no operation '\(other.prefix(40))'; it has append, read, head and "
-                        + "verify")
+                    "the log has no operation '\(other.prefix(40))'; it has append, claim, read, head "
+                        + "and verify")
             }
         } catch {
             request.reply(failure: error)

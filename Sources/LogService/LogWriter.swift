@@ -18,7 +18,14 @@ final class LogWriter: Sendable {
     static let commitCapacity = 512
     static let commitByteCapacity = 1 << 20
 
-    private let queue = BlockingQueue<IncomingRequest>(capacity: queueCapacity)
+    /// What the writer thread does.
+    enum Operation: Sendable {
+        case append
+        case claim
+    }
+
+    private typealias Task = (operation: Operation, request: IncomingRequest)
+    private let queue = BlockingQueue<Task>(capacity: queueCapacity)
     private let queuedByteCount = Atomic<Int>(0)
     private let isStopping = Atomic<Bool>(false)
     /// Nil once stopped: the file is closed and its lock given back.
@@ -40,11 +47,12 @@ final class LogWriter: Sendable {
         }
     }
 
-    /// Takes an append; throws `busy` when the queue is full, `draining` at the end.
-    func enqueue(_ request: IncomingRequest) throws(Failure) {
+    /// Takes an append or a claim, which are done in the order in which they come; throws `busy` when
+    /// the queue is full, `draining` at the end.
+    func enqueue(_ operation: Operation, _ request: IncomingRequest) throws(Failure) {
         let size = request.message.payload.count
         let before = queuedByteCount.wrappingAdd(size, ordering: .relaxed).oldValue
-        guard before + size <= Self.queueByteCapacity, queue.tryPush(request) else {
+        guard before + size <= Self.queueByteCapacity, queue.tryPush((operation, request)) else {
             queuedByteCount.wrappingSubtract(size, ordering: .relaxed)
             if isStopping.load(ordering: .relaxed) {
                 throw Failure(.draining, "the log is shutting down")
@@ -73,38 +81,60 @@ final class LogWriter: Sendable {
 
     private func run() {
         while true {
-            let requests = queue.popBatch(limit: Self.commitCapacity)
-            guard !requests.isEmpty else { return }
-            var rest = requests[...]
-            while !rest.isEmpty {
+            let tasks = queue.popBatch(limit: Self.commitCapacity)
+            guard !tasks.isEmpty else { return }
+            for task in tasks {
+                queuedByteCount.wrappingSubtract(
+                    task.request.message.payload.count, ordering: .relaxed)
+            }
+            var rest = tasks[...]
+            while let first = rest.first {
+                guard first.operation == .append else {
+                    claim(rest.removeFirst().request)
+                    continue
+                }
                 var byteCount = 0
-                let group = rest.prefix { request in
-                    defer { byteCount += request.message.payload.count }
-                    return byteCount < Self.commitByteCapacity
+                let group = rest.prefix { task in
+                    defer { byteCount += task.request.message.payload.count }
+                    return task.operation == .append && byteCount < Self.commitByteCapacity
                 }
                 rest = rest.dropFirst(group.count)
-                commit(Array(group))
+                commit(group.map(\.request))
             }
             if queue.count == 0 { checkpointIfDue() }
         }
     }
 
-    private func commit(_ requests: [IncomingRequest]) {
-        for request in requests {
-            queuedByteCount.wrappingSubtract(
-                request.message.payload.count, ordering: .relaxed)
+    private func claim(_ request: IncomingRequest) {
+        do throws(Failure) {
+            let asked = try request.message.decode(ClaimRequest.self)
+            let claim = try store.withLock { store throws(Failure) in try store?.claim(asked) }
+            guard let claim else { throw Failure(.draining, "the log is shutting down") }
+            logger.info(
+                "claimed",
+                metadata: [
+                    "category": "\(claim.category)", "epoch": "\(claim.epoch)",
+                    "holder": "\(claim.holder)",
+                ])
+            request.reply(encoding: claim)
+        } catch {
+            report(error)
+            request.reply(failure: error)
         }
-        var asked: [(request: IncomingRequest, appends: [StreamAppend])] = []
+    }
+
+    private func commit(_ requests: [IncomingRequest]) {
+        var asked: [(request: IncomingRequest, append: AppendRequest)] = []
         for request in requests {
             do throws(Failure) {
-                asked.append((request, try request.message.decode(AppendRequest.self).appends))
+                asked.append((request, try request.message.decode(AppendRequest.self)))
             } catch {
                 request.reply(failure: error)
             }
         }
         failpoints.pass("log.beforeCommit")
         let committed = store.withLock { store in
-            store?.append(batch: asked.map(\.appends)) ?? CommittedBatch(results: [], events: [])
+            store?.append(batch: asked.map(\.append)) ?? CommittedBatch(results: [], events: [])
         }
         failpoints.pass("log.afterCommitBeforeReply")
         tail.commit(committed.events)

@@ -16,6 +16,10 @@ final class MapLog {
     private(set) var state = MapsState()
     /// Whether the log may hold map events that `state` lacks.
     private(set) var isBehind = true
+    /// Why this process may not append any more: another has taken over.
+    private(set) var fault: Failure?
+    private var claim: WriterClaim?
+    private let instance = UUID.timeOrdered()
 
     private static let producer = "cairn-mapstate/0.1.0"
     private static let pageSize = 1000
@@ -23,6 +27,14 @@ final class MapLog {
     private static let patience = Duration.seconds(8)
 
     init(log: LogReader) { self.log = log }
+
+    /// Becomes the one writer of maps, then folds what earlier ones have left; throws what claiming,
+    /// reading or folding throws.
+    func takeOver() async throws(Failure) {
+        claim = try await log.claim(
+            ClaimRequest(category: "map", instance: instance, holder: Self.producer))
+        try await catchUp()
+    }
 
     /// Folds what the log holds beyond the state; throws what reading or folding throws.
     func catchUp() async throws(Failure) {
@@ -40,7 +52,8 @@ final class MapLog {
     /// returns the global position of the last.
     ///
     /// Throws `conflict` when the stream has moved on, `logUnavailable` when the outcome is not known;
-    /// in both cases the state is behind.
+    /// in both cases the state is behind. Throws `unavailable` when another process has taken over, so
+    /// that whoever asked turns to that one; ``fault`` says so from then on.
     func append(
         _ events: [MapEvent], to map: MapName, because request: MapCommandRequest?
     ) async throws(Failure) -> Int64 {
@@ -58,8 +71,14 @@ final class MapLog {
         isBehind = true
         let result: AppendResult
         do throws(Failure) {
-            result = try await log.append([append], timeout: Self.patience)
+            result = try await log.append([append], under: claim, timeout: Self.patience)
         } catch {
+            if error.code == .fenced {
+                fault = error
+                throw Failure(
+                    .unavailable, "another cairn-mapstate has taken over: nothing was changed",
+                    details: [error.message])
+            }
             guard error.isRetriable else { throw error }
             throw Failure(
                 .logUnavailable,

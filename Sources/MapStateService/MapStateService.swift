@@ -41,7 +41,7 @@ public actor MapStateService {
     ///
     /// Waits for the log as long as it is away. Throws `Failure`: `corrupt` or `newerVersion` when
     /// the log holds map events that cannot be followed, `conflict` when another process serves
-    /// `map.req`.
+    /// `map.req`, `fenced` when another has claimed the maps.
     public func run() async throws(Failure) {
         guard try await foldAtStart() else { return }
         let inbox = inbox
@@ -58,10 +58,12 @@ public actor MapStateService {
             ])
         inbox.put(.wake)
         for await _ in inbox.signals {
-            for item in inbox.takeAll() { await handle(item) }
+            for item in inbox.takeAll() where log.fault == nil { await handle(item) }
+            if log.fault != nil { break }
         }
         timer?.cancel()
         loader.stop()
+        if let fault = log.fault { throw fault }
     }
 
     /// Ends ``run()``; commands that wait are answered `draining`.
@@ -71,7 +73,7 @@ public actor MapStateService {
     private func foldAtStart() async throws(Failure) -> Bool {
         while true {
             do throws(Failure) {
-                try await log.catchUp()
+                try await log.takeOver()
                 return true
             } catch {
                 guard error.isRetriable else { throw error }

@@ -64,6 +64,10 @@ public struct FileLock: ~Copyable, Sendable {
         self.path = path
     }
 
+    /// Whether the file that is locked is still the one at its path; false once somebody has removed or
+    /// replaced it, so that others can lock that path.
+    public var isInPlace: Bool { Self.isStillAt(path, descriptor) }
+
     /// Gives the lock back; with `removingFile` the file goes too.
     public consuming func release(removingFile: Bool = false) {
         if removingFile { unsafe _ = unlink(path) }

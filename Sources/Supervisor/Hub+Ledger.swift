@@ -33,6 +33,9 @@ struct LedgerState {
     static let commandBound = 1_000
 
     var isLoaded = false
+    /// The right to write jobs; nil before the log has given it.
+    var claim: WriterClaim?
+    let instance = UUID.timeOrdered()
     /// Why jobs cannot be followed: an event this build does not know.
     var fault: Failure?
     /// Whether the log answered when it was last asked.
@@ -48,6 +51,23 @@ extension Hub {
     private static let appendTimeout = Duration.seconds(2)
 
     // MARK: Reading
+
+    /// Becomes the one writer of jobs: what an earlier supervisor, stopped and woken again, still
+    /// wants to append is refused from then on.
+    func claimJobs() {
+        let request = ClaimRequest(
+            category: "job", instance: ledger.instance, holder: Self.producer)
+        ask("claim", request) { hub, answer in
+            do throws(Failure) {
+                hub.ledger.claim = try answer.get().decode(WriterClaim.self)
+                hub.loadJobs()
+            } catch {
+                hub.logger.notice("jobs not claimed yet", metadata: ["reason": "\(error)"])
+                guard error.isRetriable else { return hub.ledger.fault = error }
+                hub.after(.milliseconds(500)) { $0.claimJobs() }
+            }
+        }
+    }
 
     /// Folds every job event of the log; until that is done, nothing is decided about jobs.
     func loadJobs() {
@@ -154,7 +174,8 @@ extension Hub {
     private func send(_ append: StreamAppend, of job: JobID) {
         let isLease = append.events[0].type == JobChunkLeased.eventType
         failpoints.pass(isLease ? "supervisor.beforeLease" : "supervisor.beforeCommit")
-        ask("append", AppendRequest(appends: [append])) { hub, answer in
+        let epochs = ledger.claim.map { [$0.category: $0.epoch] }
+        ask("append", AppendRequest(appends: [append], epochs: epochs)) { hub, answer in
             do throws(Failure) {
                 hub.committed(job, try answer.get().decode(AppendResult.self))
             } catch {
@@ -189,6 +210,10 @@ extension Hub {
     private func notCommitted(_ job: JobID, _ failure: Failure) {
         guard let (entry, append) = ledger.writers[job]?.underWay else { return }
         switch failure.code {
+        case .fenced:
+            // Workers and callers belong to the successor now: they hear nothing from here.
+            ledger.fault = failure
+            requestShutdown(failure)
         case .conflict, .idReused:
             logger.critical("somebody else writes this job", metadata: ["job": "\(job)"])
             requestShutdown(failure)

@@ -92,7 +92,7 @@ actor Hub {
         schedule(.milliseconds(250)) { $0.publishProgress() }
         schedule(.seconds(1)) { $0.everySecond() }
         announce()
-        loadJobs()
+        claimJobs()
     }
 
     private func schedule(
@@ -146,7 +146,7 @@ actor Hub {
         let end = ContinuousClock.now + limit
         while ContinuousClock.now < end {
             let owes = workers.values.contains { !$0.tasks.isEmpty || !$0.chunks.isEmpty }
-            guard owes || ledger.isWriting else { break }
+            guard owes || ledger.isWriting, ledger.fault?.code != .fenced else { break }
             try? await Task.sleep(for: .milliseconds(20))
         }
         for timer in timers { timer.cancel() }

@@ -71,6 +71,13 @@ func failure(_ body: () throws -> Void) -> Failure? {
     }
 }
 
+extension EventStore {
+    /// Appends of writers who have claimed nothing.
+    func append(batch: [[StreamAppend]]) -> CommittedBatch {
+        append(batch: batch.map { AppendRequest(appends: $0) })
+    }
+}
+
 extension EventReader {
     func everything() throws -> [RecordedEvent] {
         try read(ReadRange(after: 0, limit: .max >> 8, byteLimit: .max)).events

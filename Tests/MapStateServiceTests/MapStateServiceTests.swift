@@ -23,7 +23,8 @@ private final class RunningSite {
     private var log: LogService?
     private var mapBus: BusThread?
     private var maps: MapStateService?
-    private var work: Task<Void, any Error>?
+    /// The service that runs; throws what ended it.
+    private(set) var work: Task<Void, any Error>?
 
     init() throws {
         let path = "/tmp/cairn-maps-" + UUID().uuidString.prefix(8).lowercased()
@@ -259,28 +260,41 @@ private final class RunningSite {
         }
     }
 
-    @Test func `commands that reach the log by another way are seen before deciding`() async throws
+    @Test func `nobody else can write maps, until he takes over; then the service ends`()
+        async throws
     {
         try await run {
             try running.startLog()
             try running.startMaps()
             let client = running.client
+            let log = try LogReader(bus: client.bus)
             _ = try await client.command(map: world, .createMap)
             let event = LayerAdded(layer: 0, name: "Other", kind: .group, parent: nil, index: 0)
-            let _: AppendResult = try await client.request(
-                .logRequests, "append",
-                AppendRequest(appends: [
-                    StreamAppend(
-                        stream: .map(world), expected: .exact(0),
-                        events: [
-                            try event.newEvent(id: .timeOrdered(), metadata: EventMetadata())
-                        ])
-                ]))
+            let append = StreamAppend(
+                stream: .map(world), expected: .exact(0),
+                events: [try event.newEvent(id: .timeOrdered(), metadata: EventMetadata())])
+            await #expect {
+                try await log.append([append])
+            } throws: {
+                ($0 as? Failure)?.code == .fenced
+            }
 
-            let added = try await client.command(
-                map: world, .addGroup(name: "Mine", place: .init()))
+            let claim = try await log.claim(
+                ClaimRequest(category: "map", instance: UUID(), holder: "tests/1"))
+            try await log.append([append], under: claim)
+            let command = MapCommandRequest(
+                id: .timeOrdered(), map: world, command: .addGroup(name: "Mine", place: .init()))
+            let requester = try client.requester(.mapRequests)
+            await #expect {
+                try await requester.request(
+                    operation: "command", payload: CairnJSON.encode(command), timeout: .seconds(20))
+            } throws: {
+                ($0 as? Failure)?.code == .unavailable
+            }
 
-            #expect(added == MapCommandResult(sequence: 3, layer: 1))
+            let outcome = await running.work?.result
+            #expect(throws: Failure.self) { try outcome?.get() }
+            #expect(try await running.records().count == 2)
         }
     }
 
