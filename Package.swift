@@ -80,6 +80,7 @@ let tier3: [Target] = [
         "Remote",
         ["CairnModel", "Curl", "Dataset", "Expat", "Geometry", "PROJ", "Platform", "Site"]),
     library("EventLog", ["CairnModel", "Platform", "SQLite"]),
+    library("Recording", ["CairnModel", "Platform", "Site"]),
     library("Bus", ["CairnModel", "Platform", "ZeroMQ", collections]),
 ]
 
@@ -97,6 +98,7 @@ let tier4: [Target] = [
     library("Locator", ["CairnModel", "Geometry", "SpatialIndex", "Platform"]),
     library("Jobs", ["CairnModel"]),
     library("JobKinds", ["CairnModel", "Geometry", "Platform", "Site"]),
+    library("Replay", ["CairnModel", "Jobs", "MapState"]),
     library(
         "CairnClient",
         ["Bus", "CairnModel", "EventLog", "Geometry", "Jobs", "MapState", "Platform", "Site"]),
@@ -125,21 +127,22 @@ let tier5: [Target] = [
         "Worker",
         [
             "Bus", "CairnClient", "CairnModel", "Daemon", "Dataset", "Geometry", "Identify",
-            "JobKinds", "Locator", "MapState", "Platform", "Raster", "Remote", "Site",
+            "JobKinds", "Locator", "MapState", "Platform", "Raster", "Recording", "Remote", "Site",
             "SiteAnswers", collections, logging,
         ]),
     library(
         "Gateway",
         [
-            "CairnClient", "CairnModel", "Dataset", "Geometry", "Identify", "Site", "SiteAnswers",
-            hummingbird, logging,
+            "CairnClient", "CairnModel", "Dataset", "Geometry", "Identify", "Recording", "Site",
+            "SiteAnswers", hummingbird, logging,
         ]),
     library("Terminal", ["Bus", "CairnClient", "CairnModel", "Geometry", "MapState", "Platform"]),
     library(
         "Commands",
         [
             "CairnClient", "CairnModel", "Dataset", "EventLog", "Geometry", "JobKinds", "Jobs",
-            "Locator", "MapState", "PROJ", "Platform", "Raster", "Site", "Terminal", arguments,
+            "Locator", "MapState", "PROJ", "Platform", "Raster", "Recording", "Replay", "Site",
+            "Terminal", arguments,
         ]),
 ]
 
@@ -147,10 +150,10 @@ let tier6: [Target] = [
     process("cairn-logd", ["Daemon", "LogService"]),
     process("cairn-mapstate", ["CairnModel", "Daemon", "MapStateService"]),
     process("cairn-supervisor", ["Daemon", "Supervisor"]),
-    process("cairn-identify", ["Daemon", "Worker"]),
-    process("cairn-locator", ["Daemon", "Worker"]),
+    process("cairn-identify", ["Daemon", "Recording", "Worker"]),
+    process("cairn-locator", ["Daemon", "Recording", "Worker"]),
     process("cairn-worker", ["Daemon", "Worker"]),
-    process("cairn-gateway", ["CairnClient", "CairnModel", "Daemon", "Gateway"]),
+    process("cairn-gateway", ["CairnClient", "CairnModel", "Daemon", "Gateway", "Recording"]),
     process("cairn", ["Commands"]),
 ]
 
@@ -201,6 +204,8 @@ let testTargets: [Target] = [
         ]),
     tests("LocatorTests", ["Locator", "CairnModel", "Geometry", "Platform", "TestKit"]),
     tests("JobsTests", ["Jobs", "CairnModel", "TestKit"]),
+    tests("RecordingTests", ["Recording", "CairnModel", "Geometry", "Platform", "TestKit"]),
+    tests("ReplayTests", ["Replay", "CairnModel", "Geometry", "Jobs", "MapState", "TestKit"]),
     tests("JobKindsTests", ["JobKinds", "CairnModel", "Geometry", "Platform", "Site", "TestKit"]),
     tests(
         "CairnClientTests",

@@ -58,6 +58,14 @@ public struct IncomingRequest: Sendable {
         }
     }
 
+    /// Answers with the hash of a state, or why there is none.
+    public func reply(hashOf result: Result<StateHash, Failure>) {
+        switch result {
+        case .success(let hash): reply(encoding: hash, sequence: hash.sequence)
+        case .failure(let failure): reply(failure: failure)
+        }
+    }
+
     /// Refuses.
     public func reply(failure: Failure) {
         ticket.answer(.failure, metadata: Data(), payload: failure.wirePayload, sequence: 0)

@@ -17,6 +17,22 @@ extension MapFollower {
         case unknown
     }
 
+    /// The datasets of the layers with a hit, where the map has not changed since the answer; nil where it
+    /// has.
+    public func datasets(of answer: IdentifyAnswer, on map: MapName) -> [ContentID]? {
+        let state = current
+        guard let change = state.lastChange(of: map), change <= answer.sequence else { return nil }
+        var layers = answer.layers
+        var found: Set<ContentID> = []
+        while let layer = layers.popLast() {
+            layers += layer.sublayerResults
+            if let dataset = state.layer(layer.layerID, in: map)?.kind.dataset {
+                found.insert(dataset)
+            }
+        }
+        return found.sorted { $0.rawValue < $1.rawValue }
+    }
+
     /// How many past states of single maps are kept at most.
     public static var pastLimit: Int { PastMaps.limit }
 

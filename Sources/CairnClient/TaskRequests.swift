@@ -96,12 +96,12 @@ extension CairnClient {
 
     /// Pauses, resumes or cancels a job.
     public func command(
-        job: JobID, _ command: JobCommand, id: UUID = .timeOrdered(),
+        job: JobID, _ command: JobCommand, id: UUID = .timeOrdered(), actor: String? = nil,
         timeout: Duration = .seconds(30)
     ) async throws(Failure) -> JobDescription {
         try await request(
             .supervisorRequests, "command",
-            JobCommandRequest(id: id, job: job, command: command), timeout: timeout)
+            JobCommandRequest(id: id, job: job, command: command), actor: actor, timeout: timeout)
     }
 
     /// One job as it is now; throws `Failure` (`notFound`).
@@ -123,11 +123,45 @@ extension CairnClient {
         try await request(.supervisorRequests, "status", Nothing(), timeout: timeout)
     }
 
+    /// The hash of what a service holds in memory: the maps of the map state, the jobs of the
+    /// supervisor, or the maps of some identify worker.
+    public func stateHash(
+        of service: FoldingService, timeout: Duration = .seconds(30)
+    ) async throws(Failure) -> StateHash {
+        switch service {
+        case .mapState: try await request(.mapRequests, "stateHash", Nothing(), timeout: timeout)
+        case .supervisor:
+            try await request(.supervisorRequests, "stateHash", Nothing(), timeout: timeout)
+        case .identifyWorker:
+            try await request(
+                .supervisorRequests, "stateHash", Nothing(), kind: .task, pool: .identify,
+                timeout: timeout)
+        }
+    }
+
     /// The workers that are there now.
     public func workers(
         timeout: Duration = .seconds(10)
     ) async throws(Failure) -> [WorkerDescription] {
         try await request(.supervisorRequests, "workers", Nothing(), timeout: timeout)
+    }
+}
+
+/// A service that holds a state folded from the log.
+public enum FoldingService: String, Hashable, Sendable, CaseIterable {
+    /// `cairn-mapstate`.
+    case mapState = "cairn-mapstate"
+    /// `cairn-supervisor`.
+    case supervisor = "cairn-supervisor"
+    /// Whichever `cairn-identify` is free.
+    case identifyWorker = "cairn-identify"
+
+    /// The kinds of parts of a site's state that it holds.
+    public var kinds: Set<String> {
+        switch self {
+        case .mapState, .identifyWorker: ["commands", "map"]
+        case .supervisor: ["job"]
+        }
     }
 }
 

@@ -18,7 +18,7 @@ public struct CairnCommand: AsyncParsableCommand {
             MapCommands.self, CredentialCommands.self,
             IdentifyCommand.self, GeocodeCommand.self, SuggestCommand.self, ReverseCommand.self,
             LocatorCommands.self, JobCommands.self, LogCommands.self,
-            ReplayCommand.self, ViewCommand.self,
+            WhyCommand.self, ReplayCommand.self, ViewCommand.self,
         ])
 
     /// Runs the command line of this process and exits with its code.

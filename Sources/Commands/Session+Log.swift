@@ -63,6 +63,33 @@ extension Session {
         if let error = trouble.withLock({ $0 }) ?? subscription.fault { throw error }
     }
 
+    /// The sequence number of a past moment: of a time, that of the last event recorded at or before it.
+    ///
+    /// Throws `Failure` (`invalidParameter`) for a number the log has not reached.
+    func position(of moment: AsOf?) async throws -> Int64 {
+        let head = try await head()
+        switch moment {
+        case nil: return head
+        case .sequence(let at)?:
+            guard 0...head ~= at else {
+                throw Failure(
+                    .invalidParameter,
+                    "sequence number \(at): expected 0 to \(head), where the log ends")
+            }
+            return at
+        case .time(let time)?:
+            // The log's clock never goes back, so times can be searched by halves.
+            var (known, beyond) = (Int64(0), head + 1)
+            while beyond - known > 1 {
+                let middle = known + (beyond - known) / 2
+                let page = try await log().read(ReadRequest(after: middle - 1, limit: 1))
+                guard let event = page.events.first else { break }
+                if event.recordedAt <= time { known = middle } else { beyond = middle }
+            }
+            return known
+        }
+    }
+
     /// The maps as they were, or now; throws `Failure` (`invalidParameter`) for a number the log has
     /// not reached.
     func maps(at moment: AsOf? = nil) async throws -> MapsState {

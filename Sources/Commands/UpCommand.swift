@@ -5,6 +5,7 @@ internal import ArgumentParser
 internal import CairnModel
 internal import FoundationEssentials
 internal import Platform
+internal import Recording
 internal import Site
 
 struct UpCommand: SiteCommand {
@@ -29,6 +30,10 @@ struct UpCommand: SiteCommand {
         inversion: .prefixedNo,
         help: "Let the gateway answer identify itself where the answer is at hand.")
     var identifyAtOnce = true
+    @Option(
+        help: "How many requests each process records: off, all, or so many a second.",
+        transform: RecordingRate.parse)
+    var record = RecordingRate.standard
     @Flag(help: "Return when everything answers, and leave the site running.") var detach = false
 
     func validate() throws {
@@ -66,7 +71,8 @@ struct UpCommand: SiteCommand {
         [
             "up", "--port", "\(port)", "--identify-workers", "\(identifyWorkers)", "--locators",
             "\(locators)", "--workers", "\(workers)",
-            identifyAtOnce ? "--identify-at-once" : "--no-identify-at-once",
+            identifyAtOnce ? "--identify-at-once" : "--no-identify-at-once", "--record",
+            record.description,
         ]
     }
 
@@ -78,7 +84,7 @@ struct UpCommand: SiteCommand {
         }
         let shape = SiteShape(
             port: port, identifyWorkers: identifyWorkers, locators: locators, workers: workers,
-            identifyAtOnce: identifyAtOnce)
+            identifyAtOnce: identifyAtOnce, recording: record)
         let plans = shape.plans(
             site: session.site.path, runDirectory: session.site.runDirectory,
             programs: String(program[..<(program.lastIndex(of: "/") ?? program.startIndex)]))

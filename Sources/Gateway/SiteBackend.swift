@@ -5,6 +5,7 @@ public import CairnClient
 public import CairnModel
 internal import Dataset
 internal import Identify
+public import Recording
 public import Site
 internal import SiteAnswers
 internal import Synchronization
@@ -13,6 +14,7 @@ internal import Synchronization
 /// answered here, everything else is asked of the supervisor's workers.
 public final class SiteBackend: GatewayBackend {
     private let client: CairnClient
+    private let recorder: Recorder?
     private let atHand: (follower: MapFollower, identify: SiteIdentify)?
     private let answeredAtOnceCount = Atomic<Int>(0)
     private let sentToWorkersCount = Atomic<Int>(0)
@@ -20,9 +22,13 @@ public final class SiteBackend: GatewayBackend {
     /// Answers through that client; workers are asked every identify where there is no `site`, whose
     /// datasets are opened otherwise.
     ///
+    /// What is answered here is given to the `recorder`; what workers answer, they record.
     /// Throws `Failure` when the system has no thread or socket left.
-    public init(client: CairnClient, answeringAtOnce site: Site? = nil) throws(Failure) {
+    public init(
+        client: CairnClient, answeringAtOnce site: Site? = nil, recorder: Recorder? = nil
+    ) throws(Failure) {
         self.client = client
+        self.recorder = recorder
         guard let site else {
             atHand = nil
             return
@@ -45,6 +51,11 @@ public final class SiteBackend: GatewayBackend {
             let answer = try atHand.identify.identifyAtOnce(request)
         else { return nil }
         answeredAtOnceCount.add(1, ordering: .relaxed)
+        recorder?.note(
+            .identify(request, answer),
+            Recorder.Context(
+                sequence: answer.sequence,
+                datasets: atHand.follower.datasets(of: answer, on: request.map)))
         return answer
     }
 

@@ -21,7 +21,11 @@ struct MapModel: Hashable, Sendable {
     /// Folded names to numbers, to keep names unique.
     private(set) var idsByName: [String: LayerID] = [:]
     /// The lowest number no graphic of the layer ever had; absent before the first.
-    private var nextGraphicIDs: [LayerID: Int64] = [:]
+    private(set) var nextGraphicIDs: [LayerID: Int64] = [:]
+
+    /// Of layers whose load has not ended: the event that their next load event follows from, and what
+    /// all of it belongs to.
+    private(set) var loadCauses: [LayerID: EventCause] = [:]
 
     /// The map as `MapCreated` leaves it.
     init(created event: MapCreated, at record: RecordedEvent) {
@@ -125,6 +129,21 @@ extension MapModel {
         }
         streamPosition = record.streamPosition
         lastChange = record.globalPosition
+        noteLoad(event, record.event)
+    }
+
+    private mutating func noteLoad(_ event: MapEvent, _ record: NewEvent) {
+        let cause = EventCause(
+            event: record.id, correlation: record.metadata.correlation ?? record.metadata.causation)
+        switch event {
+        case .layerAdded(let event) where event.kind != .group: loadCauses[event.layer] = cause
+        case .layerSourceChanged(let event): loadCauses[event.layer] = cause
+        case .layerLoadStarted(let event): loadCauses[event.layer] = cause
+        case .layerLoaded(let event): loadCauses[event.layer] = nil
+        case .layerLoadFailed(let event): loadCauses[event.layer] = nil
+        case .layerRemoved: loadCauses = loadCauses.filter { layers[$0.key] != nil }
+        default: break
+        }
     }
 
     private struct Misfit: Error { var reason: String }

@@ -19,9 +19,10 @@ public struct MapsState: Hashable, Sendable {
     private var locators: [String: PublishedLocator] = [:]
     private var outcomes = RecentOutcomes()
 
-    private struct PublishedLocator: Hashable {
+    private struct PublishedLocator: Hashable, Encodable {
         var event: LocatorPublished
         var streamPosition: Int64
+        var sequence: Int64
     }
 
     /// The state before the first event.
@@ -127,6 +128,24 @@ public struct MapsState: Hashable, Sendable {
     /// Nil when the command is not among the last ``rememberedCommands``.
     public func outcome(of command: UUID) -> MapCommandResult? { outcomes[command] }
 
+    /// What the next event of a layer's load follows from; nil where it has no load under way or to come.
+    public func loadCause(of layer: LayerID, in map: MapName) -> EventCause? {
+        models[map]?.loadCauses[layer]
+    }
+
+    /// The commands that ``outcome(of:)`` remembers, oldest first.
+    var rememberedOutcomes: [(command: UUID, result: MapCommandResult)] { outcomes.oldestFirst }
+
+    /// Every published locator as a part of the state.
+    func locatorParts() throws(Failure) -> [StatePart] {
+        var parts: [StatePart] = []
+        for (name, locator) in locators {
+            parts.append(
+                try StatePart(name: "locator/\(name)", sequence: locator.sequence, locator))
+        }
+        return parts
+    }
+
     /// How many commands ``outcome(of:)`` remembers.
     ///
     /// The log refuses a repetition that comes later,
@@ -161,7 +180,11 @@ public struct MapsState: Hashable, Sendable {
     }
 
     private mutating func note(_ event: MapEvent, _ record: RecordedEvent) {
-        guard let command = record.event.metadata.causation else { return }
+        let metadata = record.event.metadata
+        // What a command leads to later, a load, belongs to it and was caused by an event.
+        guard let command = metadata.causation, metadata.correlation ?? command == command else {
+            return
+        }
         var result = MapCommandResult(sequence: record.globalPosition)
         switch event {
         case .layerAdded(let added): result.layer = added.layer
@@ -186,8 +209,17 @@ public struct MapsState: Hashable, Sendable {
                     + "\(record.streamPosition) of stream \(record.stream)")
         }
         locators[event.name] = PublishedLocator(
-            event: event, streamPosition: record.streamPosition)
+            event: event, streamPosition: record.streamPosition,
+            sequence: record.globalPosition)
     }
+}
+
+/// What an event follows from.
+public struct EventCause: Hashable, Sendable {
+    /// The event's id.
+    public var event: UUID
+    /// The command that all of it belongs to, where that is known.
+    public var correlation: UUID?
 }
 
 /// The last outcomes by command id, oldest forgotten first.
@@ -197,6 +229,12 @@ private struct RecentOutcomes: Hashable, Sendable {
     private var oldest = 0
 
     subscript(command: UUID) -> MapCommandResult? { results[command] }
+
+    var oldestFirst: [(command: UUID, result: MapCommandResult)] {
+        (order[oldest...] + order[..<oldest]).compactMap { command in
+            results[command].map { (command, $0) }
+        }
+    }
 
     mutating func note(_ command: UUID, _ result: MapCommandResult) {
         guard results.updateValue(result, forKey: command) == nil else { return }

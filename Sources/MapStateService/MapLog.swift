@@ -55,16 +55,31 @@ final class MapLog {
     /// in both cases the state is behind. Throws `unavailable` when another process has taken over, so
     /// that whoever asked turns to that one; ``fault`` says so from then on.
     func append(
-        _ events: [MapEvent], to map: MapName, because request: MapCommandRequest?
+        _ events: [MapEvent], to map: MapName, because request: MapCommandRequest
     ) async throws(Failure) -> Int64 {
         let metadata = EventMetadata(
-            causation: request?.id, correlation: request?.id, actor: request?.actor,
+            causation: request.id, correlation: request.id, actor: request.actor,
             producer: Self.producer)
         var new: [NewEvent] = []
         for (number, event) in events.enumerated() {
-            let id = request?.id.named("map-event-\(number)") ?? .timeOrdered()
+            let id = request.id.named("map-event-\(number)")
             new.append(try event.payload.newEvent(id: id, metadata: metadata))
         }
+        return try await append(new, to: map)
+    }
+
+    /// Appends an event of a layer's load; otherwise as `append(_:to:because:)`.
+    func append(
+        _ event: MapEvent, to map: MapName, loading layer: LayerID
+    ) async throws(Failure) -> Int64 {
+        let cause = state.loadCause(of: layer, in: map)
+        let metadata = EventMetadata(
+            causation: cause?.event, correlation: cause?.correlation, producer: Self.producer)
+        return try await append(
+            [try event.payload.newEvent(id: .timeOrdered(), metadata: metadata)], to: map)
+    }
+
+    private func append(_ new: [NewEvent], to map: MapName) async throws(Failure) -> Int64 {
         let position = state.streamPosition(of: map)
         let append = StreamAppend(
             stream: .map(map), expected: position.map { .exact($0) } ?? .noStream, events: new)

@@ -24,6 +24,7 @@ public actor MapStateService {
     private var loader: LayerLoader?
     private var lanes = LoadLanes()
     private var timer: BusThread.Timer?
+    private var isHashing = false
 
     /// How often a command is decided anew because somebody else changed the map meanwhile.
     private static let attempts = 5
@@ -97,8 +98,11 @@ public actor MapStateService {
     private func answer(_ request: IncomingRequest) async {
         do throws(Failure) {
             let operation = try request.metadata().operation
+            if operation == "stateHash" { return try hash(for: request) }
             guard operation == "command" else {
-                throw Failure(.notFound, "the map state has no operation '\(operation)'")
+                throw Failure(
+                    .notFound,
+                    "the map state has no operation '\(operation)'; it has command and stateHash")
             }
             let command = try request.message.decode(MapCommandRequest.self)
             let result = try await carryOut(command)
@@ -106,6 +110,22 @@ public actor MapStateService {
         } catch {
             request.reply(failure: error)
         }
+    }
+
+    /// Answers with the hash of the maps as they are here, computed beside the commands that follow.
+    private func hash(for request: IncomingRequest) throws(Failure) {
+        guard !isHashing else {
+            throw Failure(.busy, "the state is being hashed for somebody else")
+        }
+        isHashing = true
+        Task { [state = log.state] in
+            request.reply(hashOf: await Self.hash(state))
+            isHashing = false
+        }
+    }
+
+    @concurrent private static func hash(_ state: MapsState) async -> Result<StateHash, Failure> {
+        Result { () throws(Failure) in try state.hash().message }
     }
 
     private func carryOut(_ request: MapCommandRequest) async throws(Failure) -> MapCommandResult {
@@ -175,8 +195,8 @@ public actor MapStateService {
                 }
                 if log.state.status(of: next.layer, in: next.map) == .notLoaded {
                     _ = try await log.append(
-                        [.layerLoadStarted(LayerLoadStarted(layer: next.layer))], to: next.map,
-                        because: nil)
+                        .layerLoadStarted(LayerLoadStarted(layer: next.layer)), to: next.map,
+                        loading: next.layer)
                 }
                 if loader?.start(layer) == true { lanes.started(in: lane) }
                 lanes.removeFirst(in: lane)
@@ -201,7 +221,7 @@ public actor MapStateService {
                 guard current.source == loaded.layer.source,
                     log.state.status(of: layer, in: map) == .loading
                 else { break }
-                _ = try await log.append([event], to: map, because: nil)
+                _ = try await log.append(event, to: map, loading: layer)
                 logger.info("layer settled", metadata: ["map": "\(map)", "layer": "\(layer)"])
                 return
             } catch {

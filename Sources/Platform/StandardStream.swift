@@ -45,6 +45,9 @@ public enum OwnProgram {
         return String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
+    /// The number of the process it runs in.
+    public static func processID() -> Int32 { getpid() }
+
     /// The name of the user who runs it; nil when the system does not know one.
     public static func userName() -> String? {
         guard let entry = unsafe getpwuid(geteuid()) else { return nil }

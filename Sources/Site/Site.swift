@@ -72,6 +72,8 @@ public struct Site: Hashable, Sendable {
     public var credentials: CredentialStore { CredentialStore(directory: path + "/credentials") }
     /// The directory of locators.
     public var locatorsDirectory: String { path + "/locators" }
+    /// The directory of recorded requests, which exists once there is one.
+    public var recordingsDirectory: String { path + "/recordings" }
     /// The directory of jobs' scratch files.
     public var jobsDirectory: String { path + "/jobs" }
     /// The site's blobs.

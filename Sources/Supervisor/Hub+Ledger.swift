@@ -21,6 +21,8 @@ struct LedgerState {
 
     struct Entry: Sendable {
         let action: Action
+        /// Who gave the command, where it is one.
+        var actor: String?
         let done: @Sendable (isolated Hub, Result<Void, Failure>) -> Void
     }
 
@@ -139,7 +141,7 @@ extension Hub {
                 return
             }
             do throws(Failure) {
-                guard let append = try decide(entry.action, on: job) else {
+                guard let append = try decide(entry.action, by: entry.actor, on: job) else {
                     entry.done(self, .success(()))
                     continue
                 }
@@ -152,7 +154,7 @@ extension Hub {
     }
 
     private func decide(
-        _ action: LedgerState.Action, on job: JobID
+        _ action: LedgerState.Action, by actor: String?, on job: JobID
     ) throws(Failure) -> StreamAppend? {
         let changes: [JobChange]
         var metadata = EventMetadata(correlation: job.rawValue, producer: Self.producer)
@@ -160,7 +162,10 @@ extension Hub {
         case .submit(let submission):
             changes = try table.decide(submit: submission)
             metadata.actor = submission.actor
+            metadata.causation = submission.id.rawValue
         case .act(let action):
+            metadata.actor = actor
+            metadata.causation = action.cause(in: job)
             guard let state = table[job] else {
                 throw Failure(.notFound, "there is no job \(job)")
             }

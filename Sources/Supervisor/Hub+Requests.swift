@@ -29,11 +29,14 @@ extension Hub {
                 request.reply(encoding: list)
             case "workers": request.reply(encoding: workerDescriptions)
             case "status": request.reply(encoding: status)
+            case "stateHash":
+                try requireJobs()
+                try hash(for: request)
             case let other:
                 throw Failure(
                     .notFound,
                     "the supervisor has no operation '\(other.prefix(40))'; it has submit, command, "
-                        + "describe, list, workers and status")
+                        + "describe, list, workers, status and stateHash")
             }
         } catch {
             request.reply(failure: error)
@@ -100,7 +103,8 @@ extension Hub {
         _ action: LedgerState.Action, on job: JobID, for request: IncomingRequest
     ) {
         ledger.commandCount += 1
-        let entry = LedgerState.Entry(action: action) { hub, result in
+        let actor = (try? request.metadata())?.actor.map { String($0.prefix(100)) }
+        let entry = LedgerState.Entry(action: action, actor: actor) { hub, result in
             hub.ledger.commandCount -= 1
             hub.failpoints.pass("supervisor.afterCommandBeforeReply")
             switch result {
@@ -118,6 +122,22 @@ extension Hub {
                     "the log has not answered, so whether this was recorded is not known yet; ask "
                         + "again with the same id"))
         }
+    }
+
+    /// Answers with the hash of the jobs as they are here, computed on another thread.
+    private func hash(for request: IncomingRequest) throws(Failure) {
+        guard !isHashing else {
+            throw Failure(.busy, "the state is being hashed for somebody else")
+        }
+        isHashing = true
+        Task { [table] in
+            request.reply(hashOf: await Self.hash(table))
+            isHashing = false
+        }
+    }
+
+    @concurrent private static func hash(_ table: JobTable) async -> Result<StateHash, Failure> {
+        Result { () throws(Failure) in try table.hash().message }
     }
 
     // MARK: Descriptions

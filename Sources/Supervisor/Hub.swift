@@ -44,6 +44,8 @@ actor Hub {
     var timers: [BusThread.Timer] = []
     var isDraining = false
     var hasResultSubscribers = false
+    /// Whether the jobs are being hashed for somebody.
+    var isHashing = false
     /// Live figures published last, by job.
     var published: [JobID: Double] = [:]
     var lastWorkers: [WorkerDescription] = []

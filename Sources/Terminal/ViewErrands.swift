@@ -68,7 +68,7 @@ final class ViewErrands: Sendable {
             }
         case .job(let id, let command):
             attempt { [self] () throws(Failure) in
-                .job(try await client.command(job: id, command))
+                .job(try await client.command(job: id, command, actor: actor))
             }
         case .suspend, .redraw, .quit: break
         }

@@ -8,7 +8,9 @@ public import Dataset
 internal import FoundationEssentials
 internal import Identify
 public import JobKinds
+internal import MapState
 internal import Raster
+public import Recording
 public import Remote
 public import Site
 public import SiteAnswers
@@ -21,6 +23,11 @@ public final class IdentifyOperations: Sendable {
     /// The largest payload that is looked into on the bus thread.
     private static let promptByteLimit = 1_024
 
+    /// What it follows of a site's state.
+    private static let hashed: Set<String> = ["commands", "map"]
+
+    private let recorder: Recorder?
+    private let follower: MapFollower
     private let site: SiteIdentify
     private let remotes: RemoteServices
 
@@ -30,12 +37,14 @@ public final class IdentifyOperations: Sendable {
     ///   - shelf: The datasets.
     ///   - rasters: The directory of rasters.
     ///   - remotes: What asks other servers.
+    ///   - recorder: Keeps interactive requests with their answers.
     ///   - readLog: Reads the log, for requests about the past.
     ///
     /// Throws `Failure` when the system has no thread left.
     public init(
         follower: MapFollower, isStale: @escaping @Sendable () -> Bool, shelf: DatasetShelf,
-        rasters: String, remotes: RemoteServices, readLog: @escaping MapFollower.Reader
+        rasters: String, remotes: RemoteServices, recorder: Recorder? = nil,
+        readLog: @escaping MapFollower.Reader
     ) throws(Failure) {
         let engine = IdentifyEngine { id throws(Failure) in
             try shelf.dataset(id)
@@ -45,6 +54,8 @@ public final class IdentifyOperations: Sendable {
             try RasterFile(id, in: rasters)
         }
         self.remotes = remotes
+        self.follower = follower
+        self.recorder = recorder
         site = try SiteIdentify(
             engine: engine, follower: follower, isStale: isStale, rehearses: false,
             readLog: readLog)
@@ -55,6 +66,9 @@ public final class IdentifyOperations: Sendable {
         var operations = ChunkOperations.hosted(
             BatchIdentify.identifyOperations(self), blobs: blobs)
         operations["identify"] = { [self] in try identifyOperation($0, $1) }
+        operations["stateHash"] = { [follower] _, _ in
+            try CairnJSON.encode(try follower.current.hash().limited(to: Self.hashed).message)
+        }
         return operations
     }
 
@@ -69,6 +83,7 @@ public final class IdentifyOperations: Sendable {
         let answer = try identify(request, until: context.deadline, waiting: context.waiting) {
             context.isCancelled
         }
+        record(request, answer)
         return isFixed ? FixedLayout.encode(answer) : try CairnJSON.encode(answer)
     }
 
@@ -82,8 +97,18 @@ public final class IdentifyOperations: Sendable {
         guard context.contentType == MessageHeader.fixedLayout,
             payload.count <= Self.promptByteLimit
         else { return nil }
-        return try site.identifyAtOnce(try FixedLayout.identifyRequest(payload))
-            .map(FixedLayout.encode)
+        let request = try FixedLayout.identifyRequest(payload)
+        guard let answer = try site.identifyAtOnce(request) else { return nil }
+        record(request, answer)
+        return FixedLayout.encode(answer)
+    }
+
+    private func record(_ request: IdentifyRequest, _ answer: IdentifyAnswer) {
+        recorder?.note(
+            .identify(request, answer),
+            Recorder.Context(
+                sequence: answer.sequence, datasets: follower.datasets(of: answer, on: request.map))
+        )
     }
 
     /// Answers a request on the calling thread, which waits where it must, inside `waiting`.

@@ -6,6 +6,7 @@ internal import CairnModel
 public import Daemon
 internal import Dataset
 internal import Logging
+public import Recording
 internal import Remote
 internal import Site
 
@@ -15,7 +16,10 @@ public enum IdentifyProcess {
     ///
     /// It takes no work before it has read the log as far as it went at the start (or for ten seconds
     /// the log could not be reached): otherwise it would deny maps that exist.
-    public static func run(_ daemon: Daemon) async throws {
+    public static func run(_ daemon: Daemon, recording rate: RecordingRate) async throws {
+        let recorder = try Recorder(
+            site: daemon.site, process: daemon.name, version: WorkerProcess.version, rate: rate)
+        defer { recorder.close() }
         let log = try LogReader(bus: daemon.bus)
         let follower = MapFollower()
         let subscription = try LogSubscription(
@@ -35,7 +39,7 @@ public enum IdentifyProcess {
             follower: follower, isStale: { subscription.isStale },
             shelf: DatasetShelf(directory: daemon.site.datasetsDirectory),
             rasters: daemon.site.rastersDirectory,
-            remotes: RemoteServices(credentials: daemon.site.credentials)
+            remotes: RemoteServices(credentials: daemon.site.credentials), recorder: recorder
         ) { category, after, limit throws(Failure) in
             try await log.events(category: category, after: after, limit: limit)
         }

@@ -7,6 +7,7 @@ public import Daemon
 internal import Logging
 internal import MapState
 internal import Platform
+public import Recording
 internal import Site
 
 /// The process `cairn-locator`: follows which locator each name stands for, and answers.
@@ -15,7 +16,10 @@ public enum LocatorProcess {
     ///
     /// It takes no work before it has read the log as far as it went at the start (or for ten seconds
     /// the log could not be reached): otherwise it would deny names that exist.
-    public static func run(_ daemon: Daemon) async throws {
+    public static func run(_ daemon: Daemon, recording rate: RecordingRate) async throws {
+        let recorder = try Recorder(
+            site: daemon.site, process: daemon.name, version: WorkerProcess.version, rate: rate)
+        defer { recorder.close() }
         let log = try LogReader(bus: daemon.bus)
         let follower = MapFollower()
         let subscription = try LogSubscription(
@@ -34,7 +38,13 @@ public enum LocatorProcess {
         let shelf = LocatorShelf(site: daemon.site) { follower.current.locator(named: $0) }
         try await WorkerProcess.run(
             daemon, pool: .locator,
-            operations: LocatorOperations.hosted(on: shelf, blobs: daemon.site.blobs),
+            operations: LocatorOperations.hosted(
+                on: shelf, blobs: daemon.site.blobs
+            ) { exchange, locator in
+                recorder.note(
+                    exchange(),
+                    Recorder.Context(sequence: follower.current.sequence, locator: locator))
+            },
             slots: WorkerSlots(taskCredit: 32, taskThreadCount: 2, chunkCount: 1))
     }
 }

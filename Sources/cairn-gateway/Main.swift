@@ -6,6 +6,7 @@ import CairnClient
 import CairnModel
 import Daemon
 import Gateway
+import Recording
 
 @main struct Main: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -26,12 +27,17 @@ import Gateway
         help: "Answer identify here where the answer is at hand, instead of asking a worker.")
     var identifyAtOnce = true
 
+    @Option(
+        help: "How many requests answered here to record: off, all, or so many a second.",
+        transform: RecordingRate.parse)
+    var record = RecordingRate.standard
+
     func validate() throws {
         guard 0...65_535 ~= port else { throw ValidationError("--port: expected 0 to 65535") }
     }
 
     func run() async {
-        let (host, port, identifyAtOnce) = (host, port, identifyAtOnce)
+        let (host, port, identifyAtOnce, rate) = (host, port, identifyAtOnce, record)
         await Daemon.run(
             Self.configuration.commandName ?? "", sitePath: site, isSingleInstance: false
         ) { daemon in
@@ -40,9 +46,13 @@ import Gateway
             settings.port = port
             let client = CairnClient(sharing: daemon.bus)
             _ = try client.follow()
+            let recorder = try Recorder(
+                site: daemon.site, process: daemon.name, version: "0.1.0", rate: rate)
+            defer { recorder.close() }
             let server = GatewayServer(
                 backend: try SiteBackend(
-                    client: client, answeringAtOnce: identifyAtOnce ? daemon.site : nil),
+                    client: client, answeringAtOnce: identifyAtOnce ? daemon.site : nil,
+                    recorder: recorder),
                 configuration: settings, logger: daemon.logger)
             let work = Task {
                 do throws(Failure) {

@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import Daemon
+import Recording
 import Worker
 
 @main struct Main: AsyncParsableCommand {
@@ -13,11 +14,17 @@ import Worker
     @Option(help: "The site's directory; else the environment variable CAIRN_SITE.")
     var site: String?
 
+    @Option(
+        help: "How many requests to record: off, all, or so many a second.",
+        transform: RecordingRate.parse)
+    var record = RecordingRate.standard
+
     func run() async {
+        let rate = record
         await Daemon.run(
             Self.configuration.commandName ?? "", sitePath: site, isSingleInstance: false
         ) { daemon in
-            try await IdentifyProcess.run(daemon)
+            try await IdentifyProcess.run(daemon, recording: rate)
         }
     }
 }

@@ -91,6 +91,55 @@ import Testing
         #expect(frame.status == 0, "\(frame.errors)")
         #expect(frame.output.contains("Small") && frame.output.contains("⢸"))
         #expect(try await site.run("log verify").status == 0)
+        try await stateHash(site, at: before)
+        try await changes(site, from: before)
+    }
+
+    /// What changed since, and why.
+    private func changes(_ site: SmallSite, from before: String) async throws {
+        let now = try await site.run("log head").output.trimmingCharacters(in: .newlines)
+        let diff = try await site.run("log diff \(before) \(now) --map Small --json").objects
+        let fields = diff.compactMap { ($0["path"] as? [String])?.joined(separator: "/") }
+        #expect(fields.sorted() == ["lastChange", "layers/1/isVisible", "streamPosition"])
+        #expect(diff.allSatisfy { $0["part"] as? String == "map/Small" })
+        let back = try await site.run("log diff \(now) \(before)")
+        #expect(back.output.contains("~ layers/1/isVisible: false → true"), "\(back.output)")
+        let same = try await site.run("log diff \(now) \(now)")
+        #expect(same.status == 0 && same.output.isEmpty)
+
+        let why = try await site.run("why Small/squares --json").objects
+        let types = why.compactMap { ($0["event"] as? [String: Any])?["type"] as? String }
+        #expect(types == ["map.layer.added", "map.layer.loadStarted", "map.layer.loaded"])
+        #expect(why.allSatisfy { $0["inferred"] as? Bool == false }, "services record causes")
+        for step in why {
+            let sequence = (step["event"] as? [String: Any])?["sequence"] as? Int ?? 0
+            let seen = (step["saw"] as? [String: Any])?["sequence"] as? Int ?? 0
+            #expect(seen == sequence - 1, "nothing but this map is written to: \(step)")
+        }
+        let hidden = try await site.run("why Small/points")
+        #expect(hidden.output.contains("layer 1 hidden"), "\(hidden.errors)")
+        #expect(hidden.output.contains("began with command"))
+        #expect(try await site.run("why Small/nothing").status == 1)
+    }
+
+    /// What three services hold in memory is what the log leads to, and the past has the hash it had.
+    private func stateHash(_ site: SmallSite, at before: String) async throws {
+        let live = try await site.run("log state-hash --live --json")
+        #expect(live.status == 0, "\(live.errors)")
+        #expect(live.objects.count == 3)
+        for line in live.objects {
+            #expect((line["differences"] as? [Any])?.isEmpty == true, "\(line)")
+            let compared = line["comparedCount"] as? Int ?? -1
+            #expect(compared >= (line["service"] as? String == "cairn-supervisor" ? 0 : 2))
+        }
+        func hash(_ options: String) async throws -> String? {
+            try await site.run("log state-hash --json " + options).objects.first?["hash"] as? String
+        }
+        let past = try await hash("--at \(before)")
+        #expect(past != nil)
+        #expect(try await hash("--at \(before)") == past)
+        #expect(try await hash("") != past)
+        #expect(try await site.run("log state-hash --at 100000").status == 1)
     }
 
     private func restart(_ site: SmallSite) async throws {

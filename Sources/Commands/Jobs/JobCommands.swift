@@ -103,7 +103,7 @@ struct JobShow: SiteCommand {
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "The job.", transform: Reading.jobID) var job: JobID
-    @Option(help: "As of this sequence number.") var at: Int64?
+    @Option(help: "As of this sequence number or time.", transform: Reading.asOf) var at: AsOf?
 
     func perform(_ session: Session) async throws {
         let job =
@@ -117,9 +117,10 @@ struct JobShow: SiteCommand {
         }
     }
 
-    private func past(_ session: Session, _ at: Int64) async throws -> JobDescription {
+    private func past(_ session: Session, _ at: AsOf) async throws -> JobDescription {
+        let position = try await session.position(of: at)
         var state: JobState?
-        try await session.forEachEvent(through: at, stream: .job(job)) { event in
+        try await session.forEachEvent(through: position, stream: .job(job)) { event in
             if state == nil {
                 state = try JobState(first: event)
             } else {
@@ -127,7 +128,7 @@ struct JobShow: SiteCommand {
             }
         }
         guard let state else {
-            throw Failure(.notFound, "there was no job \(job) at sequence number \(at)")
+            throw Failure(.notFound, "there was no job \(job) at \(at)")
         }
         return state.description
     }

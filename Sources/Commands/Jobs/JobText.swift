@@ -51,7 +51,7 @@ extension JobDescription {
 extension Session {
     /// Sends a command to a job and shows the job.
     func send(_ command: JobCommand, to id: JobID) async throws {
-        let job = try await client().command(job: id, command)
+        let job = try await client().command(job: id, command, actor: Session.actor)
         if output.isJSON {
             try output.record(JobLine(job: job))
         } else {

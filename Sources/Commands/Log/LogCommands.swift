@@ -5,12 +5,16 @@ internal import ArgumentParser
 internal import CairnClient
 internal import CairnModel
 internal import FoundationEssentials
+internal import Replay
 internal import Terminal
 
 struct LogCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "log", abstract: "Read and check the event log.",
-        subcommands: [LogTail.self, LogShow.self, LogVerify.self, LogHeadCommand.self])
+        subcommands: [
+            LogTail.self, LogShow.self, LogVerify.self, LogHeadCommand.self,
+            LogStateHash.self, LogDiff.self,
+        ])
 }
 
 /// An event as a JSON line: the record with its payload as JSON.

@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import FoundationEssentials
+internal import Recording
 
 /// What a process of a site does; in the order in which they are started, the reverse of the order
 /// in which they are stopped.
@@ -64,6 +65,8 @@ struct SiteShape: Hashable, Sendable {
     var workers = 1
     /// Whether the gateway answers identify itself where the answer is at hand.
     var identifyAtOnce = true
+    /// How many requests each process keeps.
+    var recording = RecordingRate.standard
 
     /// The plans for the whole site, or for some roles of it.
     func plans(
@@ -78,6 +81,9 @@ struct SiteShape: Hashable, Sendable {
                 if role == .gateway {
                     plan.arguments += ["--port", String(port)]
                     if !identifyAtOnce { plan.arguments.append("--no-identify-at-once") }
+                }
+                if [.gateway, .identify, .locator].contains(role), recording != .standard {
+                    plan.arguments += ["--record", recording.description]
                 }
                 plan.logPath = runDirectory + "/" + plan.name + ".log"
                 return plan

@@ -1,17 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// Any JSON value, for payloads that are passed on as they are.
-enum JSONValue: Codable, Hashable, Sendable {
+internal import FoundationEssentials
+
+/// Any JSON value, for what is shown or compared without knowing its type.
+public enum JSONValue: Codable, Hashable, Sendable {
+    /// `null`.
     case null
+    /// `true` or `false`.
     case bool(Bool)
+    /// A whole number.
     case integer(Int64)
+    /// Any other number.
     case real(Double)
+    /// Text.
     case string(String)
+    /// A list.
     case array([JSONValue])
+    /// Members by name.
     case object([String: JSONValue])
 
-    init(from decoder: any Decoder) throws {
+    /// Reads any JSON.
+    public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
             self = .null
@@ -30,7 +40,8 @@ enum JSONValue: Codable, Hashable, Sendable {
         }
     }
 
-    func encode(to encoder: any Encoder) throws {
+    /// Writes the value alone.
+    public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
         case .null: try container.encodeNil()

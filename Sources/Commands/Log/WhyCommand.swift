@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import ArgumentParser
+internal import CairnClient
+internal import CairnModel
+internal import FoundationEssentials
+internal import MapState
+internal import Replay
+
+struct WhyCommand: SiteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "why", abstract: "Show how a job, a layer or an event came to be what it is.",
+        discussion: """
+            WHAT is a job, MAP or MAP/LAYER, or the sequence number of an event. Shows the chain of \
+            events from the first command on, and the map that each of them saw. JSON: one \
+            {"event":…,"inferred":…,"saw":…} for each event, the first cause first.
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "A job, MAP, MAP/LAYER, or a sequence number.") var what: String
+    @Option(help: "As of this sequence number or time.", transform: Reading.asOf) var at: AsOf?
+
+    func perform(_ session: Session) async throws {
+        let position = try await session.position(of: at)
+        let (stream, end) = try await target(through: position, session)
+        var records: [RecordedEvent] = []
+        try await session.forEachEvent(through: end, stream: stream) { records.append($0) }
+        if let layer = try layer(in: records), let last = layer.last {
+            records.removeSubrange((last + 1)...)
+        }
+        guard let chain = CausalChain(explaining: records) else {
+            throw Failure(.notFound, "there is no event of '\(stream)' up to \(end)")
+        }
+        let job = records.first?.submission
+        for step in chain.steps {
+            let saw = try await Saw(step.event, job: job, session)
+            try show(step, saw, session.output)
+        }
+        guard !session.output.isJSON else { return }
+        let command = chain.command.map { "command \($0.uuidString.lowercased())" }
+        try session.output.line(
+            "began with \(command ?? "no recorded command")"
+                + (chain.actor.map { " by \($0)" } ?? ""))
+    }
+
+    // MARK: What is asked about
+
+    /// The stream, and where it is asked about.
+    private func target(
+        through position: Int64, _ session: Session
+    ) async throws -> (StreamName, Int64) {
+        if let job = JobID(what) { return (.job(job), position) }
+        if let sequence = Int64(what) {
+            let page =
+                sequence < 1
+                ? nil : try await session.log().read(ReadRequest(after: sequence - 1, limit: 1))
+            guard let event = page?.events.first, event.globalPosition == sequence else {
+                throw Failure(.notFound, "there is no event \(sequence)")
+            }
+            return (event.stream, sequence)
+        }
+        let name = what.prefix { $0 != "/" }
+        return (
+            .map(
+                try UsageFailure.reading { () throws(Failure) in
+                    try MapName(parsing: String(name))
+                }), position
+        )
+    }
+
+    /// For MAP/LAYER the index of the last event about the layer.
+    private func layer(in records: [RecordedEvent]) throws -> (id: LayerID, last: Int?)? {
+        guard let slash = what.firstIndex(of: "/"), let first = records.first,
+            first.stream.category == "map"
+        else { return nil }
+        let text = String(what[what.index(after: slash)...])
+        var state = SiteState()
+        for record in records { try state.apply(record) }
+        let map = MapName(rawValue: String(what[..<slash])).flatMap { state.maps.map(named: $0) }
+        // A number may be that of a layer that is gone.
+        let id = try LayerID(text) ?? map?.layer(named: text).id ?? -1
+        guard let last = CausalChain.lastChange(of: id, in: records) else {
+            throw Failure(.notFound, "map '\(what[..<slash])' never had a layer '\(text)'")
+        }
+        return (id, last)
+    }
+
+    // MARK: What is shown
+
+    private struct Line: Encodable {
+        var event: EventLine
+        var inferred: Bool
+        var saw: Saw?
+    }
+
+    private func show(_ step: CausalChain.Step, _ saw: Saw?, _ output: Output) throws {
+        if output.isJSON {
+            return try output.record(
+                Line(event: EventLine(event: step.event), inferred: step.isInferred, saw: saw))
+        }
+        let who = step.event.event.metadata.actor.map { "  by \($0)" } ?? ""
+        try output.line(step.event.line + who + (step.isInferred ? "  (inferred)" : ""))
+        if let saw { try output.line("      saw " + saw.text) }
+    }
+}
+
+/// The map that an event was decided on, or that a job works with.
+private struct Saw: Encodable {
+    var map: MapName
+    /// The last change of the map before; absent where there was no map yet.
+    var sequence: Int64?
+    var layerCount: Int
+    /// The layer that the event is about, as it was before.
+    var layer: LayerDescription?
+
+    init?(_ event: RecordedEvent, job: JobSubmission?, _ session: Session) async throws {
+        struct OfLayer: Decodable { var layer: LayerID? }
+        let name: MapName?
+        let end: Int64
+        switch event.stream.category {
+        case "map":
+            name = MapName(rawValue: String(event.stream.rawValue.dropFirst(4)))
+            end = event.globalPosition - 1
+        case "job":
+            // A job's chunks all ask the maps as they were when it was submitted.
+            name = job?.parameters["map"].flatMap(MapName.init(rawValue:))
+            end = event.globalPosition
+        default: return nil
+        }
+        guard let name else { return nil }
+        map = name
+        var state = SiteState()
+        let last =
+            event.stream.category == "job"
+            ? try await session.submittedSequence(of: event.stream) ?? end : end
+        if last > 0 {
+            try await session.forEachEvent(through: last, stream: .map(name)) {
+                try state.apply($0)
+            }
+        }
+        sequence = state.maps.lastChange(of: name)
+        let description = state.maps.map(named: name)
+        layerCount = description?.layers.count ?? 0
+        let layer = (try? CairnJSON.decode(OfLayer.self, from: event.event.data))?.layer
+        self.layer =
+            event.stream.category == "map" ? layer.flatMap { description?.layer($0) } : nil
+    }
+
+    var text: String {
+        guard let sequence else { return "no map '\(map)'" }
+        var text = "map \(map) as of \(sequence), \(layerCount) layers"
+        if let layer {
+            text += "; layer \(layer.id) '\(layer.name)' \(layer.loadStatus.rawValue)"
+            if let dataset = layer.kind.dataset {
+                text += ", dataset \(dataset.rawValue.prefix(12))…"
+            }
+            if !layer.isVisible { text += ", hidden" }
+        }
+        return text
+    }
+}
+
+extension RecordedEvent {
+    fileprivate var submission: JobSubmission? {
+        guard event.type == JobSubmitted.eventType else { return nil }
+        return (try? JobSubmitted.decode(event))?.submission
+    }
+}
+
+extension Session {
+    /// The sequence number of the first event of a stream.
+    fileprivate func submittedSequence(of stream: StreamName) async throws -> Int64? {
+        try await log().read(ReadRequest(after: 0, limit: 1, stream: stream)).events.first?
+            .globalPosition
+    }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+public import FoundationEssentials
+
+extension JobAction {
+    /// The command or event that the action reacts to: the command's id, or that of the lease whose
+    /// attempt has ended; nil for what only the job's state and the time lead to.
+    ///
+    /// It follows from job and action alone, so that deciding again gives the same bytes.
+    public func cause(in job: JobID) -> UUID? {
+        switch self {
+        case .command(_, let id): id
+        case .report(let attempt, _), .lose(let attempt, _):
+            job.rawValue.named("leased/\(attempt.chunk)/\(attempt.number)")
+        case .lease, .progress, .tick: nil
+        }
+    }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+internal import FoundationEssentials
+
+// What is hashed and compared of jobs. A field that is added to a form is left out where it has its
+// first value, so that the hashes of older logs stay what they were; anything else is a new
+// `StateHash.form`.
+extension JobTable {
+    /// The hash of every job.
+    public func hash() throws(Failure) -> StateHash {
+        StateHash(try parts(), sequence: max(sequence, jobs.values.map(\.sequence).max() ?? 0))
+    }
+
+    /// Every job as `job/<id>`, in no particular order.
+    public func parts() throws(Failure) -> [StatePart] {
+        var parts: [StatePart] = []
+        for state in jobs.values { parts.append(try state.part()) }
+        return parts
+    }
+}
+
+extension JobState {
+    /// The job in its canonical form, `job/<id>`.
+    public func part() throws(Failure) -> StatePart {
+        try StatePart(name: "job/\(id)", sequence: sequence, JobForm(self))
+    }
+}
+
+/// Everything of a job that can be read, or that decides what may happen to it next.
+///
+/// Sums and cursors that follow from the chunks are left out: an implementation may change them.
+private struct JobForm: Encodable {
+    var submission: JobSubmission
+    var submittedAt: Timestamp
+    var submittedSequence: Int64
+    var status: JobStatus
+    var isPaused: Bool
+    var progress: Double
+    var result: BlobReference?
+    var failure: Failure?
+    var endedAt: Timestamp?
+    var sequence: Int64
+    var streamPosition: Int64
+    var chunks: [ChunkForm]
+    var stages: [[Int]]
+    var currentStage: Int
+    /// By chunk number, as text: JSON sorts keys and not list elements.
+    var running: [String: AttemptForm]
+    var messages: [JobMessage]
+    var omittedMessageCount: Int
+    var chunkCount: Int
+    var completedChunkCount: Int
+    var lostAttemptCount: Int
+    var commands: [String]
+    var lastProgressAt: Timestamp?
+
+    init(_ state: JobState) {
+        submission = state.submission
+        submittedAt = state.submittedAt
+        submittedSequence = state.submittedSequence
+        status = state.status
+        isPaused = state.isPaused
+        progress = state.progress
+        result = state.result
+        failure = state.failure
+        endedAt = state.endedAt
+        sequence = state.sequence
+        streamPosition = state.streamPosition
+        chunks = state.chunks.map(ChunkForm.init)
+        stages = state.stages
+        currentStage = state.currentStage
+        running = Dictionary(
+            uniqueKeysWithValues: state.running.map { ("\($0.key)", AttemptForm($0.value)) })
+        messages = state.messages
+        omittedMessageCount = state.omittedMessageCount
+        chunkCount = state.chunkCount
+        completedChunkCount = state.completedChunkCount
+        lostAttemptCount = state.lostAttemptCount
+        commands = state.commands.map { $0.uuidString.lowercased() }.sorted()
+        lastProgressAt = state.lastProgressAt
+    }
+}
+
+private struct ChunkForm: Encodable {
+    var description: ChunkDescription
+    var stage: Int
+    var phase: String
+    var attemptCount: Int
+    var errorCount: Int
+    var deathCount: Int
+    var blob: BlobReference?
+    var restingSince: Timestamp?
+    var restMilliseconds: Int
+    var completedBy: UUID?
+
+    init(_ chunk: JobState.Chunk) {
+        description = chunk.description
+        stage = chunk.stage
+        phase =
+            switch chunk.phase {
+            case .pending: "pending"
+            case .leased: "leased"
+            case .completed: "completed"
+            case .quarantined: "quarantined"
+            }
+        attemptCount = chunk.attemptCount
+        errorCount = chunk.errorCount
+        deathCount = chunk.deathCount
+        blob = chunk.blob
+        restingSince = chunk.restingSince
+        restMilliseconds = chunk.restMilliseconds
+        completedBy = chunk.completedBy
+    }
+}
+
+private struct AttemptForm: Encodable {
+    var attempt: ChunkAttempt
+    var worker: UUID
+    var processID: Int32
+
+    init(_ running: JobState.RunningAttempt) {
+        attempt = running.attempt
+        worker = running.worker
+        processID = running.processID
+    }
+}

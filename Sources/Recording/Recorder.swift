@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+internal import FoundationEssentials
+internal import Platform
+public import Site
+internal import Synchronization
+
+/// How many requests a process keeps: `off`, `all`, or so many a second.
+public struct RecordingRate: Hashable, Sendable, CustomStringConvertible {
+    /// The most requests kept in a second; 0 for none.
+    public let perSecond: Int
+
+    /// Nothing is kept.
+    public static let off = RecordingRate(perSecond: 0)
+    /// What is kept unless somebody says otherwise.
+    public static let standard = RecordingRate(perSecond: 100)
+
+    private init(perSecond: Int) { self.perSecond = perSecond }
+
+    /// Reads `off`, `all` or a number from 1 to 1,000,000; nil for anything else.
+    public init?(parsing text: String) {
+        switch text {
+        case "off": self = .off
+        case "all": perSecond = .max
+        default:
+            guard let count = Int(text), 1...1_000_000 ~= count else { return nil }
+            perSecond = count
+        }
+    }
+
+    /// The same; throws `Failure` (`invalidParameter`) that says what was expected.
+    public static func parse(_ text: String) throws -> RecordingRate {
+        guard let rate = RecordingRate(parsing: text) else {
+            throw Failure(
+                .invalidParameter,
+                "'\(text.prefix(40))': expected off, all, or requests a second from 1 to 1000000")
+        }
+        return rate
+    }
+
+    /// The text that is read.
+    public var description: String {
+        switch perSecond {
+        case 0: "off"
+        case .max: "all"
+        default: "\(perSecond)"
+        }
+    }
+}
+
+/// Keeps requests with their answers, so that they can be asked again.
+///
+/// A request that is kept costs its thread a look at the clock and a place in a bounded queue; a thread
+/// of the recorder's own writes. What does not fit is dropped and counted: recording never holds up an
+/// answer, and never fails one. Any thread may call.
+public final class Recorder: Sendable {
+    /// What has become of answered requests so far.
+    public struct Counts: Hashable, Sendable {
+        /// Kept in a file.
+        public var written = 0
+        /// Beyond the rate.
+        public var beyondRate = 0
+        /// Dropped because the queue was full.
+        public var dropped = 0
+        /// Lost because a file could not be written.
+        public var failed = 0
+    }
+
+    private struct Admission {
+        var second: Int64 = 0
+        var count = 0
+        /// Not kept since the one kept last.
+        var skipped = 0
+    }
+
+    private final class Tally: Sendable {
+        let counts = Mutex(Counts())
+    }
+
+    private struct Item: Sendable {
+        var exchange: RecordedExchange
+        var context: Context
+        var at: Timestamp
+        var skipped: Int
+    }
+
+    /// What is known of an answer beside itself.
+    public struct Context: Hashable, Sendable {
+        /// The sequence number of the state that answered.
+        public var sequence: Int64
+        /// The locator file that answered.
+        public var locator: ContentID?
+        /// The datasets of the layers with a hit.
+        public var datasets: [ContentID]?
+
+        /// States it.
+        public init(sequence: Int64, locator: ContentID? = nil, datasets: [ContentID]? = nil) {
+            self.sequence = sequence
+            self.locator = locator
+            self.datasets = datasets
+        }
+    }
+
+    private static let queueCapacity = 1_024
+
+    private let rate: RecordingRate
+    private let queue = BlockingQueue<Item>(capacity: Recorder.queueCapacity)
+    private let admission = Mutex(Admission())
+    private let tally = Tally()
+    private let thread = Mutex<PinnedThread?>(nil)
+
+    /// Records into a directory, which is made with the first request that is kept.
+    ///
+    /// - Parameters:
+    ///   - directory: A site's `recordings`.
+    ///   - process: The process's name, `cairn-gateway`.
+    ///   - rate: How much is kept.
+    ///   - build: What the build is called; asked once, on the recorder's thread.
+    ///   - limits: How much room it takes, and for how long.
+    ///
+    /// Throws `Failure` when the system has no thread left.
+    public init(
+        directory: String, process: String, rate: RecordingRate,
+        build: @escaping @Sendable () -> String, limits: RecordingLimits = RecordingLimits()
+    ) throws(Failure) {
+        self.rate = rate
+        guard rate != .off else { return }
+        do throws(PlatformError) {
+            let made = try PinnedThread(name: "recorder") { [queue, tally] in
+                let build = build()
+                let files = RecordingFiles(
+                    directory: directory, process: process, limits: limits)
+                Self.write(queue, into: files, process: process, build: build, tally)
+            }
+            thread.withLock { $0 = made }
+        } catch {
+            throw Failure(error)
+        }
+    }
+
+    /// Records what a process of a site answers, whose build is called by its version and the digest of its
+    /// program; otherwise as the other initializer.
+    public convenience init(
+        site: Site, process: String, version: String, rate: RecordingRate
+    ) throws(Failure) {
+        try self.init(
+            directory: site.recordingsDirectory, process: process, rate: rate
+        ) {
+            version + "+" + (OwnProgram.path().flatMap(Self.digest(ofProgram:)) ?? "unknown")
+        }
+    }
+
+    deinit { queue.close() }
+
+    /// Ends it, once everything that waits is written.
+    public func close() {
+        queue.close()
+        thread.withLock { $0.take() }?.join()
+    }
+
+    /// What has become of answered requests so far.
+    public var counts: Counts { tally.counts.withLock { $0 } }
+
+    /// Keeps an exchange, unless the rate or the queue is full; `context` is only asked for one that is
+    /// kept.
+    public func note(
+        _ exchange: @autoclosure () -> RecordedExchange, _ context: @autoclosure () -> Context
+    ) {
+        guard rate != .off, let skipped = admit() else { return }
+        let item = Item(
+            exchange: exchange(), context: context(),
+            at: Timestamp(microseconds: WallClock.microseconds()), skipped: skipped)
+        guard !queue.tryPush(item) else { return }
+        tally.counts.withLock { $0.dropped += 1 }
+        admission.withLock { $0.skipped += skipped + 1 }
+    }
+
+    /// How many were not kept since the one kept last; nil for one that is not kept either.
+    private func admit() -> Int? {
+        let second = MonotonicClock.nanoseconds() / 1_000_000_000
+        let skipped: Int? = admission.withLock { admission in
+            if admission.second != second {
+                admission.second = second
+                admission.count = 0
+            }
+            guard admission.count < rate.perSecond else {
+                admission.skipped += 1
+                return nil
+            }
+            admission.count += 1
+            defer { admission.skipped = 0 }
+            return admission.skipped
+        }
+        if skipped == nil { tally.counts.withLock { $0.beyondRate += 1 } }
+        return skipped
+    }
+
+    // MARK: The recorder's thread
+
+    private static func write(
+        _ queue: BlockingQueue<Item>, into files: RecordingFiles, process: String, build: String,
+        _ tally: Tally
+    ) {
+        var files = files
+        var bytes: [UInt8] = []
+        var count = 0
+        while let item = queue.pop() {
+            if let line = line(item, process, build) {
+                bytes += line
+                count += 1
+            } else {
+                tally.counts.withLock { $0.failed += 1 }
+            }
+            guard queue.count == 0 || bytes.count >= 64 << 10 else { continue }
+            let isWritten = files.append(bytes)
+            tally.counts.withLock { counts in
+                if isWritten { counts.written += count } else { counts.failed += count }
+            }
+            (bytes, count) = ([], 0)
+        }
+        files.close()
+    }
+
+    private static func line(_ item: Item, _ process: String, _ build: String) -> [UInt8]? {
+        guard
+            let record = try? RecordedRequest(
+                item.exchange, at: item.at, process: process, build: build, skipped: item.skipped,
+                sequence: item.context.sequence, locator: item.context.locator,
+                datasets: item.context.datasets),
+            let data = try? CairnJSON.encode(record)
+        else { return nil }
+        return Array(data) + [UInt8(ascii: "\n")]
+    }
+
+    /// The first twelve digits of the SHA-256 of a program's file, as a build's name has them; nil where it
+    /// cannot be read.
+    public static func digest(ofProgram path: String) -> String? {
+        guard let source = try? ByteSource(path: path) else { return nil }
+        var hash = SHA256()
+        do {
+            while true {
+                let bytes = try source.read(upTo: 1 << 20)
+                if bytes.isEmpty { break }
+                hash.update(bytes)
+            }
+        } catch {
+            return nil
+        }
+        return String(hash.finish().hexadecimal.prefix(12))
+    }
+}

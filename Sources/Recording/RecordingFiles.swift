@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import FoundationEssentials
+internal import Platform
+internal import Site
+
+/// How much room recordings take, and for how long.
+public struct RecordingLimits: Hashable, Sendable {
+    /// A file is ended at this size, in bytes.
+    public var segmentByteCount: Int64 = 8 << 20
+    /// All files of a site's recordings together, and one file of each process more for moments.
+    ///
+    /// The oldest go first.
+    public var totalByteCount: Int64 = 128 << 20
+    /// How long a file is kept, from its beginning, in seconds.
+    public var ageSeconds: Int64 = 7 * 24 * 3600
+
+    /// What every site uses.
+    public init() {}
+}
+
+/// The files of a site's recordings: `<microseconds since 1970>-<process>-<process id>.jsonl`, so that the order of
+/// names is that of time.
+///
+/// Used by one thread.
+struct RecordingFiles {
+    private struct Segment: ~Copyable {
+        var file: OutputFile
+        var byteCount = 0
+        var begunAt: Int64
+    }
+
+    /// A segment in a box, because an optional of a noncopyable cannot lie in a copyable struct.
+    private final class Open {
+        var segment: Segment
+        init(_ segment: consuming Segment) { self.segment = segment }
+    }
+
+    private let directory: String
+    private let process: String
+    private let limits: RecordingLimits
+    private var open: Open?
+
+    init(directory: String, process: String, limits: RecordingLimits) {
+        self.directory = directory
+        self.process = process
+        self.limits = limits
+    }
+
+    /// False when the bytes could not be written; the next ones go into a new file.
+    mutating func append(_ bytes: [UInt8]) -> Bool {
+        guard !bytes.isEmpty else { return true }
+        do {
+            let open = try segment(for: bytes.count)
+            try open.segment.file.write(bytes, at: open.segment.byteCount)
+            open.segment.byteCount += bytes.count
+            return true
+        } catch {
+            open = nil
+            return false
+        }
+    }
+
+    mutating func close() { open = nil }
+
+    private mutating func segment(for byteCount: Int) throws -> Open {
+        let now = WallClock.microseconds()
+        if let open, Int64(open.segment.byteCount + byteCount) <= limits.segmentByteCount,
+            (0..<3_600_000_000).contains(now - open.segment.begunAt)
+        {
+            return open
+        }
+        open = nil
+        try Site.makeDirectory(directory, mode: 0o700)
+        RecordingDirectory(path: directory).trim(to: limits, at: now)
+        let name = "\(now)-\(process)-\(OwnProgram.processID()).jsonl"
+        let made = Open(
+            Segment(file: try OutputFile(creating: directory + "/" + name), begunAt: now))
+        open = made
+        return made
+    }
+}
+
+/// A site's recordings, as whoever reads or trims them sees them.
+public struct RecordingDirectory: Sendable {
+    /// The directory.
+    public let path: String
+
+    /// Names a directory, which need not exist.
+    public init(path: String) { self.path = path }
+
+    /// Its files, oldest first.
+    public var files: [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        return names.filter { $0.hasSuffix(".jsonl") && Self.beginning(of: $0) != nil }
+            .sorted { (Self.beginning(of: $0) ?? 0, $0) < (Self.beginning(of: $1) ?? 0, $1) }
+            .map { path + "/" + $0 }
+    }
+
+    private static func beginning(of name: String) -> Int64? {
+        Int64(name.split(separator: "/").last?.prefix { $0 != "-" } ?? "")
+    }
+
+    /// Removes files that are too old, and the oldest until the rest is small enough.
+    public func trim(to limits: RecordingLimits, at now: Int64) {
+        var left: [(path: String, byteCount: Int64)] = []
+        for path in files {
+            let begun = Self.beginning(of: path) ?? 0
+            if now - begun > limits.ageSeconds * 1_000_000 {
+                OutputFile.remove(path)
+                continue
+            }
+            let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+            left.append((path, (attributes?[.size] as? Int64) ?? 0))
+        }
+        var total = left.reduce(0) { $0 + $1.byteCount }
+        for (path, byteCount) in left where total > limits.totalByteCount {
+            OutputFile.remove(path)
+            total -= byteCount
+        }
+    }
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import Foundation
+import Geometry
+import Recording
+import TestKit
+import Testing
+
+@Suite(.timeLimit(.minutes(10))) struct RecorderTests {
+    private final class Scratch {
+        let path = "/tmp/cairn-rec-" + UUID().uuidString.prefix(8).lowercased()
+        var recordings: String { path + "/recordings" }
+        init() throws {
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true)
+        }
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+
+        func records() throws -> [RecordedRequest] {
+            try RecordingDirectory(path: recordings).files.flatMap { file in
+                try Data(contentsOf: URL(filePath: file)).split(separator: UInt8(ascii: "\n"))
+                    .map { try CairnJSON.decode(RecordedRequest.self, from: Data($0)) }
+            }
+        }
+    }
+
+    private static let world = MapName(rawValue: "World") ?? { preconditionFailure() }()
+
+    private static func exchange(_ number: Int, hits: Int = 1) -> RecordedExchange {
+        let request = IdentifyRequest(
+            map: world, geometry: .point(Coordinate(x: Double(number), y: 0.1)), tolerance: 3,
+            mapExtent: Envelope(minX: 0, minY: 0, maxX: 1, maxY: 1),
+            imageDisplay: ImageDisplay(width: 100, height: 100))
+        let results = (0..<hits).map { hit in
+            IdentifyResult(
+                layerID: 0, layerName: "towns", objectID: Int64(hit), displayFieldName: "NAME",
+                value: .string("town \(number)"),
+                attributes: Attributes([.init(name: "NAME", value: .string("town \(number)"))]),
+                geometryType: .point, geometry: nil, distance: 0.1)
+        }
+        let layer = IdentifyLayerResult(
+            layerID: 0, layerName: "towns", results: results, sublayerResults: [],
+            transferLimitExceeded: false)
+        return .identify(
+            request,
+            IdentifyAnswer(
+                layers: [layer], spatialReference: SpatialReference(wkid: 4326),
+                sequence: Int64(number), isStale: false))
+    }
+
+    private func recorder(
+        _ scratch: Scratch, _ rate: String, limits: RecordingLimits = RecordingLimits()
+    ) throws -> Recorder {
+        try Recorder(
+            directory: scratch.recordings, process: "test", rate: try RecordingRate.parse(rate),
+            build: { "1.2.3+test" }, limits: limits)
+    }
+
+    @Test func `what is kept reads back as it was, in order`() throws {
+        let scratch = try Scratch()
+        let recorder = try recorder(scratch, "all")
+        for number in 0..<200 {
+            recorder.note(Self.exchange(number), Recorder.Context(sequence: Int64(number)))
+        }
+        recorder.close()
+
+        let records = try scratch.records()
+        #expect(recorder.counts.written == 200 && records.count == 200)
+        #expect(recorder.counts.dropped == 0 && recorder.counts.failed == 0)
+        for (number, record) in records.enumerated() {
+            guard case .identify(let request, let answer) = Self.exchange(number) else { continue }
+            #expect(record.request == .identify(request) && record.answer == .identify(answer))
+            #expect(record.sequence == Int64(number) && record.skipped == 0)
+            #expect(record.process == "test" && record.build == "1.2.3+test")
+            #expect(try record.answer?.digest() == record.answerDigest)
+        }
+        let attributes = try FileManager.default.attributesOfItem(atPath: scratch.recordings)
+        #expect((attributes[.posixPermissions] as? Int) == 0o700)
+    }
+
+    @Test func `beyond its rate it keeps nothing and says how many it left out`() throws {
+        let scratch = try Scratch()
+        let recorder = try recorder(scratch, "5")
+        let start = ContinuousClock.now
+        var asked = 0
+        for number in 0..<1_000 {
+            recorder.note(Self.exchange(number), Recorder.Context(sequence: 1))
+            asked += 1
+        }
+        let seconds = Int((ContinuousClock.now - start).components.seconds) + 2
+        recorder.close()
+
+        let counts = recorder.counts
+        let records = try scratch.records()
+        #expect(counts.written == records.count && records.count <= 5 * seconds)
+        #expect(records.count >= 5)
+        #expect(counts.written + counts.beyondRate + counts.dropped == asked)
+        #expect(records.reduce(0) { $0 + $1.skipped } <= counts.beyondRate + counts.dropped)
+    }
+
+    @Test func `switched off it makes nothing`() throws {
+        let scratch = try Scratch()
+        let recorder = try recorder(scratch, "off")
+        recorder.note(Self.exchange(1), Recorder.Context(sequence: 1))
+        recorder.close()
+
+        #expect(recorder.counts.written == 0 && recorder.counts.beyondRate == 0)
+        #expect(!FileManager.default.fileExists(atPath: scratch.recordings))
+        #expect(RecordingRate(parsing: "0") == nil && RecordingRate(parsing: "-1") == nil)
+        #expect(RecordingRate(parsing: "some") == nil)
+        for text in ["off", "all", "17"] {
+            #expect(RecordingRate(parsing: text)?.description == text)
+        }
+    }
+
+    @Test func `files are ended at their size, and the oldest go beyond the whole`() throws {
+        let scratch = try Scratch()
+        var limits = RecordingLimits()
+        limits.segmentByteCount = 20_000
+        limits.totalByteCount = 60_000
+        for block in 0..<40 {
+            let recorder = try recorder(scratch, "all", limits: limits)
+            for number in 0..<20 {
+                recorder.note(
+                    Self.exchange(20 * block + number), Recorder.Context(sequence: Int64(block)))
+            }
+            recorder.close()
+        }
+
+        let files = RecordingDirectory(path: scratch.recordings).files
+        let sizes = try files.map {
+            try #require(FileManager.default.attributesOfItem(atPath: $0)[.size] as? Int)
+        }
+        #expect(sizes.allSatisfy { $0 <= 70_000 } && sizes.reduce(0, +) <= 80_000)
+        #expect(try scratch.records().last?.sequence == 39)
+        #expect(try (scratch.records().first?.sequence ?? 0) > 0, "the oldest are gone")
+    }
+
+    @Test func `files that are too old go`() throws {
+        let scratch = try Scratch()
+        try FileManager.default.createDirectory(
+            atPath: scratch.recordings, withIntermediateDirectories: true)
+        for name in ["1000000-a-1.jsonl", "9000000-a-1.jsonl", "notes.txt"] {
+            try Data("{}\n".utf8).write(to: URL(filePath: scratch.recordings + "/" + name))
+        }
+        var limits = RecordingLimits()
+        limits.ageSeconds = 5
+        let directory = RecordingDirectory(path: scratch.recordings)
+        directory.trim(to: limits, at: 10_000_000)
+
+        #expect(directory.files == [scratch.recordings + "/9000000-a-1.jsonl"])
+        #expect(FileManager.default.fileExists(atPath: scratch.recordings + "/notes.txt"))
+    }
+
+    @Test func `an answer that is too long is kept as its digest`() throws {
+        let long = Self.exchange(1, hits: 2_000)
+        let record = try RecordedRequest(
+            long, at: Timestamp(microseconds: 1), process: "test", build: "1", skipped: 0,
+            sequence: 1)
+        guard case .identify(_, let answer) = long else { return }
+
+        #expect(record.answer == nil)
+        #expect(try RecordedRequest.Answer.identify(answer).digest() == record.answerDigest)
+        let again = try CairnJSON.decode(
+            RecordedRequest.self, from: try CairnJSON.encode(record))
+        #expect(again == record)
+    }
+
+    @Test func `the digest does not depend on when the log was last heard`() throws {
+        guard case .identify(_, var answer) = Self.exchange(1) else { return }
+        let digest = try RecordedRequest.Answer.identify(answer).digest()
+        answer.sequence += 5
+        answer.isStale = true
+        #expect(try RecordedRequest.Answer.identify(answer).digest() == digest)
+        answer.layers[0].results[0].distance += 1e-12
+        #expect(try RecordedRequest.Answer.identify(answer).digest() != digest)
+    }
+
+    @Test func `a build is named by the bytes of its program`() throws {
+        let scratch = try Scratch()
+        try Data("abc".utf8).write(to: URL(filePath: scratch.path + "/program"))
+        // FIPS 180-4's example.
+        #expect(Recorder.digest(ofProgram: scratch.path + "/program") == "ba7816bf8f01")
+        #expect(Recorder.digest(ofProgram: scratch.path + "/none") == nil)
+    }
+
+    @Test func `a directory that cannot be made fails no request`() throws {
+        let scratch = try Scratch()
+        try Data().write(to: URL(filePath: scratch.recordings))
+        let recorder = try recorder(scratch, "all")
+        recorder.note(Self.exchange(1), Recorder.Context(sequence: 1))
+        recorder.close()
+
+        #expect(recorder.counts.failed == 1 && recorder.counts.written == 0)
+    }
+}
