@@ -277,6 +277,18 @@ let benchTargets: [Target] =
                 "CGEOS", "CairnModel", "Dataset", "GDAL", "Geometry", "SpatialIndex", "TestKit",
             ],
             path: "Tests/Benchmarks/Engine", swiftSettings: settings),
+        .executableTarget(
+            name: "bench-log",
+            dependencies: [
+                "Bus", "CairnClient", "CairnModel", "EventLog", "Jobs", "MapState", "Platform",
+                "SQLite", "Site", "Worker", "bench-log-peers", "cairn-logd", "cairn-supervisor",
+                arguments, logging,
+            ],
+            path: "Tests/Benchmarks/Log", swiftSettings: settings),
+        .executableTarget(
+            name: "bench-log-peers", path: "Tests/Benchmarks/LogPeers",
+            exclude: ["eventsourcing-append.py"],
+            linkerSettings: [.linkedLibrary("zmq"), .linkedLibrary("sqlite3")]),
     ]
 
 // `CAIRN_ONLY=Identify,IdentifyTests swift build` keeps only those targets and what they need, for a

@@ -45,8 +45,13 @@ public struct IncomingRequest: Sendable {
     ///
     /// An answer that is too large turns into a `Failure` (`tooLarge`); one whose asker is gone is
     /// dropped and counted.
-    public func reply(_ payload: Data, metadata: Data = Data(), sequence: Int64 = 0) {
-        ticket.answer(.reply, metadata: metadata, payload: payload, sequence: sequence)
+    public func reply(
+        _ payload: Data, metadata: Data = Data(), sequence: Int64 = 0,
+        contentType: UInt8 = MessageHeader.json
+    ) {
+        ticket.answer(
+            .reply, metadata: metadata, payload: payload, sequence: sequence,
+            contentType: contentType)
     }
 
     /// Answers with a JSON value.

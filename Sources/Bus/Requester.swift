@@ -20,11 +20,14 @@ public struct Requester: Sendable {
     /// `cancelled` (the task was), `draining` (the bus was stopped).
     public func request(
         operation: String, payload: Data = Data(), kind: MessageKind = .request, pool: UInt8 = 0,
-        actor: String? = nil, map: String? = nil, messageID: UUID? = nil, timeout: Duration
+        contentType: UInt8 = MessageHeader.json, flags: UInt8 = 0, actor: String? = nil,
+        map: String? = nil, messageID: UUID? = nil, timeout: Duration
     ) async throws(Failure) -> Message {
         let metadata = RequestMetadata(operation: operation, actor: actor, map: map)
         let message = Message(
-            header: MessageHeader(kind: kind, pool: pool, messageID: messageID ?? .timeOrdered()),
+            header: MessageHeader(
+                kind: kind, pool: pool, contentType: contentType, flags: flags,
+                messageID: messageID ?? .timeOrdered()),
             metadata: try metadata.wireForm(), payload: payload)
         return try await send(message, timeout: timeout)
     }

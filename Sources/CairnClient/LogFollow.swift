@@ -83,14 +83,16 @@ package struct LogFollow {
     ) -> LogSplice.Decision {
         switch message.header.kind {
         case .event:
-            let decision = splice.event(
-                sequence: message.header.sequence,
+            let before = splice.handled
+            guard let events = Self.events(message) else {
+                return message.header.sequence > before ? .read : .pass
+            }
+            let decision = splice.events(
+                from: message.header.sequence,
+                through: events.last?.globalPosition ?? message.header.sequence,
                 previousInCategory: message.header.previousInCategory)
             guard decision == .handle else { return decision }
-            guard let event = try? message.decode(RecordedEvent.self),
-                event.globalPosition == message.header.sequence
-            else { return .read }
-            if isWanted(event) { next.append(event) }
+            next += events.filter { $0.globalPosition > before && isWanted($0) }
             return .handle
         case .head:
             guard let head = try? message.decode(LogHead.self) else { return .pass }
@@ -99,19 +101,47 @@ package struct LogFollow {
         }
     }
 
+    /// What was published, one event as JSON or several in the fixed layout; nil where it is neither,
+    /// or not in order.
+    private static func events(_ message: Message) -> [RecordedEvent]? {
+        let events =
+            message.header.contentType == MessageHeader.fixedLayout
+            ? try? PublishedEvents.read(fixedLayout: message.payload)
+            : (try? message.decode(RecordedEvent.self)).map { [$0] }
+        guard let events, events.first?.globalPosition == message.header.sequence else {
+            return nil
+        }
+        let isRising = zip(events, events.dropFirst()).allSatisfy {
+            $0.globalPosition < $1.globalPosition
+        }
+        return isRising ? events : nil
+    }
+
     private func isWanted(_ event: RecordedEvent) -> Bool {
-        categories.isEmpty || categories.contains(event.stream.category)
+        categories.isEmpty || categories.contains { event.stream.isOf(category: $0) }
     }
 
     /// Reads to the end of the log; false when there is no use in going on.
+    ///
+    /// While a page is handed on, the next is being read.
     package mutating func catchUp() async -> Bool {
         outside.report(true, nil)
         var pause = Duration.milliseconds(50)
+        var ahead: Result<ReadPage, Failure>?
         while true {
             do throws(Failure) {
-                let page = try splice.page(try await outside.read(request))
+                let read: Result<ReadPage, Failure> =
+                    if let ahead = ahead.take() { ahead } else { await read() }
+                let page = try splice.page(try read.get())
                 pause = .milliseconds(50)
-                await handOn(page.events.filter(isWanted))
+                let events = page.events.filter(isWanted)
+                if page.isMore {
+                    async let next = Self.read(request, outside)
+                    await handOn(events)
+                    ahead = await next
+                } else {
+                    await handOn(events)
+                }
                 outside.report(page.isMore, nil)
                 if !page.isMore { return true }
             } catch {
@@ -119,6 +149,20 @@ package struct LogFollow {
                 guard error.code != .conflict, await outside.pause(pause) else { return false }
                 pause = min(pause * 2, .seconds(1))
             }
+        }
+    }
+
+    private func read() async -> Result<ReadPage, Failure> {
+        await Self.read(request, outside)
+    }
+
+    private static func read(
+        _ request: ReadRequest, _ outside: Outside
+    ) async -> Result<ReadPage, Failure> {
+        do {
+            return .success(try await outside.read(request))
+        } catch {
+            return .failure(error)
         }
     }
 

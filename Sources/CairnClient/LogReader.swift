@@ -3,12 +3,16 @@
 
 public import Bus
 public import CairnModel
+internal import FoundationEssentials
+internal import Synchronization
 
 /// Asks the log of a site: reads pages, appends.
 ///
 /// Any task or thread.
 public struct LogReader: Sendable {
     private let requester: Requester
+    /// Whether the log has shown that it knows the fixed layout; a log of an older build does not.
+    private let isFixed = KnownForm()
 
     /// Connects to the log of the bus thread's site; the log need not be up yet.
     public init(bus: BusThread) throws(Failure) {
@@ -33,10 +37,26 @@ public struct LogReader: Sendable {
         _ appends: [StreamAppend], under claim: WriterClaim? = nil,
         timeout: Duration = .seconds(10)
     ) async throws(Failure) -> AppendResult {
-        try await ask(
-            "append",
-            AppendRequest(appends: appends, epochs: claim.map { [$0.category: $0.epoch] }),
-            as: AppendResult.self, timeout: timeout)
+        let request = AppendRequest(
+            appends: appends, epochs: claim.map { [$0.category: $0.epoch] })
+        let isFixed = isFixed.value
+        do throws(Failure) {
+            let answer = try await ask(
+                "append",
+                isFixed ? try request.fixedLayout() : try CairnJSON.encode(request),
+                contentType: isFixed ? MessageHeader.fixedLayout : MessageHeader.json,
+                timeout: timeout)
+            guard answer.header.contentType == MessageHeader.fixedLayout else {
+                return try answer.decode(AppendResult.self)
+            }
+            self.isFixed.value = true
+            return try AppendResult(fixedLayout: answer.payload)
+        } catch {
+            // Perhaps there is another log by now, which knows JSON only.
+            guard isFixed, error.code == .invalidParameter else { throw error }
+            self.isFixed.value = false
+            return try await append(appends, under: claim, timeout: timeout)
+        }
     }
 
     /// Becomes the only writer of a category: whoever wrote it before is fenced from now on.
@@ -46,7 +66,8 @@ public struct LogReader: Sendable {
     public func claim(
         _ request: ClaimRequest, timeout: Duration = .seconds(10)
     ) async throws(Failure) -> WriterClaim {
-        try await ask("claim", request, as: WriterClaim.self, timeout: timeout)
+        try await ask("claim", CairnJSON.encode(request), timeout: timeout)
+            .decode(WriterClaim.self)
     }
 
     /// Appends to one stream; otherwise as `append(_:timeout:)`.
@@ -66,7 +87,12 @@ public struct LogReader: Sendable {
     public func read(
         _ request: ReadRequest, timeout: Duration = .seconds(10)
     ) async throws(Failure) -> ReadPage {
-        try await ask("read", request, as: ReadPage.self, timeout: timeout)
+        let answer = try await ask("read", CairnJSON.encode(request), timeout: timeout)
+        guard answer.header.contentType == MessageHeader.fixedLayout else {
+            return try answer.decode(ReadPage.self)
+        }
+        isFixed.value = true
+        return try ReadPage(fixedLayout: answer.payload)
     }
 
     /// Up to `limit` events of one category after a global position; fewer only where it ends.
@@ -103,35 +129,32 @@ public struct LogReader: Sendable {
 
     /// How long the log is.
     public func head(timeout: Duration = .seconds(10)) async throws(Failure) -> LogHead {
-        try await ask("head", Nothing(), as: LogHead.self, timeout: timeout)
+        try await ask("head", Data("{}".utf8), timeout: timeout).decode(LogHead.self)
     }
 
     /// Has the log check a piece of itself.
     public func verify(
         after: Int64, limit: Int = 10_000, timeout: Duration = .seconds(60)
     ) async throws(Failure) -> VerifyPage {
-        try await ask(
-            "verify", VerifyRequest(after: after, limit: limit), as: VerifyPage.self,
-            timeout: timeout)
+        let request = try CairnJSON.encode(VerifyRequest(after: after, limit: limit))
+        return try await ask("verify", request, timeout: timeout).decode(VerifyPage.self)
     }
-
-    private struct Nothing: Encodable {}
 
     /// Asks until there is an answer or the time is up.
     ///
     /// A restart of the log takes less than a second, so a single attempt waits for two.
-    private func ask<Answer: Decodable>(
-        _ operation: String, _ body: some Encodable, as: Answer.Type, timeout: Duration
-    ) async throws(Failure) -> Answer {
-        let payload = try CairnJSON.encode(body)
+    private func ask(
+        _ operation: String, _ payload: Data, contentType: UInt8 = MessageHeader.json,
+        timeout: Duration
+    ) async throws(Failure) -> Message {
         let deadline = ContinuousClock.now + timeout
         var pause = Duration.milliseconds(10)
         while true {
             let left = deadline - .now
             do throws(Failure) {
-                let answer = try await requester.request(
-                    operation: operation, payload: payload, timeout: min(left, .seconds(2)))
-                return try answer.decode(Answer.self)
+                return try await requester.request(
+                    operation: operation, payload: payload, contentType: contentType,
+                    flags: LogLayout.flag, timeout: min(left, .seconds(2)))
             } catch {
                 guard error.isRetriable, deadline - .now > pause else {
                     throw error.isRetriable ? Self.unavailable(operation, error) : error
@@ -148,5 +171,15 @@ public struct LogReader: Sendable {
         Failure(
             .logUnavailable, "the event log does not answer, so '\(operation)' is not acknowledged",
             details: [reason.message])
+    }
+}
+
+/// What is known of the log; any thread.
+private final class KnownForm: Sendable {
+    private let state = Atomic<Bool>(false)
+
+    var value: Bool {
+        get { state.load(ordering: .relaxed) }
+        set { state.store(newValue, ordering: .relaxed) }
     }
 }

@@ -36,13 +36,17 @@ struct LogSplice: Hashable {
         handled = position
     }
 
-    /// An event was published at `sequence`; `previous` is the global position of the one before it
-    /// in its category.
-    mutating func event(sequence: Int64, previousInCategory: Int64) -> Decision {
-        guard sequence > handled else { return .pass }
-        let previous = scope == .all ? sequence - 1 : previousInCategory
+    /// Events were published that follow on each other in one category; `previousInCategory` is the
+    /// global position of the one before the first.
+    ///
+    /// With `handle`, those after what was handled before are next.
+    mutating func events(
+        from first: Int64, through last: Int64, previousInCategory: Int64
+    ) -> Decision {
+        guard last > handled else { return .pass }
+        let previous = scope == .all ? first - 1 : previousInCategory
         guard previous <= handled else { return .read }
-        handled = sequence
+        handled = last
         return .handle
     }
 

@@ -63,6 +63,7 @@ public enum CairnJSON {
     public static func decode<Value: Decodable>(
         _ type: Value.Type, from data: Data
     ) throws(Failure) -> Value {
+        if let value = JSONReading.decode(type, from: data) { return value }
         do {
             return try JSONDecoder().decode(type, from: data)
         } catch let failure as Failure {

@@ -10,8 +10,9 @@ public struct StreamName: RawRepresentable, Hashable, Sendable, Codable, CustomS
 
     /// Nil unless there is a non-empty category, a `-`, a non-empty id, and 200 bytes at most.
     public init?(rawValue: String) {
-        guard rawValue.utf8.count <= 200, let dash = rawValue.firstIndex(of: "-"),
-            dash != rawValue.startIndex, rawValue.index(after: dash) != rawValue.endIndex
+        let text = rawValue.utf8
+        guard text.count <= 200, let dash = text.firstIndex(of: UInt8(ascii: "-")),
+            dash != text.startIndex, text.index(after: dash) != text.endIndex
         else { return nil }
         self.rawValue = rawValue
     }
@@ -34,7 +35,16 @@ public struct StreamName: RawRepresentable, Hashable, Sendable, Codable, CustomS
     }
 
     /// The text before the first `-`.
-    public var category: String { String(rawValue.prefix { $0 != "-" }) }
+    public var category: String {
+        String(rawValue.utf8.prefix { $0 != UInt8(ascii: "-") }) ?? rawValue
+    }
+
+    /// Whether the category is that one; cheaper than to make its text.
+    public func isOf(category: String) -> Bool {
+        var rest = rawValue.utf8[...]
+        for byte in category.utf8 { guard rest.popFirst() == byte else { return false } }
+        return rest.first == UInt8(ascii: "-")
+    }
 
     /// The text.
     public var description: String { rawValue }

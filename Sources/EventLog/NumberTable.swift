@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import CairnModel
 internal import SQLite
 
 /// The numbers that stand for stream and category names in the file, made on first use.
@@ -12,8 +13,8 @@ struct NumberTable: ~Copyable {
     private var addStream: Statement
     private var findCategory: Statement
     private var addCategory: Statement
-    private var committed: [String: Int64] = [:]
-    private var uncommitted: [String: Int64] = [:]
+    private var committed: [StreamName: Numbers] = [:]
+    private var uncommitted: [StreamName: Numbers] = [:]
     private var categories: [String: Int64] = [:]
     private var uncommittedCategories: [String: Int64] = [:]
 
@@ -30,20 +31,28 @@ struct NumberTable: ~Copyable {
         self.addCategory = addCategory
     }
 
-    mutating func stream(_ name: String, category: Int64) throws(SQLiteError) -> Int64 {
+    /// What stands for a stream.
+    struct Numbers {
+        var number: Int64
+        var category: Int64
+    }
+
+    mutating func stream(_ name: StreamName) throws(SQLiteError) -> Numbers {
         if let known = committed[name] ?? uncommitted[name] { return known }
-        try findStream.bind(1, name)
+        let category = try category(name.category)
+        try findStream.bind(1, name.rawValue)
         var number = try Self.first(&findStream)
         if number == nil {
-            try addStream.bind(1, name)
+            try addStream.bind(1, name.rawValue)
             try addStream.bind(2, category)
             number = try Self.first(&addStream)
         }
-        uncommitted[name] = number
-        return number ?? 0
+        let numbers = Numbers(number: number ?? 0, category: category)
+        uncommitted[name] = numbers
+        return numbers
     }
 
-    mutating func category(_ name: String) throws(SQLiteError) -> Int64 {
+    private mutating func category(_ name: String) throws(SQLiteError) -> Int64 {
         if let known = categories[name] ?? uncommittedCategories[name] { return known }
         try findCategory.bind(1, name)
         var number = try Self.first(&findCategory)

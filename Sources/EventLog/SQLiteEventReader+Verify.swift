@@ -6,128 +6,140 @@ internal import Platform
 internal import SQLite
 
 extension SQLiteEventReader {
-    private struct Batch {
-        var first: Int64
-        var last: Int64
-        var hash: [UInt8]
-    }
-
     /// Checks that positions have no gap, batches join, records pass their checksums, streams count
     /// up from 0, time does not go back, and that the hash chain holds.
     public func verify(after: Int64, limit: Int) throws(Failure) -> VerifyPage {
         let head = try head()
-        var before = try batch("last <= ?1 ORDER BY last DESC", after)
-        var checked = 0
-        while checked < max(1, limit) {
-            let through = before?.last ?? 0
-            guard let next = try batch("last > ?1 ORDER BY last", through) else {
-                return page(
-                    before, head: head, fault: through < head ? Self.unbatched(through) : nil)
-            }
-            if let fault = try check(next, after: before) {
-                return page(before, head: head, fault: fault)
-            }
-            checked += Int(next.last - next.first + 1)
-            before = next
-        }
-        return page(before, head: head, fault: nil)
-    }
-
-    private func page(_ last: Batch?, head: Int64, fault: LogFault?) -> VerifyPage {
-        VerifyPage(
-            checkedThrough: last?.last ?? 0, head: head,
-            chainHash: last.map { Hexadecimal.encode($0.hash) } ?? "", fault: fault)
-    }
-
-    private static func unbatched(_ through: Int64) -> LogFault {
-        LogFault(position: through + 1, message: "the event belongs to no commit batch")
-    }
-
-    private func batch(_ condition: String, _ position: Int64) throws(Failure) -> Batch? {
-        do {
-            var statement = try connection.prepare(
-                "SELECT first, last, hash FROM batch WHERE \(condition) LIMIT 1")
-            try statement.bind(1, position)
-            guard try statement.step() else { return nil }
-            return Batch(
-                first: statement.integer(0), last: statement.integer(1), hash: statement.bytes(2))
+        do throws(SQLiteError) {
+            let check = try LogCheck(self, after: after)
+            let fault = try check.run(self, limit: max(1, limit), head: head)
+            return VerifyPage(
+                checkedThrough: check.checkedThrough, head: head,
+                chainHash: check.hasChecked ? Hexadecimal.encode(check.chain.value) : "",
+                fault: fault)
         } catch {
             throw Failure(log: error)
         }
     }
+}
 
-    private func check(_ batch: Batch, after before: Batch?) throws(Failure) -> LogFault? {
-        let expected = (before?.last ?? 0) + 1
-        guard batch.first == expected, batch.last >= batch.first else {
-            return LogFault(
+/// One pass over batches and events side by side, in the order of the log.
+private final class LogCheck {
+    /// What is known of a stream: the last position seen.
+    private var ends: [Int64: Int64] = [:]
+    private var batches: Statement
+    private var events: Statement
+    private var findPlace: Statement
+    /// The time of the last event checked.
+    private var time: Int64
+    /// Whether there is a batch at or before `checkedThrough`.
+    private(set) var hasChecked = false
+    /// The last event of the last batch that holds.
+    private(set) var checkedThrough: Int64 = 0
+    /// The chain's value there.
+    private(set) var chain = HashChain()
+
+    /// Begins behind the last batch that ends at or before `after`.
+    init(_ reader: SQLiteEventReader, after: Int64) throws(SQLiteError) {
+        let connection = reader.connection
+        var before = try connection.prepare(
+            "SELECT last, hash, (SELECT recorded_at FROM event WHERE position = last) FROM batch "
+                + "WHERE last <= ?1 ORDER BY last DESC LIMIT 1")
+        try before.bind(1, after)
+        time = .min
+        if try before.step() {
+            hasChecked = true
+            checkedThrough = before.integer(0)
+            chain = HashChain(value: before.bytes(1))
+            if !before.isNull(2) { time = before.integer(2) }
+        }
+        batches = try connection.prepare(
+            "SELECT first, last, hash FROM batch WHERE last > ?1 ORDER BY last")
+        events = try connection.prepare(
+            "SELECT \(EventRows.columns) FROM event WHERE position > ?1 ORDER BY position")
+        findPlace = try connection.prepare(
+            "SELECT position FROM event WHERE stream = ?1 AND stream_position = ?2")
+        try batches.bind(1, checkedThrough)
+        try events.bind(1, checkedThrough)
+    }
+
+    /// Checks whole batches until about `limit` events are done; the first thing wrong, if any.
+    func run(
+        _ reader: SQLiteEventReader, limit: Int, head: Int64
+    ) throws(SQLiteError) -> LogFault? {
+        let end = checkedThrough + Int64(limit)
+        while checkedThrough < end {
+            guard try batches.step() else {
+                guard checkedThrough < head else { return nil }
+                return LogFault(
+                    position: checkedThrough + 1, message: "the event belongs to no commit batch")
+            }
+            do throws(LogFault) { try batch(reader) } catch { return error }
+        }
+        return nil
+    }
+
+    private func batch(_ reader: SQLiteEventReader) throws(LogFault) {
+        let (first, last) = (batches.integer(0), batches.integer(1))
+        let expected = checkedThrough + 1
+        guard first == expected, last >= first else {
+            throw LogFault(
                 position: expected,
-                message: "the batch after \(expected - 1) covers \(batch.first) to \(batch.last)")
+                message: "the batch after \(checkedThrough) covers \(first) to \(last)")
         }
-        let last = try before.flatMap { before throws(Failure) in
-            try records(from: before.last, through: before.last).records.last
+        var hash = BatchHash(after: chain)
+        for position in first...last { try event(position, reader, &hash) }
+        let found = hash.finish()
+        guard batches.bytes(2) == found.value else {
+            throw LogFault(
+                position: first,
+                message: "the hash chain does not hold over the batch \(first) to \(last)")
         }
-        let rows = try records(from: batch.first, through: batch.last)
-        if let fault = try checkOrder(rows.records, from: batch.first, after: last?.recordedAt) {
-            return fault
-        }
-        if let fault = rows.fault { return fault }
-        guard rows.records.count == Int(batch.last - batch.first + 1) else {
-            return LogFault(
-                position: batch.first + Int64(rows.records.count), message: "the event is missing")
-        }
-        var chain = before.map { HashChain(value: $0.hash) } ?? HashChain()
-        chain.add(rows.records)
-        guard chain.value == batch.hash else {
-            return LogFault(
-                position: batch.first,
-                message: "the hash chain does not hold over the batch \(batch.first) to "
-                    + "\(batch.last)")
-        }
-        return nil
+        chain = found
+        checkedThrough = last
+        hasChecked = true
     }
 
-    /// Checks positions, times, and that each stream counts up.
-    private func checkOrder(
-        _ records: [StoredRecord], from first: Int64, after time: Int64?
-    ) throws(Failure) -> LogFault? {
-        var time = time ?? .min
-        var ends: [String: Int64] = [:]
-        for (offset, record) in records.enumerated() {
-            let position = first + Int64(offset)
-            guard record.position == position else {
-                return LogFault(position: position, message: "the event is missing")
-            }
-            guard record.recordedAt >= time else {
-                return LogFault(
-                    position: position, message: "its time lies before the event before it")
-            }
-            time = record.recordedAt
-            guard try follows(record, ends[record.stream]) else {
-                return LogFault(
-                    position: position,
-                    message: "stream '\(record.stream)' has no event before position "
-                        + "\(record.streamPosition)")
-            }
-            ends[record.stream] = record.streamPosition
-        }
-        return nil
-    }
-
-    /// Whether the event before it in its stream is there: in this batch, or earlier in the log.
-    private func follows(_ record: StoredRecord, _ end: Int64?) throws(Failure) -> Bool {
-        if let end { return record.streamPosition == end + 1 }
-        guard record.streamPosition > 0 else { return record.streamPosition == 0 }
-        let before = try globalPosition(stream: record.stream, at: record.streamPosition - 1)
-        return before.map { $0 < record.position } ?? false
-    }
-
-    private func records(from first: Int64, through last: Int64) throws(Failure) -> Rows {
-        let count = Int(min(last - first + 1, 1 << 20))
+    private func event(
+        _ position: Int64, _ reader: SQLiteEventReader, _ hash: inout BatchHash
+    ) throws(LogFault) {
+        let isThere: Bool
         do {
-            return try rows(ReadRange(after: first - 1, limit: count, byteLimit: .max))
+            isThere = try events.step() && events.integer(0) == position
         } catch {
-            guard error.code == .corrupt else { throw error }
-            return Rows(fault: LogFault(position: first, message: error.message))
+            throw LogFault(position: position, message: error.description)
+        }
+        guard isThere else {
+            throw LogFault(position: position, message: "the event is missing")
+        }
+        try reader.eventRows.canonical(events) { hash.hash.update($0) }
+        guard events.integer(3) >= time else {
+            throw LogFault(
+                position: position, message: "its time lies before the event before it")
+        }
+        time = events.integer(3)
+        let (stream, place) = (events.integer(1), events.integer(2))
+        guard try follows(stream, place, at: position) else {
+            throw LogFault(
+                position: position,
+                message: "its stream has no event before position \(place)")
+        }
+        ends[stream] = place
+    }
+
+    /// Whether the event before it in its stream is there, earlier in the log.
+    private func follows(
+        _ stream: Int64, _ place: Int64, at position: Int64
+    ) throws(LogFault) -> Bool {
+        if let end = ends[stream] { return place == end + 1 }
+        guard place > 0 else { return place == 0 }
+        do {
+            defer { findPlace.reset() }
+            try findPlace.bind(1, stream)
+            try findPlace.bind(2, place - 1)
+            return try findPlace.step() && findPlace.integer(0) < position
+        } catch {
+            throw LogFault(position: position, message: error.description)
         }
     }
 }

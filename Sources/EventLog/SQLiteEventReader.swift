@@ -3,18 +3,15 @@
 
 public import CairnModel
 internal import FoundationEssentials
+internal import Platform
 internal import SQLite
 
 /// Reads the log's file over a connection of its own, in the process that writes it.
 ///
 /// It sees every commit at once and holds no lock between calls. Used by one thread at a time.
 public final class SQLiteEventReader: EventReader {
-    fileprivate static let columns = """
-        event.position, stream.name, stream_position, recorded_at, id, type, schema, metadata, data, \
-        crc
-        """
-
     let connection: Connection
+    var eventRows: EventRows
     private var readAll: Statement
     private var readStream: Statement
     private var readCategory: Statement
@@ -38,9 +35,9 @@ public final class SQLiteEventReader: EventReader {
     }
 
     init(connection: Connection) throws(SQLiteError) {
-        let select =
-            "SELECT \(Self.columns) FROM event JOIN stream ON stream.number = event.stream "
+        let select = "SELECT \(EventRows.columns) FROM event "
         self.connection = connection
+        eventRows = try EventRows(connection)
         readAll = try connection.prepare(
             select + "WHERE event.position > ?1 ORDER BY event.position LIMIT ?2")
         readStream = try connection.prepare(
@@ -102,6 +99,18 @@ public final class SQLiteEventReader: EventReader {
             while try findHeads.step() { heads[findHeads.text(0)] = findHeads.integer(1) }
             return heads
         }
+    }
+
+    /// Events in the order of the log, in their canonical bytes (`Docs/event-log-format.md`), which are
+    /// not looked into; otherwise as `read`.
+    public func readCanonical(_ range: ReadRange) throws(Failure) -> CanonicalSlice {
+        let rows = try rows(range)
+        if rows.records.isEmpty, let fault = rows.fault {
+            throw Failure(.corrupt, "sequence \(fault.position): \(fault.message)")
+        }
+        return CanonicalSlice(
+            records: rows.records.map(\.canonical), last: rows.records.last?.position,
+            isLast: rows.isLast && rows.fault == nil)
     }
 
     /// Events in the order of the log.
@@ -203,7 +212,9 @@ public final class SQLiteEventReader: EventReader {
         while try step(&statement) {
             guard rows.records.count < range.limit else { return rows }
             do throws(LogFault) {
-                let record = try StoredRecord(row: statement)
+                let record = StoredRecord(
+                    position: statement.integer(0),
+                    canonical: try eventRows.canonical(statement) { $0.copy() })
                 byteCount += record.canonical.count
                 guard rows.records.isEmpty || byteCount <= range.byteLimit else { return rows }
                 rows.records.append(record)
@@ -229,23 +240,20 @@ public final class SQLiteEventReader: EventReader {
 
 extension SQLiteEventReader: CommittedLog {}
 
+/// Events read at once and not looked into.
+public struct CanonicalSlice: Hashable, Sendable {
+    /// The canonical bytes of each, in the order of the log.
+    public var records: [[UInt8]]
+    /// The global position of the last; nil when there is none.
+    public var last: Int64?
+    /// Whether there was nothing more to read.
+    public var isLast: Bool
+}
+
 /// Records of the file, and what stopped their reading.
 struct Rows {
     var records: [StoredRecord] = []
     var fault: LogFault?
     /// Whether nothing more matched.
     var isLast = false
-}
-
-extension StoredRecord {
-    /// Takes a row of `SQLiteEventReader.columns`; throws when it is not what was stored.
-    fileprivate init(row: borrowing Statement) throws(LogFault) {
-        self.init(
-            position: row.integer(0), stream: row.text(1), streamPosition: row.integer(2),
-            recordedAt: row.integer(3), id: row.bytes(4), type: row.text(5), schema: row.integer(6),
-            metadata: row.bytes(7), data: row.bytes(8))
-        guard Int64(checksum) == row.integer(9) else {
-            throw LogFault(position: position, message: "the record fails its checksum")
-        }
-    }
 }

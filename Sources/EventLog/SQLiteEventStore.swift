@@ -141,12 +141,17 @@ public final class SQLiteEventStore: EventStore {
     }
 
     private func commit(_ records: [RecordedEvent]) throws(Failure) {
-        let stored = try records.map { record throws(Failure) in try StoredRecord(record) }
+        let metadata = try records.map { record throws(Failure) in
+            try record.event.metadata.storedForm()
+        }
+        let stored = zip(records, metadata).map { StoredRecord($0, metadata: $1) }
         var newChain = chain
         newChain.add(stored)
         do {
             try connection.transaction { () throws(SQLiteError) in
-                for record in stored { try insert(record) }
+                for index in records.indices {
+                    try insert(records[index], metadata[index], stored[index].checksum)
+                }
                 try insertBatch.bind(1, committedHead + Int64(records.count))
                 try insertBatch.bind(2, committedHead + 1)
                 try insertBatch.bind(3, newChain.value)
@@ -163,20 +168,21 @@ public final class SQLiteEventStore: EventStore {
         bytesSinceCheckpoint += stored.reduce(0) { $0 + $1.canonical.count + 200 }
     }
 
-    private func insert(_ record: StoredRecord) throws(SQLiteError) {
-        let category = try numbers.category(String(record.stream.prefix { $0 != "-" }))
-        let stream = try numbers.stream(record.stream, category: category)
-        try insertEvent.bind(1, record.position)
-        try insertEvent.bind(2, stream)
+    private func insert(
+        _ record: RecordedEvent, _ metadata: [UInt8], _ checksum: UInt32
+    ) throws(SQLiteError) {
+        let stream = try numbers.stream(record.stream)
+        try insertEvent.bind(1, record.globalPosition)
+        try insertEvent.bind(2, stream.number)
         try insertEvent.bind(3, record.streamPosition)
-        try insertEvent.bind(4, category)
-        try insertEvent.bind(5, record.recordedAt)
-        try insertEvent.bind(6, record.id)
-        try insertEvent.bind(7, record.type)
-        try insertEvent.bind(8, record.schema)
-        try insertEvent.bind(9, record.metadata)
-        try insertEvent.bind(10, record.data)
-        try insertEvent.bind(11, Int64(record.checksum))
+        try insertEvent.bind(4, stream.category)
+        try insertEvent.bind(5, record.recordedAt.microseconds)
+        try insertEvent.bind(6, record.event.id.bytes)
+        try insertEvent.bind(7, record.event.type)
+        try insertEvent.bind(8, Int64(record.event.schema))
+        try insertEvent.bind(9, metadata)
+        try insertEvent.bind(10, record.event.data.bytes)
+        try insertEvent.bind(11, Int64(checksum))
         try insertEvent.run()
     }
 

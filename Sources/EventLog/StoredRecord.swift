@@ -2,84 +2,44 @@
 // Part of Cairn.
 
 internal import CairnModel
-internal import FoundationEssentials
 internal import Platform
 
-/// A record as it lies in the file: the stored bytes, and what is computed over them.
+/// A record in its canonical bytes: every field in a fixed order, little-endian, texts and bytes with
+/// their length before them; what checksum and chain are computed over, and what goes on the wire.
 struct StoredRecord {
     let position: Int64
-    let stream: String
-    let streamPosition: Int64
-    let recordedAt: Int64
-    /// 16 bytes.
-    let id: [UInt8]
-    let type: String
-    let schema: Int64
-    /// JSON with sorted keys.
-    let metadata: [UInt8]
-    let data: [UInt8]
-    /// Every field in a fixed order, little-endian, texts and bytes with their length before them:
-    /// what checksum and chain are computed over.
     let canonical: [UInt8]
 
-    /// Takes fields as they are stored.
-    init(
-        position: Int64, stream: String, streamPosition: Int64, recordedAt: Int64, id: [UInt8],
-        type: String, schema: Int64, metadata: [UInt8], data: [UInt8]
-    ) {
+    /// Takes canonical bytes.
+    init(position: Int64, canonical: [UInt8]) {
         self.position = position
-        self.stream = stream
-        self.streamPosition = streamPosition
-        self.recordedAt = recordedAt
-        self.id = id
-        self.type = type
-        self.schema = schema
-        self.metadata = metadata
-        self.data = data
-        var writer = ByteWriter(
-            capacity: 60 + stream.utf8.count + type.utf8.count + metadata.count + data.count)
-        writer.append(position)
-        writer.append(streamPosition)
-        writer.append(recordedAt)
-        writer.append(id)
-        writer.append(UInt32(truncatingIfNeeded: schema))
-        writer.append(UInt32(stream.utf8.count))
-        writer.append(Array(stream.utf8))
-        writer.append(UInt32(type.utf8.count))
-        writer.append(Array(type.utf8))
-        writer.append(UInt32(metadata.count))
-        writer.append(metadata)
-        writer.append(UInt32(data.count))
-        writer.append(data)
-        canonical = writer.bytes
+        self.canonical = canonical
     }
 
     /// A record as it will be stored.
     init(_ record: RecordedEvent) throws(Failure) {
-        let event = record.event
-        self.init(
-            position: record.globalPosition, stream: record.stream.rawValue,
-            streamPosition: record.streamPosition, recordedAt: record.recordedAt.microseconds,
-            id: event.id.bytes, type: event.type, schema: Int64(event.schema),
-            metadata: Array(try CairnJSON.encode(event.metadata)), data: Array(event.data))
+        self.init(record, metadata: try record.event.metadata.storedForm())
     }
 
-    var checksum: UInt32 {
-        var crc = CRC32C()
-        crc.update(canonical)
-        return crc.value
+    init(_ record: RecordedEvent, metadata: [UInt8]) {
+        let event = record.event
+        var writer = ByteWriter(
+            capacity: RecordedEvent.fewestBytes + record.stream.rawValue.utf8.count
+                + event.type.utf8.count + metadata.count + event.data.count)
+        record.write(to: &writer, metadata: metadata)
+        self.init(position: record.globalPosition, canonical: writer.bytes)
     }
+
+    var checksum: UInt32 { CRC32C.checksum(canonical) }
 
     /// The record as a value; throws when its fields do not have their form.
     func record() throws(LogFault) -> RecordedEvent {
-        guard let stream = StreamName(rawValue: stream), let id = UUID(bytes: id),
-            let metadata = try? CairnJSON.decode(EventMetadata.self, from: Data(metadata))
-        else { throw LogFault(position: position, message: "the record does not have its form") }
-        return RecordedEvent(
-            globalPosition: position, stream: stream, streamPosition: streamPosition,
-            recordedAt: Timestamp(microseconds: recordedAt),
-            event: NewEvent(
-                id: id, type: type, schema: Int(schema), data: Data(data), metadata: metadata))
+        var reader = WireReader(canonical)
+        do {
+            return try RecordedEvent(from: &reader)
+        } catch {
+            throw LogFault(position: position, message: error.message)
+        }
     }
 }
 
@@ -93,9 +53,17 @@ struct HashChain {
     init(value: [UInt8]) { self.value = value }
 
     mutating func add(_ records: [StoredRecord]) {
-        var hash = SHA256()
-        hash.update(value)
-        for record in records { hash.update(record.canonical) }
-        value = hash.finish().bytes
+        var batch = BatchHash(after: self)
+        for record in records { batch.hash.update(record.canonical) }
+        self = batch.finish()
     }
+}
+
+/// One step of the chain, record by record.
+struct BatchHash {
+    var hash = SHA256()
+
+    init(after chain: HashChain) { hash.update(chain.value) }
+
+    consuming func finish() -> HashChain { HashChain(value: hash.finish().bytes) }
 }

@@ -4,6 +4,7 @@
 internal import Bus
 internal import CairnModel
 internal import EventLog
+internal import FoundationEssentials
 internal import Logging
 internal import Platform
 internal import Synchronization
@@ -72,8 +73,14 @@ final class LogReaders: Sendable {
         do throws(Failure) {
             switch task.operation {
             case .read:
+                let asked = try request.message.decode(ReadRequest.self)
+                guard request.takesFixedLayout else {
+                    request.reply(encoding: try page(asked, from: reader))
+                    return
+                }
                 request.reply(
-                    encoding: try page(request.message.decode(ReadRequest.self), from: reader))
+                    try canonicalPage(asked, from: reader),
+                    contentType: MessageHeader.fixedLayout)
             case .verify:
                 let asked = try request.message.decode(VerifyRequest.self)
                 try check("limit", asked.limit, upTo: verifyCapacity)
@@ -94,22 +101,27 @@ final class LogReaders: Sendable {
     ) throws(Failure) -> ReadPage {
         try check("limit", asked.limit, upTo: pageCapacity)
         try check("after", asked.after)
-        let filter: ReadRange.Filter =
-            if let stream = asked.stream {
-                .stream(stream)
-            } else if let category = asked.category {
-                .category(category)
-            } else {
-                .all
-            }
         // The head first: what is committed between the two belongs to the next page.
         let head = try reader.head()
-        let slice = try reader.read(
-            ReadRange(after: asked.after, limit: asked.limit, filter: filter))
+        let slice = try reader.read(asked.range)
         let last = slice.events.last?.globalPosition ?? asked.after
         return ReadPage(
             events: slice.events, through: slice.isLast ? max(head, last) : last,
             head: max(head, slice.events.last?.globalPosition ?? 0))
+    }
+
+    /// The same in the fixed layout, without a look into any event.
+    private static func canonicalPage(
+        _ asked: ReadRequest, from reader: SQLiteEventReader
+    ) throws(Failure) -> Data {
+        try check("limit", asked.limit, upTo: pageCapacity)
+        try check("after", asked.after)
+        let head = try reader.head()
+        let slice = try reader.readCanonical(asked.range)
+        let last = slice.last ?? asked.after
+        return ReadPage.fixedLayout(
+            slice.records, through: slice.isLast ? max(head, last) : last,
+            head: max(head, slice.last ?? 0))
     }
 
     private static func check(_ name: String, _ value: Int, upTo bound: Int) throws(Failure) {
@@ -123,4 +135,24 @@ final class LogReaders: Sendable {
             throw Failure(.invalidParameter, "\(name) is \(value); expected 0 or more")
         }
     }
+}
+
+extension ReadRequest {
+    /// Which events it asks for.
+    fileprivate var range: ReadRange {
+        let filter: ReadRange.Filter =
+            if let stream {
+                .stream(stream)
+            } else if let category {
+                .category(category)
+            } else {
+                .all
+            }
+        return ReadRange(after: after, limit: limit, filter: filter)
+    }
+}
+
+extension IncomingRequest {
+    /// Whether the asker knows the fixed layout of the log.
+    var takesFixedLayout: Bool { message.header.flags & LogLayout.flag != 0 }
 }

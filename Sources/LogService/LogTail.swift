@@ -15,6 +15,9 @@ final class LogTail: Sendable {
     /// Beyond so many categories a head message does not list them.
     static let categoryBound = 100
 
+    /// About how many bytes of events travel together.
+    static let runByteCapacity = 128 << 10
+
     private let publisher = Mutex<Publisher?>(nil)
     private let timer = Mutex<BusThread.Timer?>(nil)
     private let published: Mutex<LogHead>
@@ -41,21 +44,36 @@ final class LogTail: Sendable {
 
     /// Publishes what was committed; called by one thread, in the order of the log.
     ///
-    /// An event too large to publish is left to be read.
+    /// Neighbours of one category travel together. An event too large to publish is left to be read.
     func publish(_ events: [RecordedEvent]) {
         guard let publisher = publisher.withLock({ $0 }) else { return }
-        for event in events {
-            let category = event.stream.category
+        var rest = events[...]
+        while let first = rest.first {
+            let category = first.stream.category
+            let run = rest.prefix(Self.runLength(of: rest, in: category))
+            rest = rest.dropFirst(run.count)
             let header = MessageHeader(
-                kind: .event, messageID: event.event.id, sequence: event.globalPosition,
+                kind: .event, contentType: MessageHeader.fixedLayout, messageID: first.event.id,
+                sequence: first.globalPosition,
                 previousInCategory: published.withLock { $0.categories?[category] ?? 0 })
-            if let payload = try? CairnJSON.encode(event) {
+            if let payload = try? PublishedEvents.fixedLayout(run) {
                 try? publisher.publish(
                     topic: "e/" + category + "/", Message(header: header, payload: payload))
             }
             // Only now, so that no head message overtakes the events it speaks of.
-            published.withLock { $0.advance(to: event) }
+            if let last = run.last { published.withLock { $0.advance(to: last) } }
         }
+    }
+
+    /// How many events of the category stand in front, at least one, and not too many for a message.
+    private static func runLength(of events: ArraySlice<RecordedEvent>, in category: String) -> Int
+    {
+        var byteCount = 0
+        let length = events.prefix { event in
+            byteCount += event.event.data.count + 500
+            return byteCount <= runByteCapacity && event.stream.isOf(category: category)
+        }.count
+        return max(1, length)
     }
 
     private func publishHead() {

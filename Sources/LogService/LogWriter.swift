@@ -127,7 +127,7 @@ final class LogWriter: Sendable {
         var asked: [(request: IncomingRequest, append: AppendRequest)] = []
         for request in requests {
             do throws(Failure) {
-                asked.append((request, try request.message.decode(AppendRequest.self)))
+                asked.append((request, try Self.append(request.message)))
             } catch {
                 request.reply(failure: error)
             }
@@ -141,7 +141,7 @@ final class LogWriter: Sendable {
         for ((request, _), result) in zip(asked, committed.results) {
             switch result {
             case .success(let value):
-                request.reply(encoding: value, sequence: value.lastPosition)
+                answer(request, value)
             case .failure(let failure):
                 report(failure)
                 request.reply(failure: failure)
@@ -149,6 +149,21 @@ final class LogWriter: Sendable {
         }
         failpoints.pass("log.afterReplyBeforePublish")
         tail.publish(committed.events)
+    }
+
+    private static func append(_ message: Message) throws(Failure) -> AppendRequest {
+        message.header.contentType == MessageHeader.fixedLayout
+            ? try AppendRequest(fixedLayout: message.payload)
+            : try message.decode(AppendRequest.self)
+    }
+
+    private func answer(_ request: IncomingRequest, _ result: AppendResult) {
+        guard request.takesFixedLayout else {
+            return request.reply(encoding: result, sequence: result.lastPosition)
+        }
+        request.reply(
+            result.fixedLayout, sequence: result.lastPosition,
+            contentType: MessageHeader.fixedLayout)
     }
 
     /// What an operator should see; a refused append is the asker's own affair.

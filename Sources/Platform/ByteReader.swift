@@ -106,6 +106,23 @@ public struct ByteWriter: Sendable {
     @inlinable
     public mutating func append(_ more: [UInt8]) { storage.append(contentsOf: more) }
 
+    /// Appends bytes.
+    @inlinable
+    public mutating func append(_ more: RawSpan) {
+        unsafe more.withUnsafeBytes { unsafe storage.append(contentsOf: $0) }
+    }
+
+    /// Lends what was written.
+    public func withBytes<Value>(_ body: (RawSpan) -> Value) -> Value {
+        unsafe body(storage.span.bytes)
+    }
+
+    /// The CRC-32C of what was written.
+    public var checksum: UInt32 { CRC32C.checksum(storage) }
+
+    /// Forgets what was written and keeps the room for it.
+    public mutating func removeAll() { storage.removeAll(keepingCapacity: true) }
+
     /// Appends a text's UTF-8, without its length.
     @inlinable
     public mutating func append(text: String) { storage.append(contentsOf: text.utf8) }

@@ -30,6 +30,9 @@ public struct CRC32C: Sendable {
         return crc.value
     }
 
+    /// The checksum of some bytes.
+    public static func checksum(_ bytes: [UInt8]) -> UInt32 { unsafe checksum(bytes.span.bytes) }
+
     /// The checksum by table, the way processors without the instruction compute it.
     public static func checksumByTable(_ bytes: RawSpan) -> UInt32 {
         unsafe bytes.withUnsafeBytes { buffer in

@@ -66,6 +66,16 @@ public struct WireReader: Sendable {
         }
     }
 
+    /// The next bytes, so many as said (≥ 0); lent for the call.
+    @inlinable
+    public mutating func take<Value>(
+        _ count: Int, _ body: (RawSpan) -> Value
+    ) throws(ByteReader.OutOfBounds) -> Value {
+        guard remaining >= count else { throw fault(count) }
+        defer { offset += count }
+        return unsafe body(bytes.span.bytes.extracting(offset..<offset + count))
+    }
+
     @usableFromInline
     func fault(_ needed: Int) -> ByteReader.OutOfBounds {
         ByteReader.OutOfBounds(offset: offset, needed: needed)
@@ -76,6 +86,13 @@ extension ByteWriter {
     /// Appends a count; traps beyond 32 bits.
     @inlinable
     public mutating func append(count: Int) { append(UInt32(count)) }
+
+    /// Appends bytes with their count in front.
+    @inlinable
+    public mutating func append(counted bytes: RawSpan) {
+        append(count: bytes.byteCount)
+        append(bytes)
+    }
 
     /// Appends a text with its length in bytes in front.
     @inlinable

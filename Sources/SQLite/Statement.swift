@@ -132,6 +132,14 @@ public struct Statement: ~Copyable {
         return unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: count))
     }
 
+    /// Lends the bytes of the column's text or blob, as stored; none for NULL.
+    public func withBytes<Value>(_ column: Int, _ body: (RawSpan) -> Value) -> Value {
+        let start = unsafe sqlite3_column_blob(handle, Int32(column))
+        let count = Int(unsafe sqlite3_column_bytes(handle, Int32(column)))
+        let buffer = unsafe UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count)
+        return unsafe body(buffer.bytes)
+    }
+
     /// How many bytes the column's text or blob has.
     public func byteCount(_ column: Int) -> Int {
         Int(unsafe sqlite3_column_bytes(handle, Int32(column)))

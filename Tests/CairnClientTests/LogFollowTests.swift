@@ -76,8 +76,10 @@ extension SimulatedLog.State {
             through: isLast ? head : events.last?.globalPosition ?? request.after, head: head)
     }
 
-    /// Commits one to four events and publishes them, more or less.
+    /// Commits one to four events and publishes them, more or less, one by one as an older log does
+    /// or neighbours of a category together.
     mutating func append() {
+        var runs: [ArraySlice<RecordedEvent>] = []
         for _ in 0..<Int.random(in: 1...4, using: &random) {
             let category = SimulatedLog.categories.randomElement(using: &random) ?? "map"
             guard let stream = StreamName(rawValue: category + "-x") else { continue }
@@ -88,11 +90,25 @@ extension SimulatedLog.State {
                 event: NewEvent(
                     id: UUID(), type: "t", schema: 1, data: Data(), metadata: EventMetadata()))
             log.append(record)
-            let header = MessageHeader(
-                kind: .event, sequence: position, previousInCategory: heads[category] ?? 0)
-            heads[category] = position
-            publish(header, record)
+            if let run = runs.last, run.last?.stream == stream, chance(70) {
+                runs[runs.count - 1].append(record)
+            } else {
+                runs.append([record])
+            }
         }
+        for run in runs { publish(run) }
+    }
+
+    private mutating func publish(_ run: ArraySlice<RecordedEvent>) {
+        guard let first = run.first, let last = run.last else { return }
+        let category = first.stream.category
+        var header = MessageHeader(
+            kind: .event, sequence: first.globalPosition, previousInCategory: heads[category] ?? 0)
+        heads[category] = last.globalPosition
+        if run.count == 1, chance(50) { return publish(header, first) }
+        header.contentType = MessageHeader.fixedLayout
+        guard let payload = try? PublishedEvents.fixedLayout(run) else { return }
+        publish(header, payload)
     }
 
     mutating func publishHead() {
@@ -102,7 +118,12 @@ extension SimulatedLog.State {
 
     /// Loses, doubles or delays.
     private mutating func publish(_ header: MessageHeader, _ body: some Encodable) {
-        guard let payload = try? CairnJSON.encode(body), !chance(15) else { return }
+        guard let payload = try? CairnJSON.encode(body) else { return }
+        publish(header, payload)
+    }
+
+    private mutating func publish(_ header: MessageHeader, _ payload: Data) {
+        guard !chance(15) else { return }
         for _ in 0..<(chance(10) ? 2 : 1) {
             let late = chance(15) ? Int.random(in: 0...min(6, network.count), using: &random) : 0
             network.insert(Message(header: header, payload: payload), at: network.count - late)
@@ -115,7 +136,10 @@ extension SimulatedLog.State {
         defer { network.removeFirst(count) }
         return network.prefix(count).filter { message in
             guard categories.count == 1, message.header.kind == .event else { return true }
-            let event = try? message.decode(RecordedEvent.self)
+            let event =
+                message.header.contentType == MessageHeader.fixedLayout
+                ? (try? PublishedEvents.read(fixedLayout: message.payload))?.first
+                : try? message.decode(RecordedEvent.self)
             return event.map { categories.contains($0.stream.category) } ?? true
         }
     }

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Bus
+import CairnModel
+import Foundation
+import Logging
+import Platform
+import Site
+import Worker
+
+/// The supervisor's lanes: fairness, the death of a worker, and how many tasks pass.
+struct DispatchCases {
+    let shop: Workshop
+
+    func run() throws {
+        try fairness()
+        try deaths()
+        try passage()
+    }
+
+    /// A site with its log and supervisor and the bench as client, and what `body` starts beside.
+    private func onSite(
+        _ body: (_ site: Site, _ requester: Requester, _ bus: BusThread) throws -> Void
+    ) throws {
+        let site = try shop.site("hub")
+        defer { shop.remove(site) }
+        let logd = try shop.cairn("cairn-logd", site)
+        defer { logd.end() }
+        let supervisor = try shop.cairn("cairn-supervisor", site)
+        defer { supervisor.end() }
+        let bus = try BusThread(name: "bench", runDirectory: site.runDirectory)
+        defer { bus.stop() }
+        try body(site, try bus.connectRequester(.supervisorRequests), bus)
+    }
+
+    private func worker(_ site: Site, milliseconds: Int, credit: Int) throws -> Program {
+        try shop.role(
+            ["work", site.path, "--milliseconds", "\(milliseconds)", "--credit", "\(credit)"])
+    }
+
+    /// Until so many workers are welcome.
+    private func wait(for count: Int, _ requester: Requester) throws {
+        try Blocking.run {
+            for _ in 0..<2_000 {
+                let answer = try? await requester.request(
+                    operation: "workers", payload: Data("[]".utf8), timeout: .seconds(10))
+                let workers = try? answer?.decode([WorkerDescription].self)
+                if workers?.count == count, workers?.allSatisfy({ $0.taskCredit > 0 }) == true {
+                    return
+                }
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            throw Failure(.timedOut, "no \(count) workers came")
+        }
+    }
+
+    static func task(_ payload: Data = Data(repeating: 120, count: 300)) -> Message {
+        Message(
+            header: MessageHeader(kind: .task, pool: WorkerPool.identify.rawValue),
+            metadata: Data(#"{"operation":"work"}"#.utf8), payload: payload)
+    }
+
+    /// Four workers, of whom three take 1 ms for a task and one 20; a thousand tasks at once.
+    private func fairness() throws {
+        let milliseconds = [1, 1, 1, 20]
+        let count = 1_000
+        let ideal = Double(count) / milliseconds.reduce(0) { $0 + 1 / Double($1) } / 1e3
+        var took: [Double] = []
+        try onSite { site, requester, _ in
+            let workers = try milliseconds.map {
+                try worker(site, milliseconds: $0, credit: 2)
+            }
+            defer { for worker in workers { worker.end(by: SIGKILL) } }
+            try wait(for: workers.count, requester)
+            for _ in 0..<(shop.isShort ? 3 : 9) {
+                took.append(
+                    try seconds {
+                        _ = try RequestLoad(requester, window: count, count: count) {
+                            Self.task()
+                        }.run()
+                    })
+            }
+        }
+        Output.write(
+            Line("fair lanes: tasks of 1, 1, 1 and 20 ms", ours: took.median, unit: "s")
+                .beside("ideal", ideal, atMost: 1.2))
+    }
+
+    /// From the SIGKILL of the worker that has a task until another has begun it.
+    private func deaths() throws {
+        var times: [Int64] = []
+        try onSite { site, requester, _ in
+            var workers: [Int32: Program] = [:]
+            func start() throws {
+                let started = try worker(site, milliseconds: 0, credit: 2)
+                workers[started.processID] = started
+            }
+            defer { for worker in workers.values { worker.end(by: SIGKILL) } }
+            for _ in 0..<2 { try start() }
+            for number in 0..<(shop.isShort ? 30 : 200) {
+                try wait(for: workers.count, requester)
+                let claim = site.path + "/claim-\(number)"
+                let begun = Shared<Int64?>(nil)
+                let answered = BlockingQueue<Bool>(capacity: 1)
+                requester.ask(Self.task(Data(("claim " + claim).utf8)), timeout: .seconds(30)) {
+                    let message = try? $0.get()
+                    begun.value = message.flatMap {
+                        Int64(String(decoding: $0.payload, as: UTF8.self))
+                    }
+                    _ = answered.tryPush(true)
+                }
+                let victim = try claimant(claim)
+                let killed = MonotonicClock.nanoseconds()
+                workers.removeValue(forKey: victim)?.end(by: SIGKILL)
+                _ = answered.pop()
+                guard let begun = begun.value else {
+                    throw Failure(.internal, "the task of a killed worker was not done")
+                }
+                times.append(begun - killed)
+                try start()
+            }
+        }
+        let figures = Times(times)
+        Output.write(
+            Line(
+                "worker killed to task begun again, p99", ours: figures.quantile(0.99) / 1e3,
+                unit: "ms"
+            ).asking(atMost: 50).times(figures).noting("\(times.count) killed"))
+    }
+
+    /// The process that has taken a claim.
+    private func claimant(_ claim: String) throws -> Int32 {
+        let end = MonotonicClock.nanoseconds() + 20_000_000_000
+        while MonotonicClock.nanoseconds() < end {
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: claim)
+            if let number = target.flatMap({ Int32($0) }) { return number }
+            usleep(200)
+        }
+        throw Failure(.timedOut, "no worker took the task")
+    }
+
+    /// Client, hub, worker, hub, client beside the same in C, one at a time and many.
+    private func passage() throws {
+        let count = shop.isShort ? 5_000 : 30_000
+        try onSite { site, requester, _ in
+            let worker = try worker(site, milliseconds: 0, credit: 128)
+            defer { worker.end(by: SIGKILL) }
+            try wait(for: 1, requester)
+            for window in [1, 8, 64] {
+                let total = window == 1 ? count : count * 4
+                let theirs = try shop.peers(
+                    ["hub", site.runDirectory, "\(total)", "\(window)", "300"])
+                let (figures, times) = try RequestLoad(
+                    requester, window: window, count: total
+                ) { Self.task() }.run()
+                Output.write(
+                    Line(
+                        "client to hub to worker and back, \(window) under way",
+                        ours: figures.perSecond, unit: "tasks/s"
+                    ).beside("the same hops in C", theirs.perSecond).times(times, theirs: theirs))
+            }
+        }
+    }
+}
+
+/// A worker of the bench.
+enum WorkerRole {
+    static func run(_ site: Site, milliseconds: Int, credit: Int) async throws {
+        var logger = Logger(label: "bench")
+        logger.logLevel = .critical
+        let bus = try BusThread(name: "worker", runDirectory: site.runDirectory)
+        let operations: [String: Worker.Operation] = [
+            "work": { _, payload in try work(payload, milliseconds) }
+        ]
+        let prompt: [String: PromptOperation] = [
+            "work": { _, payload in
+                milliseconds == 0 && !payload.starts(with: Data("claim ".utf8)) ? payload : nil
+            }
+        ]
+        let host = WorkerHost(
+            pool: .identify, operations: operations, promptOperations: prompt,
+            slots: WorkerSlots(taskCredit: credit, taskThreadCount: 1, chunkCount: 0), bus: bus,
+            build: "bench/0", logger: logger)
+        try await host.start()
+        try await Task.sleep(for: .seconds(3_600))
+    }
+
+    /// Sleeps, or takes the claim that the payload names: the first who has it never ends, the next
+    /// says when it began.
+    private static func work(_ payload: Data, _ milliseconds: Int) throws -> Data {
+        let now = MonotonicClock.nanoseconds()
+        let text = String(decoding: payload.prefix(300), as: UTF8.self)
+        guard text.hasPrefix("claim ") else {
+            usleep(UInt32(milliseconds) * 1_000)
+            return payload
+        }
+        if unsafe symlink("\(getpid())", String(text.dropFirst(6))) == 0 { sleep(3_600) }
+        return Data("\(now)".utf8)
+    }
+}

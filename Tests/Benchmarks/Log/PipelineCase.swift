@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Bus
+import CairnClient
+import CairnModel
+import Foundation
+import Platform
+import Site
+
+/// Producer, log, subscriber: three processes.
+///
+/// An event is counted when the subscriber's handler has it,
+/// which is after its commit.
+struct PipelineCase {
+    let shop: Workshop
+
+    struct Figures: Codable {
+        var perSecond: Double
+        /// Microseconds from the event's making to the handler.
+        var p50: Double
+        var p99: Double
+    }
+
+    func run() throws {
+        let many = try measure(
+            count: shop.isShort ? 200_000 : 2_000_000, eventsOfAppend: 500, perSecond: 0)
+        Output.write(
+            Line("producer to durable to subscriber", ours: many.perSecond, unit: "events/s")
+                .asking(atLeast: 300_000).noting("appends of 500 events, 8 under way"))
+        let paced = try measure(
+            count: shop.isShort ? 20_000 : 100_000, eventsOfAppend: 1, perSecond: 10_000)
+        Output.write(
+            Line("producer to durable to subscriber at 10,000/s, p50", ours: paced.p50, unit: "µs")
+                .asking(atMost: 400)
+                .noting("p99 \(Int(paced.p99)) µs; \(Int(paced.perSecond)) a second"))
+    }
+
+    private func measure(count: Int, eventsOfAppend: Int, perSecond: Int) throws -> Figures {
+        let site = try shop.site("pipeline")
+        defer { shop.remove(site) }
+        let logd = try shop.cairn("cairn-logd", site)
+        defer { logd.end() }
+        let subscriber = try shop.role(["subscribe", site.path, "--count", "\(count)"])
+        _ = try subscriber.line()
+        let producer = try shop.role(
+            [
+                "produce", site.path, "--count", "\(count)", "--of-append", "\(eventsOfAppend)",
+                "--per-second", "\(perSecond)",
+            ])
+        let figures: Figures = try subscriber.result()
+        producer.end()
+        return figures
+    }
+}
+
+/// The processes of this case.
+enum PipelineRoles {
+    static func subscribe(_ site: Site, count: Int) throws {
+        let bus = try BusThread(name: "subscriber", runDirectory: site.runDirectory)
+        let log = try LogReader(bus: bus)
+        let times = Shared<[Int64]>([])
+        let began = Shared(Int64(0))
+        let done = BlockingQueue<Int64>(capacity: 1)
+        let subscription = try LogSubscription(bus: bus, log: log) { events, _ in
+            let now = MonotonicClock.nanoseconds()
+            if began.value == 0, !events.isEmpty { began.value = now }
+            let made = events.map { now - time(of: $0) }
+            let isLast = times.change { times in
+                times += made
+                return times.count >= count
+            }
+            if isLast { _ = done.tryPush(now) }
+        }
+        while subscription.isStale { usleep(1_000) }
+        Output.ready()
+        guard let ended = done.pop() else { return }
+        subscription.cancel()
+        let figures = Times(times.value)
+        Output.write(
+            value: PipelineCase.Figures(
+                perSecond: Double(count) / (Double(ended - began.value) / 1e9),
+                p50: figures.quantile(0.5), p99: figures.quantile(0.99)))
+        bus.stop()
+    }
+
+    /// When it was made: its payload begins with `{"at":` and nanoseconds.
+    private static func time(of record: RecordedEvent) -> Int64 {
+        var number: Int64 = 0
+        for byte in record.event.data.dropFirst(6) {
+            guard UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte else { break }
+            number = number * 10 + Int64(byte - UInt8(ascii: "0"))
+        }
+        return number
+    }
+
+    private static func event() -> NewEvent {
+        let text =
+            #"{"at":"# + "\(MonotonicClock.nanoseconds())" + #","worker":"0D7F2A40-6C2B-4A55-"#
+            + #"8C9E-6A1F0E3D2C1B","lease":"5E0A3B1C-8F5E-4C53-9E5A-2B9B0C6D7E8F"}"#
+        return NewEvent(
+            id: .timeOrdered(), type: "bench.made", schema: 1, data: Data(text.utf8),
+            metadata: EventMetadata())
+    }
+
+    /// Appends as fast as eight appends under way allow, or so many events a second, whatever is still
+    /// under way.
+    static func produce(_ site: Site, count: Int, ofAppend: Int, perSecond: Int) throws {
+        let bus = try BusThread(name: "producer", runDirectory: site.runDirectory)
+        let log = try LogReader(bus: bus)
+        try Blocking.run { _ = try await log.head() }
+        guard let stream = StreamName(rawValue: "bench-pipeline") else { return }
+        let start = MonotonicClock.nanoseconds()
+        try Blocking.run {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                var made = 0
+                var underWay = 0
+                while made < count {
+                    if perSecond > 0 {
+                        let due = start + Int64(made) * 1_000_000_000 / Int64(perSecond)
+                        while MonotonicClock.nanoseconds() < due { await Task.yield() }
+                    } else if underWay == 8 {
+                        try await group.next()
+                        underWay -= 1
+                    }
+                    let events = (0..<min(ofAppend, count - made)).map { _ in event() }
+                    made += events.count
+                    underWay += 1
+                    group.addTask { try await log.append(events, to: stream, expected: .any) }
+                }
+                try await group.waitForAll()
+            }
+        }
+        bus.stop()
+    }
+
+    /// Subscribes to every event and takes none of them once it is stopped.
+    static func listen(_ site: Site) throws {
+        let bus = try BusThread(name: "listener", runDirectory: site.runDirectory)
+        let subscriber = try bus.subscribe(.logTail, topics: ["e/"]) { _, _ in }
+        Output.ready()
+        while true {
+            sleep(60)
+            subscriber.add(topic: "e/")
+        }
+    }
+}

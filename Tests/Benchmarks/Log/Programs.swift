@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import Foundation
+import Platform
+import Site
+
+/// A process of the bench, which ends with it.
+final class Program {
+    private let process = Process()
+    private let output = Pipe()
+
+    /// Starts `path`; `input` becomes its standard input.
+    init(_ path: String, _ arguments: [String], input: String? = nil) throws {
+        process.executableURL = URL(fileURLWithPath: path)
+        process.arguments = arguments
+        var environment = ProcessInfo.processInfo.environment
+        environment["CAIRN_LOG"] = "error"
+        process.environment = environment
+        process.standardOutput = output
+        if let input {
+            let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+            try Data(input.utf8).write(to: file)
+            process.standardInput = try FileHandle(forReadingFrom: file)
+            try FileManager.default.removeItem(at: file)
+        }
+        try process.run()
+    }
+
+    deinit { if process.isRunning { end(by: SIGKILL) } }
+
+    var processID: Int32 { process.processIdentifier }
+
+    func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+
+    func end(by number: Int32 = SIGTERM) {
+        signal(SIGCONT)
+        signal(number)
+        process.waitUntilExit()
+    }
+
+    /// What it prints until its end, as one value; throws when it fails.
+    func result<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
+        let bytes = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            throw Failure(
+                .internal,
+                "\(process.executableURL?.path ?? "") \(process.arguments ?? []) ended with status "
+                    + "\(process.terminationStatus)")
+        }
+        return try JSONDecoder().decode(type, from: bytes)
+    }
+
+    /// Waits until it prints a line, and gives that.
+    func line() throws -> String {
+        var bytes: [UInt8] = []
+        while let byte = try output.fileHandleForReading.read(upToCount: 1)?.first {
+            if byte == UInt8(ascii: "\n") { return String(decoding: bytes, as: UTF8.self) }
+            bytes.append(byte)
+        }
+        throw Failure(.internal, "\(process.executableURL?.path ?? "") ended without a word")
+    }
+
+    /// Bytes of memory that are its own and resident.
+    var residentByteCount: Int {
+        let text =
+            (try? String(contentsOfFile: "/proc/\(processID)/statm", encoding: .utf8)) ?? ""
+        let fields = text.split(separator: " ").compactMap { Int($0) }
+        return fields.count > 2 ? (fields[1] - fields[2]) * 4096 : 0
+    }
+}
+
+/// Where the bench finds programs and works.
+struct Workshop {
+    /// A directory of its own, short enough for sockets.
+    let directory: String
+    /// Of this program and of Cairn's.
+    let programs: String
+    /// Python with `eventsourcing`, and the script for it.
+    var python: (program: String, script: String)?
+    var isShort: Bool
+
+    var seconds: Double { isShort ? 2 : 5 }
+
+    /// A fresh site.
+    func site(_ name: String) throws -> Site {
+        let path = directory + "/" + name
+        try? FileManager.default.removeItem(atPath: path)
+        return try Site(openingOrCreating: path)
+    }
+
+    func remove(_ site: Site) { try? FileManager.default.removeItem(atPath: site.path) }
+
+    func cairn(_ name: String, _ site: Site) throws -> Program {
+        try Program(programs + "/" + name, ["--site", site.path])
+    }
+
+    /// This program in another role.
+    func role(_ arguments: [String]) throws -> Program {
+        try Program(programs + "/bench-log", arguments)
+    }
+
+    func peers(_ arguments: [String], input: String? = nil) throws -> PeerFigures {
+        try Program(programs + "/bench-log-peers", arguments, input: input).result()
+    }
+}
+
+/// Runs `work` and says how many seconds it took.
+func seconds(_ work: () throws -> Void) rethrows -> Double {
+    let start = MonotonicClock.nanoseconds()
+    try work()
+    return Double(MonotonicClock.nanoseconds() - start) / 1e9
+}
