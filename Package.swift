@@ -114,8 +114,8 @@ let tier5: [Target] = [
     library(
         "MapStateService",
         [
-            "Bus", "CairnClient", "CairnModel", "Dataset", "Expression", "Geometry", "MapState",
-            "PROJ", "Platform", "Raster", "Remote", "Site", logging,
+            "Bus", "CairnClient", "CairnModel", "Daemon", "Dataset", "Expression", "Geometry",
+            "MapState", "PROJ", "Platform", "Raster", "Remote", "Site", logging,
         ]),
     library(
         "Supervisor",
@@ -203,7 +203,7 @@ let testTargets: [Target] = [
             "PROJ", "Raster", "TestKit",
         ]),
     tests("LocatorTests", ["Locator", "CairnModel", "Geometry", "Platform", "TestKit"]),
-    tests("JobsTests", ["Jobs", "CairnModel", "TestKit"]),
+    tests("JobsTests", ["Jobs", "CairnModel", "EventLog", "TestKit"]),
     tests("RecordingTests", ["Recording", "CairnModel", "Geometry", "Platform", "TestKit"]),
     tests("ReplayTests", ["Replay", "CairnModel", "Geometry", "Jobs", "MapState", "TestKit"]),
     tests("JobKindsTests", ["JobKinds", "CairnModel", "Geometry", "Platform", "Site", "TestKit"]),
@@ -259,6 +259,16 @@ let exampleTargets: [Target] = [
         path: "Examples/identify-offline/Sources", swiftSettings: settings)
 ]
 
+// What keeps a site busy while `deploy/torture` breaks it.
+let tortureTargets: [Target] = [
+    .executableTarget(
+        name: "torture-load",
+        dependencies: [
+            "CairnClient", "CairnModel", "Geometry", "Platform", "Site", "TestKit", arguments,
+        ],
+        path: "Tests/Torture/Load", swiftSettings: settings)
+]
+
 // `CAIRN_BENCH=1` adds the programs of `deploy/bench`, which neither the product nor its tests need.
 let benchTargets: [Target] =
     Context.environment["CAIRN_BENCH"] == nil
@@ -295,7 +305,7 @@ let benchTargets: [Target] =
 // quick loop while working on one part.
 var targets =
     tier0 + tier1 + tier2 + tier3 + tier4 + tier5 + tier6 + testTargets + exampleTargets
-    + benchTargets
+    + tortureTargets + benchTargets
 if let only = Context.environment["CAIRN_ONLY"] {
     var wanted = only.split(separator: ",").map(String.init)
     var kept: Set<String> = []

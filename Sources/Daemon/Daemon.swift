@@ -53,6 +53,9 @@ public final class Daemon: Sendable {
         _ body: @Sendable (Daemon) async throws -> Void
     ) async -> Never {
         let logger = bootstrapLogging(name)
+        if let complaint = Failpoints.complaint ?? clockComplaint() {
+            end(name, complaint, status: 64)
+        }
         do {
             guard let path = sitePath ?? environment("CAIRN_SITE"), !path.isEmpty else {
                 end(name, "no site: give --site DIRECTORY or set CAIRN_SITE", status: 64)
@@ -115,6 +118,17 @@ extension Daemon {
 
     private static func environment(_ name: String) -> String? {
         ProcessInfo.processInfo.environment[name]
+    }
+
+    /// `CAIRN_CLOCK_OFFSET=-3600` has the process see a wall clock that is an hour slow; for tests.
+    private static func clockComplaint() -> String? {
+        guard let text = environment("CAIRN_CLOCK_OFFSET") else { return nil }
+        guard let seconds = Int64(text), abs(seconds) <= 1_000_000 else {
+            return "CAIRN_CLOCK_OFFSET is '\(text.prefix(40))': expected whole seconds, at most a "
+                + "million either way"
+        }
+        WallClock.setOffset(microseconds: seconds * 1_000_000)
+        return nil
     }
 
     private static func bootstrapLogging(_ name: String) -> Logger {

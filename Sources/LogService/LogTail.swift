@@ -3,6 +3,7 @@
 
 internal import Bus
 internal import CairnModel
+internal import Daemon
 internal import Synchronization
 
 /// Publishes committed events, and twice a second how long the log is.
@@ -22,6 +23,7 @@ final class LogTail: Sendable {
     private let timer = Mutex<BusThread.Timer?>(nil)
     private let published: Mutex<LogHead>
     private let committed: Mutex<LogHead>
+    private let failpoints = Failpoints()
 
     init(bus: BusThread, head: LogHead) throws(Failure) {
         published = Mutex(head)
@@ -49,6 +51,7 @@ final class LogTail: Sendable {
         guard let publisher = publisher.withLock({ $0 }) else { return }
         var rest = events[...]
         while let first = rest.first {
+            failpoints.pass("log.duringPublish")
             let category = first.stream.category
             let run = rest.prefix(Self.runLength(of: rest, in: category))
             rest = rest.dropFirst(run.count)

@@ -139,6 +139,7 @@ final class LogWriter: Sendable {
         failpoints.pass("log.afterCommitBeforeReply")
         tail.commit(committed.events)
         for ((request, _), result) in zip(asked, committed.results) {
+            failpoints.pass("log.duringReplies")
             switch result {
             case .success(let value):
                 answer(request, value)
@@ -176,10 +177,12 @@ final class LogWriter: Sendable {
     }
 
     private func checkpointIfDue() {
+        failpoints.pass("log.beforeCheckpoint")
         do {
             try store.withLock { store throws(Failure) in try store?.checkpointIfDue() }
         } catch {
             logger.warning("checkpoint failed", metadata: ["reason": "\(error)"])
         }
+        failpoints.pass("log.afterCheckpoint")
     }
 }

@@ -3,6 +3,7 @@
 
 internal import CairnClient
 internal import CairnModel
+internal import Daemon
 internal import FoundationEssentials
 internal import MapState
 
@@ -12,6 +13,7 @@ internal import MapState
 /// before anything else is decided, so no decision ever rests on a guess.
 final class MapLog {
     private let log: LogReader
+    private let failpoints = Failpoints()
     /// The maps up to the last event this process has folded.
     private(set) var state = MapsState()
     /// Whether the log may hold map events that `state` lacks.
@@ -42,7 +44,10 @@ final class MapLog {
         while true {
             let records = try await log.events(
                 category: "map", after: state.sequence, limit: Self.pageSize)
-            for record in records { try state.apply(record) }
+            for record in records {
+                failpoints.pass("mapstate.duringFold")
+                try state.apply(record)
+            }
             if records.count < Self.pageSize { break }
         }
         isBehind = false
@@ -84,6 +89,7 @@ final class MapLog {
         let append = StreamAppend(
             stream: .map(map), expected: position.map { .exact($0) } ?? .noStream, events: new)
         isBehind = true
+        failpoints.pass("mapstate.beforeAppend")
         let result: AppendResult
         do throws(Failure) {
             result = try await log.append([append], under: claim, timeout: Self.patience)
@@ -100,6 +106,7 @@ final class MapLog {
                 "the log did not confirm the change; it may or may not be in it: repeat the command "
                     + "with the same id", details: [error.message])
         }
+        failpoints.pass("mapstate.afterAppendBeforeFold")
         if result.isRepeat { return result.lastPosition }
         for (number, event) in new.enumerated() {
             try state.apply(

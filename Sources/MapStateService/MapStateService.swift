@@ -4,6 +4,7 @@
 public import Bus
 internal import CairnClient
 public import CairnModel
+internal import Daemon
 public import Logging
 internal import MapState
 public import Site
@@ -25,6 +26,7 @@ public actor MapStateService {
     private var lanes = LoadLanes()
     private var timer: BusThread.Timer?
     private var isHashing = false
+    private let failpoints = Failpoints()
 
     /// How often a command is decided anew because somebody else changed the map meanwhile.
     private static let attempts = 5
@@ -77,7 +79,9 @@ public actor MapStateService {
                 try await log.takeOver()
                 return true
             } catch {
-                guard error.isRetriable else { throw error }
+                // Asked to end before the log was there.
+                if error.code == .cancelled { return false }
+                guard error.isRetriable || error.code == .noSpace else { throw error }
                 logger.warning("waiting for the log", metadata: ["reason": "\(error)"])
                 do { try await Task.sleep(for: Self.retryInterval) } catch { return false }
             }
@@ -106,9 +110,15 @@ public actor MapStateService {
             }
             let command = try request.message.decode(MapCommandRequest.self)
             let result = try await carryOut(command)
+            failpoints.pass("mapstate.beforeReply")
             request.reply(encoding: result, sequence: result.sequence)
         } catch {
-            request.reply(failure: error)
+            // The process ends in the middle of a command: the asker has not cancelled, and the next
+            // process knows what became of it.
+            let isEnding = error.code == .cancelled
+            request.reply(
+                failure: isEnding
+                    ? Failure(.draining, "the map state is shutting down; ask again") : error)
         }
     }
 
@@ -198,6 +208,7 @@ public actor MapStateService {
                         .layerLoadStarted(LayerLoadStarted(layer: next.layer)), to: next.map,
                         loading: next.layer)
                 }
+                failpoints.pass("mapstate.afterLoadStarted")
                 if loader?.start(layer) == true { lanes.started(in: lane) }
                 lanes.removeFirst(in: lane)
             } catch {
@@ -211,6 +222,7 @@ public actor MapStateService {
 
     /// Makes what the loader found part of the log, unless the layer has changed since.
     private func record(_ loaded: LoadedLayer) async {
+        failpoints.pass("mapstate.beforeLoaded")
         lanes.ended(in: LayerLoader.Lane(loaded.layer.source))
         let (map, layer) = (loaded.layer.map, loaded.layer.layer)
         var event = Self.event(of: loaded)

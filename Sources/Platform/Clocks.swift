@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import Glibc
+internal import Synchronization
 
 /// Time that only goes forward, from an unknown start; it goes on while the machine sleeps.
 public enum MonotonicClock {
@@ -12,7 +13,17 @@ public enum MonotonicClock {
 /// The time of day; may jump either way, so it never orders anything.
 public enum WallClock {
     /// Microseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
-    public static func microseconds() -> Int64 { read(CLOCK_REALTIME) / 1000 }
+    public static func microseconds() -> Int64 {
+        read(CLOCK_REALTIME) / 1000 + offset.load(ordering: .relaxed)
+    }
+
+    /// Has this process see another time than the system's, by so much; for tests of clocks that are
+    /// wrong.
+    public static func setOffset(microseconds: Int64) {
+        offset.store(microseconds, ordering: .relaxed)
+    }
+
+    private static let offset = Atomic<Int64>(0)
 }
 
 private func read(_ clock: clockid_t) -> Int64 {

@@ -14,6 +14,7 @@ extension Hub {
 
     /// The jobs are known: workers that came back get their attempts, the others have some time.
     func jobsLoaded() {
+        failpoints.pass("supervisor.beforeAdoption")
         ledger.isLoaded = true
         ledger.isReachable = true
         rotation = table.jobs.values.filter { !$0.status.isTerminal }
@@ -156,6 +157,7 @@ extension Hub {
                     payload: try CairnJSON.encode(assignment)))
             workers[grant.worker]?.chunks[grant.lease] = WorkerLane.HeldChunk(
                 held: assignment.held, counterSince: MonotonicClock.nanoseconds())
+            failpoints.pass("supervisor.afterTask")
         } catch {
             workers[grant.worker]?.chunkCredit += 1
             let report: ChunkReport =
@@ -191,6 +193,7 @@ extension Hub {
                 hub.counters.staleResultCount += 1
             }
             hub.send(Message(header: header), to: sender)
+            hub.failpoints.pass("supervisor.afterAck")
         }
         dispatchChunks()
     }
@@ -202,7 +205,9 @@ extension Hub {
         for record in records {
             switch try JobEvent(record.event) {
             case .submitted: rotation.append(job)
-            case .cancelRequested: cancelAttempts(of: job)
+            case .cancelRequested:
+                failpoints.pass("supervisor.afterCancelBeforeOrder")
+                cancelAttempts(of: job)
             case .succeeded, .failed, .timedOut, .cancelled:
                 cancelAttempts(of: job)
                 rotation.removeAll { $0 == job }
@@ -215,6 +220,7 @@ extension Hub {
             default: break
             }
         }
+        failpoints.pass("supervisor.beforePublish")
         publish(job: job)
         dispatchChunks()
     }

@@ -65,7 +65,9 @@ extension Hub {
                 hub.loadJobs()
             } catch {
                 hub.logger.notice("jobs not claimed yet", metadata: ["reason": "\(error)"])
-                guard error.isRetriable else { return hub.ledger.fault = error }
+                guard error.isRetriable || error.code == .noSpace else {
+                    return hub.ledger.fault = error
+                }
                 hub.after(.milliseconds(500)) { $0.claimJobs() }
             }
         }

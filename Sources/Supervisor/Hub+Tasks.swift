@@ -3,6 +3,7 @@
 
 internal import Bus
 internal import CairnModel
+internal import Daemon
 internal import FoundationEssentials
 internal import Logging
 internal import Platform
@@ -115,6 +116,7 @@ extension Hub {
             var given = task
             given.givenAt = now
             workers[instance]?.tasks[header.messageID] = given
+            failpoints.pass("supervisor.afterInteractiveTask")
         } catch {
             if error.code == .tooLarge { return task.request.reply(failure: error) }
             // A lane that takes nothing more: its worker gets no task until one comes back.

@@ -3,6 +3,7 @@
 
 internal import Bus
 internal import CairnModel
+internal import Daemon
 internal import FoundationEssentials
 internal import Glibc
 internal import Logging
@@ -28,6 +29,7 @@ extension WorkerHost {
                     metadata: ["lease": "\(message.header.messageID)"])
             }
             results[message.header.messageID] = nil
+            failpoints.pass("worker.afterAck")
             checkIdle()
         case .beatEcho:
             guard message.header.sender == supervisor else { return }
@@ -43,6 +45,7 @@ extension WorkerHost {
         if supervisor != sender {
             logger.info("known to the supervisor", metadata: ["supervisor": "\(sender)"])
         }
+        failpoints.pass("worker.welcomed")
         supervisor = sender
         lastEcho = MonotonicClock.nanoseconds()
         // The first beat after a welcome says that the lane is open both ways.
@@ -92,6 +95,7 @@ extension WorkerHost {
 
     /// A sign of life; three that are not echoed mean that the supervisor has gone or forgotten us.
     private func beat() {
+        failpoints.pass("worker.beforeBeat")
         guard supervisor != nil else { return }
         let silence = MonotonicClock.nanoseconds() - lastEcho
         guard silence < WorkerWire.silenceMilliseconds * 1_000_000 else {

@@ -43,7 +43,7 @@ public actor WorkerHost {
     let logger: Logger
     private let operations: [String: Operation]
     private let promptOperations: [String: PromptOperation]
-    private let failpoints = Failpoints()
+    let failpoints = Failpoints()
     private var taskThreads: ComputeThreads?
     private var chunkThreads: ComputeThreads?
     var sink: Pusher?
@@ -122,6 +122,7 @@ public actor WorkerHost {
     // MARK: Work
 
     func take(task message: Message) {
+        failpoints.pass("worker.taskTaken")
         let work = Work(task: message)
         if let result = work.runPromptly(promptOperations) { return answer(message, result) }
         guard let taskThreads, taskThreads.take(work) else { return refuse(message) }
@@ -154,6 +155,7 @@ public actor WorkerHost {
     private func finish(_ work: Work, _ result: Result<Data, Failure>) {
         if work.held == nil {
             tasks[work.id] = nil
+            failpoints.pass("worker.beforeAnswer")
             answer(work.message, result)
         } else {
             chunks[work.id] = nil

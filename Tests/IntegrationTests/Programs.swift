@@ -47,7 +47,8 @@ enum Programs {
         _ arguments: [String], site: String?, program: String = "cairn", input: String? = nil
     ) async throws -> Outcome {
         let process = Process()
-        process.executableURL = URL(filePath: folder + "/" + program)
+        process.executableURL = URL(
+            filePath: program.hasPrefix("/") ? program : folder + "/" + program)
         process.arguments = arguments
         var environment = ProcessInfo.processInfo.environment
         environment["CAIRN_SITE"] = site

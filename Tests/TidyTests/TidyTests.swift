@@ -195,6 +195,27 @@ import Testing
         #expect(strangers.sorted() == [])
     }
 
+    @Test func `every failpoint is listed and documented`() throws {
+        let listed = try #require(
+            sources.first { $0.path.hasSuffix("Daemon/Failpoints.swift") }?.text
+                .split(separator: "let places = [").last?.split(separator: "]").first)
+        let places = listed.matches(of: /"([^"]+)"/).map { String($0.1) }
+        let document = try Repository.read("Docs/faults.md")
+        let passing = sources.filter { $0.text.contains("ailpoints.pass(") }
+
+        #expect(Set(places).count == places.count && places.count >= 25)
+        for place in places {
+            #expect(document.contains("`\(place)`"), "Docs/faults.md says nothing of \(place)")
+            let count = passing.count { $0.text.contains("\"\(place)\"") }
+            #expect(count <= 1, "\(place) is passed in \(count) files")
+        }
+        for file in passing {
+            for match in file.text.matches(of: /ailpoints\.pass\("([^"]+)"\)/) {
+                #expect(places.contains(String(match.1)), "\(file.path) passes \(match.1)")
+            }
+        }
+    }
+
     @Test func `places to look`() {
         for file in sources where file.lines.count > 600 {
             print("\(file.path): \(file.lines.count) lines")

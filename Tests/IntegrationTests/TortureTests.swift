@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Foundation
+import TestKit
+import Testing
+
+/// A short `deploy/torture`: the same machinery, one round of faults, and one with full disks where
+/// small ones may be mounted.
+@Suite(.serialized, .timeLimit(.minutes(10))) struct TortureTests {
+    private static let script: String = {
+        var root = URL(filePath: #filePath)
+        for _ in 0..<3 { root.deleteLastPathComponent() }
+        return root.path() + "/Tests/Torture/torture.py"
+    }()
+
+    @Test func `a busy site that is broken on purpose loses nothing and says nothing wrong`()
+        async throws
+    {
+        guard Programs.areBuilt(Programs.all + ["torture-load"]) else { return }
+        let seed = Seeds.chosen(1, from: .random(in: 1..<1 << 32))[0]
+
+        let outcome = try await Programs.run(
+            ["python3", Self.script, "--bin", Programs.folder, "--rounds", "1", "--seconds", "15"]
+                + ["--seed", "\(seed)"], site: nil, program: "/usr/bin/env")
+
+        #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
+        print(outcome.output)
+        let rounds = outcome.objects.filter { $0["round"] != nil }
+        let killed = rounds.compactMap { ($0["processes"] as? [String: Any])?["killed"] as? Int }
+        let told = rounds.compactMap { ($0["told"] as? [String: Any])?["appendedEvents"] as? Int }
+        #expect(!rounds.isEmpty)
+        #expect(killed.allSatisfy { $0 > 5 } && told.allSatisfy { $0 > 100 }, "hardly a storm")
+    }
+}

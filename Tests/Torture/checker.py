@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+# Part of Cairn.
+"""What clients were told, held against the log itself.
+
+The log's file is read with Python's own SQLite and folded here, by rules written for this purpose:
+no code of Cairn's takes part, except that `cairn log verify` is asked for its opinion too.
+"""
+
+import collections
+import json
+import sqlite3
+import uuid
+
+# Refusals that the tortured clients ask for: they change graphics that somebody removed.
+EXPECTED_REFUSALS = {("command", "notFound"), ("command", "conflict"), ("job command", "conflict")}
+ENDS = {"job.succeeded": "succeeded", "job.failed": "failed", "job.cancelled": "cancelled",
+        "job.timedOut": "timedOut"}
+ATTEMPT_ENDS = {"job.chunk.completed", "job.chunk.lost", "job.chunk.failed", "job.chunk.released"}
+
+
+class Job:
+    def __init__(self):
+        self.leases, self.ended, self.completed = set(), collections.Counter(), collections.Counter()
+        self.lost = collections.Counter()
+        self.quarantined, self.end, self.result = set(), None, None
+        self.is_cancel_requested = self.after_the_end = False
+
+    def apply(self, kind, data):
+        if self.end:
+            self.after_the_end = True
+        attempt = data.get("attempt", {})
+        if kind == "job.chunk.leased":
+            self.leases.add(attempt["lease"])
+        if kind in ATTEMPT_ENDS:
+            self.ended[attempt["lease"]] += 1
+        if kind == "job.chunk.completed":
+            self.completed[attempt["chunk"]] += 1
+        if kind == "job.chunk.lost":
+            self.lost[attempt["chunk"]] += 1
+        if kind == "job.chunk.quarantined":
+            self.quarantined.add(data["chunk"])
+        if kind == "job.cancelRequested":
+            self.is_cancel_requested = True
+        if kind in ENDS:
+            self.end = ENDS[kind]
+            self.result = (data.get("result") or {}).get("id", "")
+
+    def faults(self, name):
+        if self.end is None:
+            yield f"job {name} has not ended"
+        if self.after_the_end:
+            yield f"job {name}: events after its end"
+        for chunk, count in self.completed.items():
+            if count != 1:
+                yield f"job {name}: chunk {chunk} was completed {count} times"
+        for lease, count in self.ended.items():
+            if count != 1 or lease not in self.leases:
+                yield f"job {name}: attempt {lease} ended {count} times"
+        if self.end == "succeeded" and self.leases != set(self.ended):
+            yield f"job {name}: attempts never ended: {self.leases - set(self.ended)}"
+        if self.end == "failed" and not any(self.lost[chunk] >= 3 for chunk in self.quarantined):
+            yield f"job {name} failed, though none of its chunks had lost three workers"
+        if self.end == "cancelled" and not self.is_cancel_requested:
+            yield f"job {name} was cancelled by nobody"
+
+
+class Checker:
+    def __init__(self, log_file):
+        self.log_file = log_file
+        self.head = 0
+        self.positions = {}  # event id: global position
+        self.streams = {}  # stream: last position in it
+        self.caused = {}  # command id: global positions of its events
+        self.graphics = {}  # (map, graphic): [(global position, value or None when removed)]
+        self.loaded = {}  # map: global position at which its layer had been loaded
+        self.jobs = collections.defaultdict(Job)
+        self.products = {}  # input table of a job: hash of its product
+        self.places = {}  # what was asked of the locator: what it answered
+        self.counts = collections.Counter()
+        self.faults = []
+
+    # The log
+
+    def read_log(self):
+        """Folds in what the log holds beyond what was read before."""
+        connection = sqlite3.connect(f"file:{self.log_file}?mode=ro", uri=True, timeout=60)
+        try:
+            rows = connection.execute(
+                "SELECT position, name, stream_position, id, type, metadata, data FROM event JOIN"
+                " stream ON stream.number = event.stream WHERE position > ? ORDER BY position",
+                (self.head,))
+            for row in rows:
+                self.read_event(*row)
+            count, floor, head = connection.execute(
+                "SELECT count(*), min(position) - 1, max(position) FROM event").fetchone()
+        finally:
+            connection.close()
+        if head is not None and count != head - floor:
+            self.faults.append(f"{count} events lie between {floor} and {head}")
+
+    def read_event(self, position, stream, stream_position, event_id, kind, metadata, data):
+        if position != self.head + 1:
+            self.faults.append(f"after event {self.head} comes {position}")
+        self.head = position
+        if stream_position != self.streams.get(stream, -1) + 1:
+            self.faults.append(f"event {position}: place {stream_position} in {stream}")
+        self.streams[stream] = stream_position
+        event_id = str(uuid.UUID(bytes=bytes(event_id)))
+        if event_id in self.positions:
+            self.faults.append(f"event {position} has the id of {self.positions[event_id]}")
+        self.positions[event_id] = position
+        self.counts["events"] += 1
+        if kind == "torture.noted":
+            if data.decode() != event_id:
+                self.faults.append(f"event {position} has other bytes than were appended")
+            return
+        causation = json.loads(metadata).get("causation")
+        if causation:
+            self.caused.setdefault(causation.lower(), []).append(position)
+        category, _, name = stream.partition("-")
+        data = json.loads(data)
+        if category == "job":
+            self.jobs[name].apply(kind, data)
+        if kind == "map.layer.loaded":
+            self.loaded.setdefault(name, position)
+        if kind in ("map.graphic.added", "map.graphic.changed"):
+            graphic = data["graphic"]
+            value = next((e["value"] for e in graphic["attributes"]["entries"]
+                          if e["name"] == "v"), None)
+            self.graphics.setdefault((name, graphic["id"]), []).append((position, value))
+        if kind == "map.graphic.removed":
+            self.graphics.setdefault((name, data["graphic"]), []).append((position, None))
+
+    def value_at(self, map_name, graphic, sequence):
+        value = None
+        for position, later in self.graphics.get((map_name, graphic), []):
+            if position > sequence:
+                break
+            value = later
+        return value
+
+    def maps(self):
+        """The fold's end: by map, the value of every graphic that is there."""
+        folded = collections.defaultdict(dict)
+        for (map_name, graphic), changes in self.graphics.items():
+            if changes[-1][1] is not None:
+                folded[map_name][graphic] = changes[-1][1]
+        return folded
+
+    # What clients were told
+
+    def check(self, line, may_be_full=False):
+        what = line["what"]
+        self.counts[what] += 1
+        getattr(self, "check_" + what)(line) if what != "failure" else self.check_failure(
+            line, may_be_full)
+
+    def check_append(self, line):
+        self.counts["appendedEvents"] += len(line["ids"]) * (not line["again"])
+        for offset, event_id in enumerate(line["ids"]):
+            if self.positions.get(event_id) != line["position"] + offset:
+                self.faults.append(
+                    f"event {event_id} was acknowledged at {line['position'] + offset}, and is at "
+                    f"{self.positions.get(event_id)}")
+        if line["again"] and not line["isRepeat"]:
+            self.faults.append(f"the same append again was new, at {line['position']}")
+
+    def check_command(self, line):
+        found = self.caused.get(line["id"], [])
+        # A change that changes nothing has no event of its own.
+        if found and found[-1] != line["sequence"]:
+            self.faults.append(
+                f"command {line['id']} was acknowledged at {line['sequence']}, and is at {found}")
+        if line["sequence"] > self.head:
+            self.faults.append(f"command {line['id']} was acknowledged at {line['sequence']}")
+        if line["graphic"] and not found:
+            self.faults.append(f"command {line['id']} drew {line['graphic']}, which is nowhere")
+        self.counts["commandsAgain"] += line["again"]
+
+    def check_refused(self, line):
+        if self.caused.get(line["id"]):
+            self.faults.append(f"command {line['id']} was refused, and carried out")
+
+    def check_givenUp(self, line):
+        self.faults.append(f"nothing was answered for three minutes: {line}")
+
+    def check_identify(self, line):
+        value = self.value_at(line["map"], line["graphic"], line["sequence"])
+        # A layer that has not been loaded yet is not searched.
+        is_there = value is not None and line["sequence"] >= self.loaded.get(
+            line["map"], line["sequence"] + 1)
+        expected = [[line["graphic"], value]] if is_there else []
+        if line["found"] != expected or line["sequence"] > self.head:
+            self.faults.append(
+                f"identify as of {line['sequence']} found {line['found']}, expected {expected}: "
+                f"{line}")
+        if line["sequence"] < line["least"]:
+            self.faults.append(f"identify did not read its own writes: {line}")
+        self.counts["staleAnswers"] += line["isStale"]
+
+    def check_geocode(self, line):
+        if self.places.setdefault(line["asked"], line["found"]) != line["found"]:
+            self.faults.append(f"geocode answered differently: {line}")
+
+    def check_submitted(self, line):
+        job = line["job"]
+        if self.stream_of(job) not in self.jobs or line["sequence"] > self.head:
+            self.faults.append(f"job {job} was accepted, and is not in the log")
+
+    def check_jobCommand(self, line):
+        pass
+
+    def check_ended(self, line):
+        job = self.jobs[self.stream_of(line["job"])]
+        self.counts["job." + line["status"]] += 1
+        self.counts["attemptsLost"] += line["lost"]
+        if job.end != line["status"] or (job.result or "") != line["result"]:
+            self.faults.append(f"a job ended as {job.end} with {job.result}; told: {line}")
+        if line["status"] == "succeeded":
+            product = self.products.setdefault(line["table"], line["result"])
+            if product != line["result"]:
+                self.faults.append(f"the same input made another product: {line}, not {product}")
+
+    def check_notEnded(self, line):
+        self.faults.append(f"a job did not end in four minutes: {line}")
+
+    def check_progressFell(self, line):
+        pass  # counted: a supervisor that is killed takes the live part of a progress with it
+
+    def check_followed(self, line):
+        if line["fault"] or line["position"] < line["head"]:
+            self.faults.append(f"a follower of the log did not get every event once: {line}")
+        self.counts["followedEvents"] += line["count"]
+
+    def check_failure(self, line, may_be_full):
+        code, operation = line["code"], line["operation"]
+        self.counts["failure." + code] += 1
+        if line["isRetriable"] or (operation, code) in EXPECTED_REFUSALS:
+            return
+        if code == "noSpace" and may_be_full:
+            return
+        if code == "internal" and "is not tried again" in line["message"]:
+            return  # three workers were killed under one question
+        self.faults.append(f"{operation} was answered with {code}: {line['message']}")
+
+    def check_jobs(self):
+        for name, job in self.jobs.items():
+            self.faults.extend(job.faults(name))
+
+    @staticmethod
+    def stream_of(job):
+        return str(uuid.UUID(job.removeprefix("j")))

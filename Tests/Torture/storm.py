@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+# Part of Cairn.
+"""What is done to a site: a seeded sequence of faults."""
+
+import os
+import re
+import subprocess
+import time
+
+import strangers
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FAILPOINTS_SOURCE = f"{HERE}/../../Sources/Daemon/Failpoints.swift"
+
+
+def failpoints():
+    """Every named failpoint, from the list in the sources."""
+    with open(FAILPOINTS_SOURCE) as source:
+        listed = source.read().split("let places = [")[1].split("]")[0]
+    # What only an operator's command passes, the storm does not.
+    return [place for place in re.findall(r'"([^"]+)"', listed)
+            if place not in ("log.afterArchiveBeforeFloor", "log.afterFloor",
+                             "log.whileEvicting")]
+
+
+class Storm:
+    def __init__(self, fleet, random, port, full_disks=()):
+        self.fleet, self.random, self.port, self.full_disks = fleet, random, port, full_disks
+        self.counts = {"strangers": 0, "stalledReaders": 0, "secondInstances": 0, "diskFull": 0,
+                       "skewedClocks": 0, "everythingKilled": 0}
+        self.later = []  # (when, what): restarts, SIGCONTs, freed disks
+        self.deck = []
+        self.readers = []
+        self.fillers = []
+
+    def blow(self, seconds):
+        end = time.monotonic() + seconds
+        weights = {self.kill: 9, self.stop: 5, self.terminate: 3, self.arm: 10,
+                   self.send_rubbish: 5, self.stall_reader: 2, self.start_second: 1,
+                   self.kill_everything: 0.4}
+        if self.full_disks:
+            weights[self.fill_disk] = 6
+        while time.monotonic() < end and not self.fleet.faults:
+            self.random.choices(list(weights), list(weights.values()))[0]()
+            pause = time.monotonic() + self.random.uniform(0.02, 0.35)
+            while time.monotonic() < pause:
+                self.do_what_is_due()
+                time.sleep(0.01)
+        self.free_disks()
+        for reader in self.readers:
+            reader.close()
+        self.later = []
+
+    def do_what_is_due(self):
+        self.fleet.look_at_all()
+        self.fleet.check_terminations()
+        now = time.monotonic()
+        due = [what for when, what in self.later if when <= now]
+        self.later = [entry for entry in self.later if entry[0] > now]
+        for what in due:
+            what()
+        # Whatever has died, by a failpoint or in order, comes back.
+        for slot in self.fleet.slots:
+            if slot.process is None and not getattr(slot, "is_awaited", False):
+                slot.is_awaited = True
+                self.after(self.random.uniform(0, 0.4), lambda slot=slot: self.restart(slot))
+
+    def after(self, seconds, what):
+        self.later.append((time.monotonic() + seconds, what))
+
+    def restart(self, slot, failpoint=None):
+        slot.is_awaited = False
+        offset = self.random.choice([0, 0, 0, -3600, 3600, self.random.randint(-3600, 3600)])
+        self.counts["skewedClocks"] += offset != 0
+        self.fleet.start(slot, failpoint, offset, is_older=self.random.random() < 0.3)
+
+    def victim(self):
+        return self.random.choices(self.fleet.slots, [3, 3, 3, 1, 1, 1, 1, 1, 1])[0]
+
+    # Faults
+
+    def kill(self):
+        self.fleet.kill(self.victim())
+
+    def kill_everything(self):
+        self.counts["everythingKilled"] += 1
+        for slot in self.fleet.slots:
+            self.fleet.kill(slot)
+
+    def stop(self):
+        slot = self.victim()
+        self.fleet.stop(slot)
+        self.after(self.random.choice([0.05, 0.5, 2, 4, 6]), lambda: self.fleet.resume(slot))
+
+    def terminate(self):
+        self.fleet.terminate(self.victim())
+
+    def arm(self):
+        """Starts a process anew that kills itself at the next failpoint of the deck."""
+        if not self.deck:
+            self.deck = failpoints()
+            self.random.shuffle(self.deck)
+        place = self.deck.pop()
+        owner = place.split(".")[0]
+        name = {
+            "log": "logd",
+            "worker": self.random.choice(["identify-1", "locator-1", "locator-2", "worker"]),
+        }.get(owner, owner)
+        if place in ("worker.taskTaken", "worker.beforeAnswer") and name == "worker":
+            name = "identify-2"
+        slot = self.fleet.slot(name)
+        self.fleet.kill(slot)
+        passes = 1 + int(self.random.expovariate(1 / 4))
+        if place in ("mapstate.afterLoadStarted", "mapstate.beforeLoaded",
+                     "supervisor.beforeAdoption", "supervisor.afterCancelBeforeOrder",
+                     "worker.welcomed"):
+            passes = 1
+        self.restart(slot, f"{place}:kill@{passes}")
+
+    def send_rubbish(self):
+        for _ in range(self.random.randint(1, 5)):
+            self.counts["strangers"] += strangers.say_rubbish(
+                self.fleet.site, self.port, self.random)
+
+    def stall_reader(self):
+        if len(self.readers) > 3:
+            self.readers.pop(0).close()
+        self.readers.append(strangers.StalledReader(self.fleet.site))
+        self.counts["stalledReaders"] += 1
+
+    def start_second(self):
+        """A second instance of what may run once ends with status 75, and the first goes on."""
+        slot = self.fleet.slot(self.random.choice(["logd", "mapstate", "supervisor"]))
+        if not slot.is_running or slot.was_hurt or slot.failpoint:
+            return
+        first = slot.process
+        second = self.fleet.spawn(slot.program)
+        try:
+            status = second.wait(30)
+        except subprocess.TimeoutExpired:
+            status = None
+            second.kill()
+            second.wait()
+        self.counts["secondInstances"] += 1
+        if status != 75 and first.poll() is None:
+            self.fleet.faults.append(
+                f"a second {slot.program} ended with status {status}, not 75")
+
+    def fill_disk(self):
+        """No space at all on one of the small disks, for a while."""
+        folder = self.random.choice(self.full_disks)
+        path = f"{folder}/torture-filler"
+        if path in self.fillers:
+            return
+        self.fillers.append(path)
+        self.counts["diskFull"] += 1
+        try:
+            with open(path, "wb", buffering=0) as filler:
+                for size in (1 << 20, 4096, 1):
+                    try:
+                        while filler.write(bytes(size)) == size:
+                            pass
+                    except OSError:
+                        pass
+        except OSError:
+            pass
+        self.after(self.random.uniform(0.3, 3), lambda: self.free_disk(path))
+
+    def free_disk(self, path):
+        if path in self.fillers:
+            self.fillers.remove(path)
+            os.path.exists(path) and os.remove(path)
+
+    def free_disks(self):
+        for path in list(self.fillers):
+            self.free_disk(path)
