@@ -24,7 +24,7 @@ class Slot:
         self.name, self.program, self.arguments = name, program, list(arguments)
         self.process = None
         self.is_stopped = False
-        self.was_hurt = None  # the signal it was sent so that it ends: "KILL" or "TERM"
+        self.was_hurt = set()  # the signals it was sent so that it ends: "KILL", "TERM"
         self.failpoint = None
 
     @property
@@ -82,7 +82,7 @@ class Fleet:
         slot.process = self.spawn(
             slot.program, slot.arguments, self.log_path(slot), failpoint=failpoint,
             clock_offset=clock_offset, is_older=is_older)
-        slot.failpoint, slot.was_hurt, slot.is_stopped = failpoint, None, False
+        slot.failpoint, slot.was_hurt, slot.is_stopped = failpoint, set(), False
         self.counts["started"] += 1
 
     def look(self, slot):
@@ -90,7 +90,7 @@ class Fleet:
         if slot.process is None or slot.process.poll() is None:
             return
         status, slot.process = slot.process.returncode, None
-        if status == -signal.SIGKILL and slot.was_hurt == "KILL":
+        if status == -signal.SIGKILL and "KILL" in slot.was_hurt:
             return
         if status == -signal.SIGKILL and slot.failpoint:
             place = slot.failpoint.split(":")[0]
@@ -100,7 +100,7 @@ class Fleet:
             self.counts["killedBySupervisor"] += 1
             return
         # A process that has only just begun does not know of the signal yet.
-        if status in (0, -signal.SIGTERM) and slot.was_hurt == "TERM":
+        if status in (0, -signal.SIGTERM) and "TERM" in slot.was_hurt:
             return
         words = self.last_words(slot)
         if self.may_be_full and slot.program == "cairn-logd" and "full" in words:
@@ -121,14 +121,14 @@ class Fleet:
 
     def kill(self, slot):
         if slot.is_running:
-            slot.was_hurt = "KILL"
+            slot.was_hurt.add("KILL")
             slot.process.kill()
             slot.process.wait()
             self.counts["killed"] += 1
         self.look(slot)
 
     def stop(self, slot):
-        if slot.is_running and not slot.is_stopped and slot.was_hurt is None:
+        if slot.is_running and not slot.is_stopped and not slot.was_hurt:
             slot.process.send_signal(signal.SIGSTOP)
             slot.is_stopped = True
             self.counts["stopped"] += 1
@@ -139,8 +139,8 @@ class Fleet:
         slot.is_stopped = False
 
     def terminate(self, slot):
-        if slot.is_running and not slot.is_stopped and slot.was_hurt is None:
-            slot.was_hurt = "TERM"
+        if slot.is_running and not slot.is_stopped and not slot.was_hurt:
+            slot.was_hurt.add("TERM")
             slot.ends_by = time.monotonic() + 40
             slot.process.terminate()
             self.counts["terminated"] += 1
@@ -148,7 +148,7 @@ class Fleet:
     def check_terminations(self):
         """A process that was asked to end has 40 s (the machine is busy), or is at fault."""
         for slot in self.slots:
-            if slot.is_running and slot.was_hurt == "TERM" and time.monotonic() > slot.ends_by:
+            if slot.is_running and "TERM" in slot.was_hurt and time.monotonic() > slot.ends_by:
                 self.faults.append(f"{slot.name} did not end in 40 s after SIGTERM")
                 self.kill(slot)
 
@@ -157,7 +157,7 @@ class Fleet:
         for slot in self.slots:
             self.resume(slot)
         for slot in self.slots:
-            if slot.is_running and slot.was_hurt == "TERM":
+            if slot.is_running and "TERM" in slot.was_hurt:
                 try:
                     slot.process.wait(40)
                 except subprocess.TimeoutExpired:
@@ -171,6 +171,6 @@ class Fleet:
         for slot in self.slots:
             self.resume(slot)
             if slot.process is not None and slot.process.poll() is None:
-                slot.was_hurt = "KILL"
+                slot.was_hurt.add("KILL")
                 slot.process.kill()
                 slot.process.wait()
