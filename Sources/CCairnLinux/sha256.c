@@ -5,6 +5,7 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <immintrin.h>
+#include <stdatomic.h>
 
 // FIPS 180-4, 4.2.2.
 static const uint32_t constants[64] = {
@@ -56,9 +57,21 @@ __attribute__((target("sha,sse4.1,ssse3"))) static void blocks_by_instruction(
     _mm_storeu_si128((__m128i *)&state[4], _mm_alignr_epi8(high, low, 8));
 }
 
+// Asked once: in a virtual machine CPUID leaves it, which takes longer than to hash a record.
+static int has_instructions(void) {
+    enum { unknown, absent, present };
+    static atomic_int known = unknown;
+    int answer = atomic_load_explicit(&known, memory_order_relaxed);
+    if (answer == unknown) {
+        unsigned a, b, c, d;
+        answer = __get_cpuid_count(7, 0, &a, &b, &c, &d) && b & 1u << 29 ? present : absent;
+        atomic_store_explicit(&known, answer, memory_order_relaxed);
+    }
+    return answer == present;
+}
+
 int cairn_sha256_blocks(uint32_t state[8], const void *bytes, size_t count) {
-    unsigned a, b, c, d;
-    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(b & 1u << 29)) return 0;
+    if (!has_instructions()) return 0;
     blocks_by_instruction(state, bytes, count);
     return 1;
 }

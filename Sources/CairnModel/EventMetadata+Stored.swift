@@ -24,8 +24,8 @@ extension EventMetadata {
             bytes.append(UInt8(ascii: "\""))
         }
         add("\"actor\":\"", actor)
-        add("\"causation\":\"", causation?.uuidString)
-        add("\"correlation\":\"", correlation?.uuidString)
+        add("\"causation\":\"", causation?.capitalText)
+        add("\"correlation\":\"", correlation?.capitalText)
         add("\"producer\":\"", producer)
         if bytes.isEmpty { bytes.append(UInt8(ascii: "{")) }
         bytes.append(UInt8(ascii: "}"))
@@ -37,5 +37,22 @@ extension EventMetadata {
         text?.utf8.allSatisfy {
             0x20..<0x7f ~= $0 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
         } ?? true
+    }
+}
+
+extension UUID {
+    /// What `uuidString` gives, without the C library's general formatter, which takes a microsecond.
+    fileprivate var capitalText: String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity(36)
+        for (index, byte) in bytes.enumerated() {
+            if index == 4 || index == 6 || index == 8 || index == 10 {
+                text.append(UInt8(ascii: "-"))
+            }
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 }

@@ -112,7 +112,7 @@ private final class LogCheck {
         guard isThere else {
             throw LogFault(position: position, message: "the event is missing")
         }
-        try reader.eventRows.canonical(events) { hash.hash.update($0) }
+        try reader.eventRows.canonical(events) { hash.add($0) }
         guard events.integer(3) >= time else {
             throw LogFault(
                 position: position, message: "its time lies before the event before it")

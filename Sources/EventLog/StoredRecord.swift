@@ -54,16 +54,39 @@ struct HashChain {
 
     mutating func add(_ records: [StoredRecord]) {
         var batch = BatchHash(after: self)
-        for record in records { batch.hash.update(record.canonical) }
+        for record in records { batch.add(record.canonical) }
         self = batch.finish()
     }
 }
 
 /// One step of the chain, record by record.
 struct BatchHash {
-    var hash = SHA256()
+    /// Records are hashed together: only whole blocks go to the processor's own instructions.
+    private static let gathered = 32 << 10
 
-    init(after chain: HashChain) { hash.update(chain.value) }
+    private var hash = SHA256()
+    private var writer = ByteWriter(capacity: 4_096)
 
-    consuming func finish() -> HashChain { HashChain(value: hash.finish().bytes) }
+    init(after chain: HashChain) { writer.append(chain.value) }
+
+    mutating func add(_ record: [UInt8]) {
+        writer.append(record)
+        hashIfDue()
+    }
+
+    mutating func add(_ record: RawSpan) {
+        writer.append(record)
+        hashIfDue()
+    }
+
+    private mutating func hashIfDue() {
+        guard writer.byteCount >= Self.gathered else { return }
+        writer.withBytes { hash.update($0) }
+        writer.removeAll()
+    }
+
+    consuming func finish() -> HashChain {
+        writer.withBytes { hash.update($0) }
+        return HashChain(value: hash.finish().bytes)
+    }
 }

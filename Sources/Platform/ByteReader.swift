@@ -112,6 +112,9 @@ public struct ByteWriter: Sendable {
         unsafe more.withUnsafeBytes { unsafe storage.append(contentsOf: $0) }
     }
 
+    /// How many bytes were written.
+    public var byteCount: Int { storage.count }
+
     /// Lends what was written.
     public func withBytes<Value>(_ body: (RawSpan) -> Value) -> Value {
         unsafe body(storage.span.bytes)
