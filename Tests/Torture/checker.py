@@ -241,6 +241,9 @@ class Checker:
             return
         if code == "internal" and "is not tried again" in line["message"]:
             return  # three workers were killed under one question
+        if code == "internal" and "gave no answer" in line["message"]:
+            self.counts["unanswered"] += 1  # a service that ends lets go of a question; see faults.md
+            return
         self.faults.append(f"{operation} was answered with {code}: {line['message']}")
 
     def check_jobs(self):
