@@ -81,20 +81,56 @@ struct PackageTable {
 }
 
 /// A Swift file of the repository.
-struct SourceFile {
-    var path: String
-    var text: String
-    var lines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
-
+struct SourceFile: Sendable {
+    let path: String
+    let text: String
     /// The modules it imports, with or without access level.
-    var imports: [String] {
-        lines.compactMap { line in
-            line.firstMatch(
+    let imports: [String]
+
+    init(path: String, text: String) {
+        self.path = path
+        self.text = text
+        imports = Self.lines(with: "import ", in: text).compactMap { line in
+            line.text.firstMatch(
                 of:
                     /^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:public |package |internal |private )?import (?:struct |enum |class |func |protocol )?(\w+)/
             )
             .map { String($0.1) }
         }
+    }
+
+    var lines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
+
+    /// A line and its number, from 1.
+    struct Line {
+        var number: Int
+        var text: Substring
+
+        var isComment: Bool { text.trimmingPrefix(while: \.isWhitespace).hasPrefix("//") }
+    }
+
+    /// The lines with a word in them, wherever in the line.
+    ///
+    /// Bytes are compared: most files have none, and going through characters takes most of a minute.
+    func lines(with word: String) -> [Line] { Self.lines(with: word, in: text) }
+
+    private static func lines(with word: String, in text: String) -> [Line] {
+        var found: [Line] = []
+        var (number, counted) = (1, text.startIndex)
+        var start = text.startIndex
+        while let place = text.range(
+            of: word, options: .literal, range: start..<text.endIndex)?.lowerBound
+        {
+            let lineStart =
+                text.utf8[..<place].lastIndex(of: 0x0A).map(text.utf8.index(after:))
+                ?? text.startIndex
+            let lineEnd = text.utf8[place...].firstIndex(of: 0x0A) ?? text.endIndex
+            number += text.utf8[counted..<lineStart].count { $0 == 0x0A }
+            counted = lineStart
+            found.append(Line(number: number, text: text[lineStart..<lineEnd]))
+            start = lineEnd
+        }
+        return found
     }
 }
 
@@ -123,6 +159,9 @@ enum Repository {
         }
         return paths.sorted()
     }
+
+    /// What the tests look at, read once.
+    static let sources = Result { try swiftFiles(below: "Sources") }
 
     static func swiftFiles(below folder: String) throws -> [SourceFile] {
         try files(below: folder, withExtension: "swift").map {

@@ -11,7 +11,7 @@ import Testing
 
     init() throws {
         table = PackageTable(manifest: try Repository.read("Package.swift"))
-        sources = try Repository.swiftFiles(below: "Sources")
+        sources = try Repository.sources.get()
     }
 
     private func target(of file: SourceFile) -> String {
@@ -100,23 +100,23 @@ import Testing
             guard let row = table.rows[name], row.tier != 1, !allowed.contains(name) else {
                 continue
             }
-            for (number, line) in file.lines.enumerated()
-            where !line.trimmingPrefix(while: \.isWhitespace).hasPrefix("//") {
+            for line in file.lines(with: "unsafe") where !line.isComment {
                 #expect(
-                    line.firstMatch(of: /\bunsafe\b/) == nil,
-                    "\(file.path):\(number + 1) uses unsafe")
+                    line.text.firstMatch(of: /\bunsafe\b/) == nil,
+                    "\(file.path):\(line.number) uses unsafe")
             }
         }
     }
 
     @Test func `escapes from the compiler give their reason`() {
         for file in sources {
-            let lines = file.lines
-            for (number, line) in lines.enumerated()
-            where line.contains("@unchecked Sendable") || line.contains("nonisolated(unsafe)") {
-                let above = lines[max(0, number - 6)..<number].joined(separator: "\n")
-                #expect(
-                    above.contains("//"), "\(file.path):\(number + 1) has no reason comment above")
+            for word in ["@unchecked Sendable", "nonisolated(unsafe)"] {
+                for line in file.lines(with: word) {
+                    let above = file.lines[max(0, line.number - 7)..<line.number - 1]
+                    #expect(
+                        above.contains { $0.contains("//") },
+                        "\(file.path):\(line.number) has no reason comment above")
+                }
             }
         }
     }
@@ -129,9 +129,8 @@ import Testing
         for file in sources {
             let name = target(of: file)
             for (word, exempt) in forbidden where !exempt.contains(name) {
-                for (number, line) in file.lines.enumerated()
-                where !line.trimmingPrefix(while: \.isWhitespace).hasPrefix("//") {
-                    #expect(!line.contains(word), "\(file.path):\(number + 1) has '\(word)'")
+                for line in file.lines(with: word) {
+                    #expect(line.isComment, "\(file.path):\(line.number) has '\(word)'")
                 }
             }
         }
@@ -139,10 +138,13 @@ import Testing
 
     @Test func `names are the field's, not fillers`() {
         for file in sources {
-            for line in file.lines {
-                let declared = line.firstMatch(
-                    of: /\b(?:struct|class|enum|actor|protocol) (\w*(?:Manager|Helper|Utils))\b/)
-                #expect(declared == nil, "\(file.path): \(declared?.1 ?? "")")
+            for filler in ["Manager", "Helper", "Utils"] {
+                for line in file.lines(with: filler) {
+                    let declared = line.text.firstMatch(
+                        of: /\b(?:struct|class|enum|actor|protocol) (\w*(?:Manager|Helper|Utils))\b/
+                    )
+                    #expect(declared == nil, "\(file.path): \(declared?.1 ?? "")")
+                }
             }
         }
     }
