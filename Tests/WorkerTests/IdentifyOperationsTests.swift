@@ -20,56 +20,27 @@ import Testing
 /// A log in memory, and the site whose datasets it names.
 private final class History: Sendable {
     let site: Site
-    let name: MapName
-    private let records = Mutex<[RecordedEvent]>([])
-    let follower = MapFollower()
+    let map: RecordedMap
+    let follower: MapFollower
     /// How often the log was read for the past.
     let readCount = Atomic<Int>(0)
 
     init() throws {
         let path = NSTemporaryDirectory() + "cairn-worker-" + UUID().uuidString
         site = try Site(openingOrCreating: path)
-        name = try MapName(parsing: "World")
+        let follower = MapFollower()
+        self.follower = follower
+        map = try RecordedMap { follower.ingest([$0], upTo: $0.globalPosition) }
     }
 
     deinit { try? FileManager.default.removeItem(atPath: site.path) }
 
-    /// A layer of one square around (5, 5).
-    func importSquare(_ label: String) throws -> ImportedLayer {
-        let path = site.path + "/\(label).geojson"
-        let text = """
-            {"type":"FeatureCollection","features":[{"type":"Feature","id":1,
-            "properties":{"name":"\(label)"},"geometry":{"type":"Polygon",
-            "coordinates":[[[0,0],[10,0],[10,10],[0,10],[0,0]]]}}]}
-            """
-        try text.write(toFile: path, atomically: true, encoding: .utf8)
-        return try DatasetBuilder.importFile(path: path, into: site.datasetsDirectory)[0]
-    }
-
-    /// Appends an event of the map and lets the follower know.
-    func append(_ payload: some EventPayload) throws {
-        let event = try payload.newEvent(id: UUID(), metadata: EventMetadata())
-        let record = records.withLock { records in
-            records.append(
-                RecordedEvent(
-                    globalPosition: Int64(records.count + 1), stream: .map(name),
-                    streamPosition: Int64(records.count),
-                    recordedAt: Timestamp(microseconds: Int64(records.count + 1) * 1_000_000),
-                    event: event))
-            return records[records.count - 1]
-        }
-        follower.ingest([record], upTo: record.globalPosition)
-    }
-
-    /// Three events: the layer is added, loading and loaded.
-    func add(_ layer: ImportedLayer, as id: LayerID) throws {
-        let source = LayerSource(dataset: layer.dataset)
-        try append(
-            LayerAdded(
-                layer: id, name: "layer \(id)", kind: .layer(source: source), parent: nil,
-                index: id))
-        try append(LayerLoadStarted(layer: id))
-        try append(LayerLoaded(layer: id, properties: layer.properties))
+    /// Adds and loads a layer of one square around (5, 5).
+    func addSquare(_ name: String, as id: LayerID) throws {
+        let path = site.path + "/\(name).geojson"
+        try RecordedMap.writeSquare(named: name, to: path)
+        let layer = try DatasetBuilder.importFile(path: path, into: site.datasetsDirectory)[0]
+        try map.add(LayerSource(dataset: layer.dataset), layer.properties, as: id)
     }
 
     func operations(
@@ -82,20 +53,8 @@ private final class History: Sendable {
             remotes: RemoteServices(credentials: site.credentials, askTimeout: askTimeout)
         ) { [self] category, after, limit throws(Failure) in
             readCount.add(1, ordering: .relaxed)
-            let found = records.withLock { records in
-                records.filter { $0.stream.category == category && $0.globalPosition > after }
-            }
-            return Array(found.prefix(limit))
+            return map.events(category, after: after, limit: limit)
         }
-    }
-
-    func request(_ change: (inout IdentifyRequest) -> Void = { _ in }) -> IdentifyRequest {
-        var request = IdentifyRequest(
-            map: name, geometry: .point(Coordinate(x: 5, y: 5)), layers: LayerSelection(.all),
-            tolerance: 0, mapExtent: Envelope(minX: 0, minY: 0, maxX: 10, maxY: 10),
-            imageDisplay: ImageDisplay(width: 100, height: 100))
-        change(&request)
-        return request
     }
 }
 
@@ -127,28 +86,27 @@ private func ask(
 
     init() throws {
         history = try History()
-        try history.append(MapCreated(name: history.name))
-        try history.add(history.importSquare("below"), as: 0)
+        try history.addSquare("below", as: 0)
     }
 
     @Test func `a request is answered from the newest maps`() async throws {
         let operations = try history.operations(isStale: true)
 
-        let answer = try await ask(operations, history.request())
+        let answer = try await ask(operations, history.map.request())
 
         #expect(answer.results.map(\.value) == [.string("below")])
         #expect(answer.sequence == 4 && answer.isStale)
-        try history.add(history.importSquare("above"), as: 1)
-        let next = try await ask(operations, history.request())
+        try history.addSquare("above", as: 1)
+        let next = try await ask(operations, history.map.request())
         #expect(next.results.map(\.value) == [.string("above"), .string("below")])
         #expect(next.sequence == 7)
     }
 
     @Test func `the past is answered as it was, and is never stale`() async throws {
-        try history.add(history.importSquare("above"), as: 1)
+        try history.addSquare("above", as: 1)
         let operations = try history.operations(isStale: true)
         func answer(at position: Int64) async throws -> IdentifyAnswer {
-            try await ask(operations, history.request { $0.at = position })
+            try await ask(operations, history.map.request { $0.at = position })
         }
 
         #expect(try await answer(at: 4).results.map(\.value) == [.string("below")])
@@ -164,11 +122,11 @@ private func ask(
     }
 
     @Test func `a time is answered as of the last change until then`() async throws {
-        try history.add(history.importSquare("above"), as: 1)
+        try history.addSquare("above", as: 1)
         let operations = try history.operations()
         func answer(atSeconds seconds: Double) async throws -> IdentifyAnswer {
             let time = Timestamp(microseconds: Int64(seconds * 1_000_000))
-            return try await ask(operations, history.request { $0.atTime = time })
+            return try await ask(operations, history.map.request { $0.atTime = time })
         }
 
         #expect(try await answer(atSeconds: 4.5).results.map(\.value) == [.string("below")])
@@ -181,7 +139,7 @@ private func ask(
         let both = await #expect(throws: Failure.self) {
             try await ask(
                 operations,
-                history.request {
+                history.map.request {
                     $0.at = 4
                     $0.atTime = Timestamp(microseconds: 4_000_000)
                 })
@@ -190,11 +148,11 @@ private func ask(
     }
 
     @Test func `the past is read from the log once for each state of the map`() async throws {
-        try history.add(history.importSquare("above"), as: 1)
+        try history.addSquare("above", as: 1)
         let operations = try history.operations()
         for _ in 0..<3 {
             for position in [5, 4, 6] as [Int64] {
-                _ = try await ask(operations, history.request { $0.at = position })
+                _ = try await ask(operations, history.map.request { $0.at = position })
             }
         }
         #expect(history.readCount.load(ordering: .relaxed) == 3)
@@ -202,10 +160,10 @@ private func ask(
 
     @Test func `a request waits for the sequence number it must know`() async throws {
         let operations = try history.operations()
-        let request = history.request { $0.minSequence = 7 }
+        let request = history.map.request { $0.minSequence = 7 }
         async let waiting = ask(operations, request)
 
-        try history.add(history.importSquare("above"), as: 1)
+        try history.addSquare("above", as: 1)
 
         let answer = try await waiting
         #expect(answer.sequence == 7 && answer.results.count == 2)
@@ -216,7 +174,7 @@ private func ask(
 
         let failure = await #expect(throws: Failure.self) {
             try await ask(
-                operations, history.request { $0.minSequence = 1_000_000 },
+                operations, history.map.request { $0.minSequence = 1_000_000 },
                 until: .now + .milliseconds(20))
         }
 
@@ -227,7 +185,7 @@ private func ask(
         let other = try MapName(parsing: "Other")
 
         let failure = await #expect(throws: Failure.self) {
-            try await ask(try history.operations(), history.request { $0.map = other })
+            try await ask(try history.operations(), history.map.request { $0.map = other })
         }
 
         #expect(failure == Failure(.notFound, "there is no map 'Other'"))
@@ -235,7 +193,7 @@ private func ask(
 
     @Test func `many threads get one and the same answer`() async throws {
         let operations = try history.operations()
-        let request = history.request { $0.spatialReference = SpatialReference(wkid: 3395) }
+        let request = history.map.request { $0.spatialReference = SpatialReference(wkid: 3395) }
         let expected = try await ask(operations, request)
         let wrong = Atomic<Int>(0)
         let threads = try (0..<4).map { number in
@@ -256,11 +214,7 @@ private func ask(
         let server = try PlayedServer()
         let far = WMSSource(url: server.url + "/half", layers: ["roads"])
         let loader = RemoteServices(credentials: history.site.credentials)
-        try history.append(
-            LayerAdded(
-                layer: 1, name: "far", kind: .layer(source: .wms(far)), parent: nil, index: 1))
-        try history.append(LayerLoadStarted(layer: 1))
-        try history.append(LayerLoaded(layer: 1, properties: try loader.load(.wms(far))))
+        try history.map.add(.wms(far), try loader.load(.wms(far)), as: 1)
         // Nothing that waits ends by itself while the test runs.
         let operations = try history.operations(askTimeout: .seconds(1_000))
         let (results, feed) = AsyncStream.makeStream(of: Data.self)
@@ -282,12 +236,12 @@ private func ask(
         }
 
         var waiting: [Work] = []
-        for _ in 0..<5 { waiting.append(try ask(history.request())) }
+        for _ in 0..<5 { waiting.append(try ask(history.map.request())) }
         while try server.log().count(where: { $0.contains("GetFeatureInfo") }) < 5 {
             try await Task.sleep(for: .milliseconds(20))
         }
         for _ in 0..<10 {
-            _ = try ask(history.request { $0.layers = LayerSelection(.all, ids: [0]) })
+            _ = try ask(history.map.request { $0.layers = LayerSelection(.all, ids: [0]) })
         }
 
         var answers = results.makeAsyncIterator()
