@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 import Foundation
+import TestKit
 import Testing
 
 /// What `cairn` answers when there is nothing to talk to.
@@ -51,7 +52,7 @@ import Testing
 
     @Test func `a file that cannot be imported leaves nothing and exits 1`() async throws {
         guard Programs.areBuilt(["cairn", "cairn-logd", "cairn-mapstate"]) else { return }
-        let site = SmallSite()
+        let site = try SmallSite()
         defer { site.remove() }
         try "no geometry here".write(
             toFile: site.folder + "/odd.txt", atomically: true, encoding: .utf8)
@@ -70,20 +71,16 @@ import Testing
 /// A site with the map `Small`: two squares and three points in longitude and latitude.
 struct SmallSite: Sendable {
     /// Where sources are written.
-    let folder: String
+    var folder: String { directory.path }
     /// The site.
-    let path: String
+    var path: String { folder + "/site" }
+    private let directory: GuardedDirectory
 
-    init() {
-        folder = Programs.newSite()
-        path = folder + "/site"
-        try? FileManager.default.createDirectory(
-            atPath: folder, withIntermediateDirectories: true)
-    }
+    init() throws { directory = try GuardedDirectory(path: Programs.newSite()) }
 
     /// A site that was made by importing, with no process running.
     static func imported() async throws -> SmallSite {
-        let site = SmallSite()
+        let site = try SmallSite()
         func square(_ x: Int, _ name: String) -> String {
             #"{"type":"Feature","properties":{"name":"\#(name)"},"geometry":{"type":"Polygon","#
                 + #""coordinates":[[[\#(x),0],[\#(x + 4),0],[\#(x + 4),4],[\#(x),4],[\#(x),0]]]}}"#
@@ -117,5 +114,6 @@ struct SmallSite: Sendable {
             text.split(separator: " ").map(String.init), site: path, input: input)
     }
 
-    func remove() { try? FileManager.default.removeItem(atPath: folder) }
+    /// Ends what runs of it, and removes everything.
+    func remove() { directory.end() }
 }

@@ -7,10 +7,13 @@ import Testing
 
 /// One identify over layers of the site and of other servers, good and bad, as real processes do it.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct RemoteProcessTests {
-    private let site = SmallSite()
+    private let site: SmallSite
     private let server: PlayedServer
 
-    init() throws { server = try PlayedServer() }
+    init() throws {
+        site = try SmallSite()
+        server = try PlayedServer()
+    }
 
     /// A point of the played feature service, in degrees: 5000 and 6007000 in Web Mercator.
     private static let place = (x: 0.044915764205976, y: 47.396_288_256_609_14)

@@ -38,7 +38,7 @@ import Testing
         #expect(again.status == 1)
         #expect(again.errors.contains("is up already: process"))
         #expect(again.errors.split(separator: "\n").count == 1)
-        let other = SmallSite()
+        let other = try SmallSite()
         defer { other.remove() }
         let taken = try await other.run("up --detach --port \(port)")
         #expect(taken.status == 1)

@@ -12,16 +12,15 @@ internal import Synchronization
 /// The executables are those built beside the test program.
 public final class TestSite: Sendable {
     /// The site's directory, short enough for sockets.
-    public let path: String
+    public var path: String { directory.path }
+    private let directory: GuardedDirectory
     private let running = Mutex<[Int32: Process]>([:])
     private let startCount = Mutex(0)
 
     /// Makes the directory; `cairn.json` comes with the first process.
     public init() throws {
-        path = "/tmp/cairn-t-\(UUID().uuidString.prefix(8).lowercased())"
-        try FileManager.default.createDirectory(
-            atPath: path, withIntermediateDirectories: false,
-            attributes: [.posixPermissions: 0o700])
+        directory = try GuardedDirectory(
+            path: "/tmp/cairn-t-\(UUID().uuidString.prefix(8).lowercased())")
     }
 
     /// Where an executable was built; throws when it was not.
@@ -107,7 +106,7 @@ public final class TestSite: Sendable {
             Glibc.kill(processID, SIGKILL)
             process.waitUntilExit()
         }
-        try? FileManager.default.removeItem(atPath: path)
+        directory.end()
     }
 
     deinit { end() }

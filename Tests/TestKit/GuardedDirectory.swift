@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Foundation
+internal import Glibc
+internal import Synchronization
+
+/// A directory that ends with its owner, and with it every process whose arguments or environment
+/// name it: `cairn up --detach` of a test that failed, and all that it started.
+///
+/// A shell watches over it, which sees that the owner is gone when its standard input ends. So nothing
+/// is left when the tests themselves are killed.
+public final class GuardedDirectory: Sendable {
+    /// The directory; nobody else's path begins with it.
+    public let path: String
+    private let watch: Mutex<Watch?>
+
+    /// Started in `init`, ended once.
+    private struct Watch: @unchecked Sendable {
+        // Whoever takes it out of the mutex is alone with it.
+        let shell: Process
+        let input: Pipe
+    }
+
+    /// Makes the directory, which only this user may enter.
+    public init(path: String) throws {
+        self.path = path
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700])
+        let (shell, input) = (Process(), Pipe())
+        // No other child of the tests may keep it open.
+        _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        shell.executableURL = URL(filePath: "/bin/sh")
+        shell.arguments = ["-c", Self.script]
+        shell.standardInput = input
+        try shell.run()
+        try input.fileHandleForWriting.write(contentsOf: Data((path + "\n").utf8))
+        watch = Mutex(Watch(shell: shell, input: input))
+    }
+
+    /// Kills the processes and removes the directory; nothing the second time.
+    public func end() {
+        guard let watch = watch.withLock({ $0.take() }) else { return }
+        try? watch.input.fileHandleForWriting.close()
+        watch.shell.waitUntilExit()
+    }
+
+    deinit { end() }
+
+    /// The shell's own arguments do not name the directory; grep's do, which is over when it is killed.
+    private static let script = #"""
+        read -r path
+        cat >/dev/null
+        for round in 1 2 3 4 5 6 7 8 9 10; do
+            found=
+            for file in $(grep -laFs -e "$path" /proc/[0-9]*/cmdline /proc/[0-9]*/environ); do
+                process=${file#/proc/}
+                kill -KILL "${process%%/*}" 2>/dev/null && found=1
+            done
+            [ -n "$found" ] || break
+        done
+        rm -rf "$path"
+        """#
+}
