@@ -44,9 +44,11 @@ public final class LogSubscription: Sendable {
     ///   - log: Where to read what is missing.
     ///   - categories: Which categories of streams (`map`, `job`, …); empty for all.
     ///   - after: The last global position handled before; 0 to begin at the beginning.
+    ///   - onFault: Told why it cannot go on, when it finds so, as ``fault`` will say.
     ///   - handler: Called on no particular thread, one call at a time.
     public init(
         bus: BusThread, log: LogReader, categories: Set<String> = [], after: Int64 = 0,
+        onFault: @escaping @Sendable (Failure) -> Void = { _ in },
         handler: @escaping Handler
     ) throws(Failure) {
         status = Mutex(Status(position: after))
@@ -67,7 +69,9 @@ public final class LogSubscription: Sendable {
                 await handler(events, position)
                 self?.status.withLock { $0.position = position }
             },
-            report: { [weak self] in self?.report($0, $1) },
+            report: { [weak self] isReading, failure in
+                if let fault = self?.report(isReading, failure) { onFault(fault) }
+            },
             pause: { duration in
                 try? await Task.sleep(for: duration)
                 return !Task.isCancelled
@@ -99,10 +103,13 @@ public final class LogSubscription: Sendable {
 
     private func heard() { status.withLock { $0.lastHeard = .now } }
 
-    private func report(_ isReading: Bool, _ fault: Failure?) {
+    /// A fault that was not there before.
+    private func report(_ isReading: Bool, _ failure: Failure?) -> Failure? {
         status.withLock { status in
+            let before = status.fault
             status.isReading = isReading
-            status.fault = fault.flatMap { $0.isRetriable ? nil : $0 }
+            status.fault = failure.flatMap { $0.isRetriable ? nil : $0 }
+            return before == nil ? status.fault : nil
         }
     }
 

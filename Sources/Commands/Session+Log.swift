@@ -4,7 +4,6 @@
 internal import CairnClient
 internal import CairnModel
 internal import MapState
-internal import Synchronization
 
 extension Session {
     /// The global position of the last event; 0 for an empty log.
@@ -40,27 +39,19 @@ extension Session {
         after: Int64, category: String? = nil,
         _ body: @escaping @Sendable (RecordedEvent) throws -> Void
     ) async throws {
-        let trouble = Mutex<(any Error)?>(nil)
-        let ending = AsyncStream.makeStream(of: Never.self)
+        let (troubles, ending) = AsyncThrowingStream.makeStream(of: Never.self)
         let subscription = try LogSubscription(
-            bus: client().bus, log: log(), categories: category.map { [$0] } ?? [], after: after
+            bus: client().bus, log: log(), categories: category.map { [$0] } ?? [], after: after,
+            onFault: { ending.finish(throwing: $0) }
         ) { events, _ in
             do {
                 for event in events { try body(event) }
             } catch {
-                trouble.withLock { $0 = error }
-                ending.continuation.finish()
+                ending.finish(throwing: error)
             }
         }
         defer { subscription.cancel() }
-        let watching = Task {
-            // A log that cannot be followed is not heard of again.
-            while subscription.fault == nil { try await Task.sleep(for: .seconds(1)) }
-            ending.continuation.finish()
-        }
-        defer { watching.cancel() }
-        for await _ in ending.stream {}
-        if let error = trouble.withLock({ $0 }) ?? subscription.fault { throw error }
+        for try await _ in troubles {}
     }
 
     /// The sequence number of a past moment: of a time, that of the last event recorded at or before it.

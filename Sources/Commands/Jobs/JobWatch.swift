@@ -35,8 +35,8 @@ struct JobWatching {
     let id: JobID
     let until: Double
 
-    /// So often the job is read as well: what is published may be lost.
-    private static let readInterval = Duration.seconds(2)
+    /// Where nothing was heard for so long the job is read: what is published may be lost (decision 0034).
+    private static let silence = Duration.seconds(2)
 
     func run() async throws {
         let drawsBar = !session.output.isJSON && StandardStream.output.isTerminal
@@ -46,7 +46,7 @@ struct JobWatching {
         let live = try client.live(job: id)
         let hearing = Task { for await job in live { feed.yield(job) } }
         let reminding = Task {
-            while (try? await Task.sleep(for: Self.readInterval)) != nil { feed.yield(nil) }
+            while (try? await Task.sleep(for: Self.silence)) != nil { feed.yield(nil) }
         }
         defer {
             hearing.cancel()
@@ -56,7 +56,13 @@ struct JobWatching {
         // After the subscription: nothing lies between what is read and what is heard.
         var job = try await client.job(id)
         try show(job, drawsBar, isOver(job), &shown)
+        var wasHeard = false
         for await step in steps where !isOver(job) {
+            if step == nil, wasHeard {
+                wasHeard = false
+                continue
+            }
+            wasHeard = step != nil
             let news = if let step { step } else { try await client.job(id) }
             // What was on its way while the job was read may be older.
             guard (news.sequence, news.progress) >= (job.sequence, job.progress) else { continue }
