@@ -13,17 +13,8 @@ enum FlatGeobufProperties {
         _ bytes: RawSpan, _ range: Range<Int>, _ columns: [Column]
     ) throws(Damage) -> [AttributeValue] {
         var values = [AttributeValue](repeating: .null, count: columns.count)
-        var place = range.lowerBound
-        while place < range.upperBound {
-            let index = Int(try bytes.number(at: place, as: UInt16.self))
-            guard index < columns.count else {
-                throw Damage(offset: place, expected: "a column number below \(columns.count)")
-            }
-            place += 2
+        try forEach(bytes, range, columns) { index, place throws(Damage) in
             values[index] = try value(bytes, &place, columns[index].type)
-        }
-        guard place == range.upperBound else {
-            throw Damage(offset: place, expected: "the end of the attributes")
         }
         return values
     }
@@ -32,6 +23,20 @@ enum FlatGeobufProperties {
     static func check(
         _ bytes: RawSpan, _ range: Range<Int>, _ columns: [Column]
     ) throws(Damage) {
+        try forEach(bytes, range, columns) { index, place throws(Damage) in
+            if let width = columns[index].type.byteCount {
+                place += width
+            } else {
+                place += 4 + Int(try bytes.number(at: place, as: UInt32.self))
+            }
+        }
+    }
+
+    /// Calls `body` with the column and the place of each value; it moves the place to the value's end.
+    private static func forEach(
+        _ bytes: RawSpan, _ range: Range<Int>, _ columns: [Column],
+        _ body: (_ column: Int, _ place: inout Int) throws(Damage) -> Void
+    ) throws(Damage) {
         var place = range.lowerBound
         while place < range.upperBound {
             let index = Int(try bytes.number(at: place, as: UInt16.self))
@@ -39,11 +44,7 @@ enum FlatGeobufProperties {
                 throw Damage(offset: place, expected: "a column number below \(columns.count)")
             }
             place += 2
-            if let width = columns[index].type.byteCount {
-                place += width
-            } else {
-                place += 4 + Int(try bytes.number(at: place, as: UInt32.self))
-            }
+            try body(index, &place)
         }
         guard place == range.upperBound else {
             throw Damage(offset: place, expected: "the end of the attributes")
