@@ -9,8 +9,8 @@ internal import Synchronization
 extension MapFollower {
     /// What memory can say of a past map.
     public enum Remembered: Sendable {
-        /// The map as it was.
-        case map(MapDescription)
+        /// The map as it was since the event at `lastChange`.
+        case map(MapDescription, lastChange: Int64)
         /// There was no such map.
         case absent
         /// The log has to be read, or waited for.
@@ -59,13 +59,13 @@ extension MapFollower {
                 return .absent
             }
             if let known = inner.past.description(of: name, after: change) {
-                return .map(known.at(position))
+                return .map(known.at(position), lastChange: change)
             }
             guard inner.state.lastChange(of: name) == change,
                 let alone = inner.state.alone(name), let now = alone.map(named: name)
             else { return .unknown }
             inner.past.keep(alone, now, after: change)
-            return .map(now.at(position))
+            return .map(now.at(position), lastChange: change)
         }
     }
 
@@ -79,7 +79,7 @@ extension MapFollower {
     ) async throws(Failure) -> MapDescription? {
         try await reach(position)
         switch remembered(name, at: position) {
-        case .map(let map): return map
+        case .map(let map, _): return map
         case .absent: return nil
         case .unknown: break
         }

@@ -127,10 +127,7 @@ public final class Atlas: Sendable {
             remotes: remotes.map { remotes in
                 { questions in
                     let inquiry = remotes.ask(questions, until: deadline, isCancelled: isCancelled)
-                    return {
-                        inquiry.wait()
-                        return inquiry.answers()
-                    }
+                    return { inquiry.answer(at: $0) }
                 }
             }, isCancelled: isCancelled)
     }

@@ -143,7 +143,8 @@ public struct Attributes: Hashable, Sendable, Codable {
 
     /// The value of the field of that name, compared case-insensitively (ASCII); nil when absent.
     public subscript(name: String) -> AttributeValue? {
+        if let entry = entries.first(where: { $0.name == name }) { return entry.value }
         let wanted = name.lowercased()
-        return entries.first { $0.name == name || $0.name.lowercased() == wanted }?.value
+        return entries.first { $0.name.lowercased() == wanted }?.value
     }
 }

@@ -9,10 +9,16 @@ struct AttributeForm {
     private let names: [String]?
     private let isFormatted: Bool
 
-    /// The form that the request wants for a layer with these fields.
+    /// The form that the request wants for the layer's own fields.
+    init(_ request: OutputForm, _ layer: PreparedLayer) {
+        names = request.usesFieldNames ? nil : layer.shownNames
+        isFormatted = request.isFormatted
+    }
+
+    /// The form that the request wants for columns that come with each feature.
     init(_ request: OutputForm, _ layer: LayerDescription, _ fields: [FieldDescription]) {
-        let hasAliases = !layer.fieldAliases.isEmpty || fields.contains { $0.alias != nil }
-        names = request.usesFieldNames || !hasAliases ? nil : layer.shownNames(of: fields)
+        let keepsNames = request.usesFieldNames || !layer.hasAliases(fields)
+        names = keepsNames ? nil : layer.shownNames(of: fields)
         isFormatted = request.isFormatted
     }
 

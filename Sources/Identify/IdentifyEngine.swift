@@ -23,11 +23,11 @@ public final class IdentifyEngine: Sendable {
     public typealias RasterProvider = @Sendable (ContentID) throws(Failure) -> sending RasterFile
 
     /// Asks layers on other servers, all at once, and returns at once; what it returns waits for the
-    /// answers, which are in order of the questions.
+    /// answer to the question at an index.
     ///
     /// When and whether to give up is its own matter: it knows who asks.
     public typealias RemoteProvider =
-        ([RemoteQuestion]) -> () -> [Result<RemoteAnswer, Failure>]
+        ([RemoteQuestion]) -> (Int) -> Result<RemoteAnswer, Failure>
 
     private let sources: LayerSources
     private let kept = SharedState()
@@ -54,20 +54,31 @@ public final class IdentifyEngine: Sendable {
     /// that cannot be answered, `cancelled` soon after `isCancelled` says so, and whatever the
     /// datasets throw.
     public func identify(
-        _ request: IdentifyRequest, in map: MapDescription, isStale: Bool = false,
+        _ request: IdentifyRequest, in map: PreparedMap, isStale: Bool = false,
         remotes: RemoteProvider? = nil,
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws(Failure) -> IdentifyAnswer {
         try answer(request, map, isStale, remotes, isCancelled, nil)
     }
 
+    /// The same for a map that is asked once.
+    public func identify(
+        _ request: IdentifyRequest, in map: MapDescription, isStale: Bool = false,
+        remotes: RemoteProvider? = nil,
+        isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) throws(Failure) -> IdentifyAnswer {
+        try identify(
+            request, in: PreparedMap(map), isStale: isStale, remotes: remotes,
+            isCancelled: isCancelled)
+    }
+
     /// The same answer, where it is at hand: for threads that must not be held up.
     ///
     /// Only for one position, from datasets that are open and graphics that are ready. Opens, projects
     /// and asks nothing, and gives up soon after `isOver` says so. Throws as
-    /// ``identify(_:in:isStale:remotes:isCancelled:)`` would, but never `cancelled`.
+    /// `identify` would, but never `cancelled`.
     public func answerAtOnce(
-        _ request: IdentifyRequest, in map: MapDescription, isStale: Bool = false,
+        _ request: IdentifyRequest, in map: PreparedMap, isStale: Bool = false,
         isOver: @escaping () -> Bool
     ) throws(Failure) -> PromptAnswer {
         guard request.geometry.coordinateCount == 1 else { return .elsewhere }
@@ -81,22 +92,22 @@ public final class IdentifyEngine: Sendable {
     }
 
     private func answer(
-        _ request: IdentifyRequest, _ map: MapDescription, _ isStale: Bool,
+        _ request: IdentifyRequest, _ map: PreparedMap, _ isStale: Bool,
         _ remotes: RemoteProvider?, _ isCancelled: @escaping () -> Bool, _ haste: Haste?
     ) throws(Failure) -> IdentifyAnswer {
         try request.check()
         let output =
-            request.spatialReference ?? map.spatialReference ?? request.geometrySpatialReference
-            ?? .wgs84
+            request.spatialReference ?? map.description.spatialReference
+            ?? request.geometrySpatialReference ?? .wgs84
         var answer = IdentifyAnswer(
-            layers: [], spatialReference: output, sequence: map.sequence, isStale: isStale)
-        guard let reference = map.spatialReference else {
+            layers: [], spatialReference: output, sequence: map.description.sequence,
+            isStale: isStale)
+        guard let reference = map.description.spatialReference else {
             if request.explain {
                 answer.explanation = IdentifyExplanation(
                     mapSpatialReference: nil, resolution: nil, scale: nil, tolerance: 0,
                     toleranceMeters: 0,
-                    layers: LayerResolution(map).explanation(
-                        request, map.rootLayers, scale: nil, nil))
+                    layers: map.resolution.explanation(request, scale: nil, nil))
             }
             return answer
         }

@@ -73,10 +73,11 @@ extension IdentifyRequest {
     }
 
     private func check(
-        _ condition: Bool, _ parameter: String, _ expected: String
+        _ condition: Bool, _ parameter: @autoclosure () -> String,
+        _ expected: @autoclosure () -> String
     ) throws(Failure) {
         guard condition else {
-            throw Failure(.invalidParameter, "\(parameter): expected \(expected)")
+            throw Failure(.invalidParameter, "\(parameter()): expected \(expected())")
         }
     }
 

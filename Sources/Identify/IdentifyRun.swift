@@ -11,7 +11,7 @@ internal import Raster
 /// One request on its way through an engine.
 struct IdentifyRun {
     let request: IdentifyRequest
-    let map: MapDescription
+    let map: PreparedMap
     /// The map's spatial reference.
     let reference: SpatialReference
     /// The spatial reference of the geometries in the answer.
@@ -24,7 +24,8 @@ struct IdentifyRun {
     private struct Findings {
         var form: OutputForm
         var remotes = RemoteBatch()
-        var found: [LayerID: IdentifyLayerResult] = [:]
+        /// One for each layer of the map, in drawing order.
+        var found: [IdentifyLayerResult?]
         var failures: [LayerFailure] = []
         var notes = LayerNotes()
     }
@@ -34,15 +35,17 @@ struct IdentifyRun {
         _ answer: inout IdentifyAnswer, _ kept: inout EngineState
     ) throws(Failure) {
         let question = try Question(request, in: reference, kept.transforms)
-        let resolution = LayerResolution(map)
+        let resolution = map.resolution
         let searched = resolution.searched(request, scale: question.scale)
-        var findings = Findings(form: OutputForm(request, output))
+        var findings = Findings(
+            form: OutputForm(request, output),
+            found: Array(repeating: nil, count: resolution.layers.count))
         if request.layers.option == .top {
             try searchTop(searched, question, &findings, &kept)
         } else {
             try searchAll(searched, question, &findings, &kept)
         }
-        answer.layers = resolution.tree(map.rootLayers, findings.found)
+        answer.layers = resolution.tree(findings.found)
         if !findings.failures.isEmpty { answer.failures = findings.failures }
         guard request.explain else { return }
         answer.explanation = IdentifyExplanation(
@@ -50,53 +53,83 @@ struct IdentifyRun {
             scale: question.scale, tolerance: question.distance,
             toleranceMeters: question.distance
                 * (try kept.transforms.metersPerUnit(reference)),
-            layers: resolution.explanation(
-                request, map.rootLayers, scale: question.scale, findings.notes))
+            layers: resolution.explanation(request, scale: question.scale, findings.notes))
     }
 
     /// Searches every layer: those of the site while the other servers think about theirs.
     private func searchAll(
-        _ searched: [LayerDescription], _ question: Question, _ findings: inout Findings,
+        _ searched: [PreparedLayer], _ question: Question, _ findings: inout Findings,
         _ kept: inout EngineState
     ) throws(Failure) {
-        try ask(searched.filter(\.isRemote), question, kept.transforms, &findings.remotes)
+        try ask(searched, question, kept.transforms, &findings.remotes)
         for layer in searched where !layer.isRemote {
-            _ = try search(layer, question, &findings, &kept)
+            _ = try take(search(layer, question, &findings, &kept), of: layer, &findings)
         }
         for layer in searched where layer.isRemote {
-            _ = try search(layer, question, &findings, &kept)
+            _ = try take(search(layer, question, &findings, &kept), of: layer, &findings)
         }
     }
 
-    /// Searches from the top to the first layer that has a hit; of the layers on other servers those
-    /// that follow each other are asked at once.
+    /// Searches from the top to the first layer that has a hit.
+    ///
+    /// The site's own layers are searched first, down to the one at which it ends in any case; of the
+    /// layers on other servers those above it are asked, all at once, so that none waits for
+    /// another's silence.
     private func searchTop(
-        _ searched: [LayerDescription], _ question: Question, _ findings: inout Findings,
+        _ searched: [PreparedLayer], _ question: Question, _ findings: inout Findings,
         _ kept: inout EngineState
     ) throws(Failure) {
-        for (place, layer) in searched.enumerated() {
-            if layer.isRemote, !findings.remotes.knows(layer.id) {
-                try ask(
-                    Array(searched[place...].prefix { $0.isRemote }), question, kept.transforms,
-                    &findings.remotes)
-            }
-            if try search(layer, question, &findings, &kept) {
+        var own: [Result<LayerFinding, Failure>] = []
+        var needed: [PreparedLayer] = []
+        // Only one layer has results, and it may have all that an answer has room for.
+        let form = findings.form
+        for layer in searched {
+            needed.append(layer)
+            if layer.isRemote { continue }
+            let outcome = search(layer, question, &findings, &kept)
+            findings.form = form
+            try Failure.stop(if: isCancelled)
+            own.append(outcome)
+            guard case .success(let finding) = outcome, finding.result == nil else { break }
+        }
+        try ask(needed, question, kept.transforms, &findings.remotes)
+        var next = own.makeIterator()
+        for layer in needed {
+            let outcome = layer.isRemote ? nil : next.next()
+            if try take(
+                outcome ?? search(layer, question, &findings, &kept), of: layer, &findings)
+            {
                 findings.notes.top = layer
                 return
             }
         }
     }
 
-    /// Searches one layer; whether it has a hit.
+    /// Searches one layer; of another server's layer, waits for the answer.
     private func search(
-        _ layer: LayerDescription, _ question: Question, _ findings: inout Findings,
+        _ layer: PreparedLayer, _ question: Question, _ findings: inout Findings,
         _ kept: inout EngineState
-    ) throws(Failure) -> Bool {
-        let finding: LayerFinding
+    ) -> Result<LayerFinding, Failure> {
         do throws(Failure) {
-            finding = try searchable(layer, &findings.remotes, &kept).search(
-                question, &findings.form, kept.transforms, isCancelled)
+            return .success(
+                try searchable(layer, &findings.remotes, &kept).search(
+                    question, &findings.form, kept.transforms, isCancelled))
         } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Puts what came of a layer to the rest; whether it has a hit.
+    private func take(
+        _ outcome: Result<LayerFinding, Failure>, of layer: PreparedLayer,
+        _ findings: inout Findings
+    ) throws(Failure) -> Bool {
+        switch outcome {
+        case .success(let finding):
+            if request.explain { findings.notes.findings[layer.id] = finding }
+            findings.found[layer.place] = finding.result
+            return finding.result != nil
+        case .failure(let error):
             // What lies here is answered whatever becomes of other servers.
             guard layer.isRemote, !isCancelled() else { throw error }
             findings.notes.failures[layer.id] = error
@@ -104,37 +137,37 @@ struct IdentifyRun {
                 LayerFailure(layerID: layer.id, layerName: layer.name, error: error))
             return false
         }
-        if request.explain { findings.notes.findings[layer.id] = finding }
-        findings.found[layer.id] = finding.result
-        return finding.result != nil
     }
 
+    /// Asks for those of the layers that are on other servers.
     private func ask(
-        _ layers: [LayerDescription], _ question: Question, _ transforms: Transforms,
+        _ layers: [PreparedLayer], _ question: Question, _ transforms: Transforms,
         _ batch: inout RemoteBatch
     ) throws(Failure) {
-        guard !layers.isEmpty else { return }
+        guard layers.contains(where: \.isRemote) else { return }
         if let haste = transforms.haste { throw haste.giveUp() }
-        batch.ask(layers, remotes) { layer throws(Failure) in
+        batch.ask(layers.lazy.filter(\.isRemote).map(\.description), remotes) {
+            layer throws(Failure) in
             try RemoteQuestion(question, to: layer, request, transforms)
         }
     }
 
     /// The way to search a layer: the one place that knows the kinds of sources.
     private func searchable(
-        _ layer: LayerDescription, _ remotes: inout RemoteBatch, _ kept: inout EngineState
+        _ prepared: PreparedLayer, _ remotes: inout RemoteBatch, _ kept: inout EngineState
     ) throws(Failure) -> any SearchableLayer {
-        guard case .layer(let source) = layer.kind, let properties = layer.properties else {
+        let layer = prepared.description
+        guard case .layer(let source) = layer.kind, layer.properties != nil else {
             throw Failure(.internal, "layer \(layer.id) is not loaded")
         }
         switch source {
         case .dataset(let id):
-            let clauses = try clauses(layer, properties.fields)
+            let clauses = try clauses(layer, prepared.fields)
             let dataset = try dataset(id, kept.haste)
             return LayerSearch(
-                layer: layer, source: try self.source(dataset, id, &kept),
+                layer: prepared, source: try self.source(dataset, id, &kept),
                 filter: FeatureFilter(
-                    clauses: clauses, time: try TimeWindow(request, layer, properties.fields)),
+                    clauses: clauses, time: try TimeWindow(request, layer, prepared.fields)),
                 isExplained: request.explain, haste: kept.haste)
         case .raster(let id):
             let raster = try kept.raster(id, sources.rasters)
@@ -148,7 +181,7 @@ struct IdentifyRun {
             let toMap = try kept.transforms.transform(
                 from: source.spatialReference, to: reference)
             let key = EngineState.GraphicsKey(
-                map: map.name, layer: layer.id, reference: reference)
+                map: map.description.name, layer: layer.id, reference: reference)
             return GraphicsSearch(
                 layer: layer, reference: source.spatialReference,
                 graphics: try kept.graphics(key, layer.graphics ?? [], toMap))
@@ -194,11 +227,6 @@ struct IdentifyRun {
         let index = try kept.index(key, plain, isCancelled)
         return FeatureSource(dataset: dataset, toMap: toMap, index: index, cache: cache)
     }
-}
-
-extension LayerDescription {
-    /// Whether another server is asked for it.
-    fileprivate var isRemote: Bool { kind.source?.isRemote == true }
 }
 
 extension Failure {

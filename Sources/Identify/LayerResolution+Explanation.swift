@@ -10,20 +10,18 @@ struct LayerNotes {
     /// Why layers on other servers could not be asked.
     var failures: [LayerID: Failure] = [:]
     /// The layer whose hit ended a search for `top`.
-    var top: LayerDescription?
+    var top: PreparedLayer?
 }
 
 extension LayerResolution {
     /// What came of every layer and group, top first.
     ///
-    /// - Parameters:
-    ///   - roots: The top level of the map.
-    ///   - notes: Of the search; nil for a map that is blank.
+    /// - Parameter notes: Of the search; nil for a map that is blank.
     func explanation(
-        _ request: IdentifyRequest, _ roots: [LayerID], scale: Double?, _ notes: LayerNotes?
+        _ request: IdentifyRequest, scale: Double?, _ notes: LayerNotes?
     ) -> [LayerExplanation] {
         let wanted = request.layers.ids.map { expanded($0) }
-        return topFirst(roots).map { layer in
+        return topFirst.map { layer in
             if let failure = notes?.failures[layer.id] {
                 var entry = LayerExplanation(
                     skipped: layer.id, layerName: layer.name, reason: .remoteFailed,
@@ -43,20 +41,20 @@ extension LayerResolution {
     }
 
     private func detail(
-        _ reason: LayerExplanation.Reason, _ layer: LayerDescription, _ scale: Double?,
-        _ top: LayerDescription?
+        _ reason: LayerExplanation.Reason, _ layer: PreparedLayer, _ scale: Double?,
+        _ top: PreparedLayer?
     ) -> String {
         switch reason {
         case .group: return "a group has no features of its own"
         case .notSelected: return "the request names other layers"
-        case .notLoaded: return "the layer is \(layer.loadStatus.rawValue)"
+        case .notLoaded: return "the layer is \(layer.description.loadStatus.rawValue)"
         case .failedToLoad:
-            return "the layer failed to load: \(layer.loadError?.message ?? "unknown")"
+            return "the layer failed to load: \(layer.description.loadError?.message ?? "unknown")"
         case .notQueryable: return "the layer may not be queried"
         case .popupsOff: return "its popups are off, and only layers with popups were asked for"
-        case .invisible: return "\(name(hidden(layer), around: layer)) is hidden"
+        case .invisible: return "\(name(layer.hidden, around: layer)) is hidden"
         case .outOfScale:
-            let part = outOfScale(layer, scale)
+            let part = layer.outOfScale(scale)
             let range = part?.scaleRange ?? .unlimited
             return "the scale 1:\(scale ?? 0) lies outside \(name(part, around: layer))'s range, "
                 + "minScale \(range.minScale), maxScale \(range.maxScale)"
@@ -69,14 +67,14 @@ extension LayerResolution {
         }
     }
 
-    private func name(_ part: LayerDescription?, around layer: LayerDescription) -> String {
+    private func name(_ part: LayerDescription?, around layer: PreparedLayer) -> String {
         guard let part, part.id != layer.id else { return "the layer" }
         return "group \(part.id) '\(part.name)'"
     }
 }
 
 extension LayerExplanation {
-    fileprivate init(searched layer: LayerDescription, _ finding: LayerFinding) {
+    fileprivate init(searched layer: PreparedLayer, _ finding: LayerFinding) {
         self.init(
             searched: layer.id, layerName: layer.name, candidateCount: finding.candidateCount,
             excludedByDefinition: finding.excludedByDefinition,

@@ -4,20 +4,27 @@
 internal import CairnModel
 
 /// Which layers a request means, by the rules of Esri's `layers` parameter.
-struct LayerResolution {
-    private let layers: [LayerDescription]
-    private let byID: [LayerID: LayerDescription]
+struct LayerResolution: Sendable {
+    /// Every layer and group, in drawing order, bottom first, a group before its children.
+    let layers: [PreparedLayer]
+    private let byID: [LayerID: PreparedLayer]
+    /// The top level of the map, in drawing order.
+    private let roots: [LayerID]
 
     init(_ map: MapDescription) {
-        layers = map.layers
-        byID = Dictionary(map.layers.map { ($0.id, $0) }) { first, _ in first }
+        let descriptions = Dictionary(map.layers.map { ($0.id, $0) }) { first, _ in first }
+        layers = map.layers.enumerated().map { place, layer in
+            PreparedLayer(layer, place: place, among: descriptions)
+        }
+        byID = Dictionary(layers.map { ($0.id, $0) }) { first, _ in first }
+        roots = map.rootLayers
     }
 
     /// The layers to be searched, top first, each once.
     ///
     /// `scale` is the denominator of the
     /// map's scale; nil, when it is not known, puts every layer in range.
-    func searched(_ request: IdentifyRequest, scale: Double?) -> [LayerDescription] {
+    func searched(_ request: IdentifyRequest, scale: Double?) -> [PreparedLayer] {
         let wanted = request.layers.ids.map { expanded($0) }
         return layers.reversed().filter { reason($0, request, wanted, scale) == nil }
     }
@@ -26,36 +33,26 @@ struct LayerResolution {
     ///
     /// - Parameter wanted: The ids that are asked for, groups expanded; nil for all.
     func reason(
-        _ layer: LayerDescription, _ request: IdentifyRequest, _ wanted: Set<LayerID>?,
+        _ layer: PreparedLayer, _ request: IdentifyRequest, _ wanted: Set<LayerID>?,
         _ scale: Double?
     ) -> LayerExplanation.Reason? {
-        if layer.kind == .group { return .group }
+        if layer.obstacle == .group { return .group }
         if wanted?.contains(layer.id) == false { return .notSelected }
-        switch layer.loadStatus {
-        case .loaded: break
-        case .notLoaded, .loading: return .notLoaded
-        case .failedToLoad: return .failedToLoad
-        }
-        if layer.kind.source?.isTiled == true,
-            layer.properties?.service?.queryable.isEmpty ?? true
-        {
-            return .tiled
-        }
-        if !layer.isQueryable { return .notQueryable }
-        if request.returnPopupsOnly && !layer.isPopupEnabled { return .popupsOff }
+        if let obstacle = layer.obstacle { return obstacle }
+        if request.returnPopupsOnly && !layer.description.isPopupEnabled { return .popupsOff }
         if request.layers.option == .all { return nil }
-        if hidden(layer) != nil { return .invisible }
-        return outOfScale(layer, scale) == nil ? nil : .outOfScale
+        if layer.hidden != nil { return .invisible }
+        return layer.outOfScale(scale) == nil ? nil : .outOfScale
     }
 
     /// Every layer and group, top first, a group before what it holds.
-    func topFirst(_ roots: [LayerID]) -> [LayerDescription] {
-        var result: [LayerDescription] = []
+    var topFirst: [PreparedLayer] {
+        var result: [PreparedLayer] = []
         var pending = roots
         while let id = pending.popLast() {
             guard let layer = byID[id], result.count < layers.count else { continue }
             result.append(layer)
-            pending.append(contentsOf: layer.children)
+            pending.append(contentsOf: layer.description.children)
         }
         return result
     }
@@ -66,58 +63,31 @@ struct LayerResolution {
         var pending = ids
         while let id = pending.popLast() {
             guard let layer = byID[id], result.insert(id).inserted else { continue }
-            pending.append(contentsOf: layer.children)
-        }
-        return result
-    }
-
-    /// The layer or the innermost group around it that is hidden; nil when none is.
-    func hidden(_ layer: LayerDescription) -> LayerDescription? {
-        ancestry(layer).first { !$0.isVisible }
-    }
-
-    /// The layer or the innermost group around it whose range the scale lies outside of; nil when
-    /// there is none.
-    func outOfScale(_ layer: LayerDescription, _ scale: Double?) -> LayerDescription? {
-        scale.flatMap { scale in
-            ancestry(layer).first { !$0.scaleRange.contains(scale: scale) }
-        }
-    }
-
-    /// The layer, its group, that group's group and so on.
-    private func ancestry(_ layer: LayerDescription) -> [LayerDescription] {
-        var result = [layer]
-        while let parent = result.last?.parent.flatMap({ byID[$0] }), result.count <= layers.count {
-            result.append(parent)
+            pending.append(contentsOf: layer.description.children)
         }
         return result
     }
 
     /// The results as a tree in the order of drawing, top first, with the groups around every layer
     /// that has one.
-    func tree(
-        _ roots: [LayerID], _ found: [LayerID: IdentifyLayerResult]
-    ) -> [IdentifyLayerResult] {
-        var needed: Set<LayerID> = []
-        for id in found.keys {
-            guard let layer = byID[id] else { continue }
-            needed.formUnion(ancestry(layer).map(\.id))
-        }
-        return branch(roots, found, needed, depth: 0)
+    ///
+    /// - Parameter found: One for each layer of the map, in drawing order.
+    func tree(_ found: [IdentifyLayerResult?]) -> [IdentifyLayerResult] {
+        branch(roots, found, depth: 0)
     }
 
     private func branch(
-        _ ids: [LayerID], _ found: [LayerID: IdentifyLayerResult], _ needed: Set<LayerID>,
-        depth: Int
+        _ ids: [LayerID], _ found: [IdentifyLayerResult?], depth: Int
     ) -> [IdentifyLayerResult] {
         guard depth <= 256 else { return [] }
         return ids.reversed().compactMap { id in
-            guard needed.contains(id), let layer = byID[id] else { return nil }
-            return found[id]
-                ?? IdentifyLayerResult(
-                    layerID: id, layerName: layer.name, results: [],
-                    sublayerResults: branch(layer.children, found, needed, depth: depth + 1),
-                    transferLimitExceeded: false)
+            guard let layer = byID[id] else { return nil }
+            if let result = found[layer.place] { return result }
+            let inside = branch(layer.description.children, found, depth: depth + 1)
+            if inside.isEmpty { return nil }
+            return IdentifyLayerResult(
+                layerID: id, layerName: layer.name, results: [], sublayerResults: inside,
+                transferLimitExceeded: false)
         }
     }
 }

@@ -8,7 +8,7 @@ internal import SpatialIndex
 
 /// The search of one layer.
 struct LayerSearch {
-    let layer: LayerDescription
+    let layer: PreparedLayer
     let source: FeatureSource
     let filter: FeatureFilter
     /// Whether somebody wants to know how many features were candidates.
@@ -97,7 +97,7 @@ extension LayerSearch {
         _ found: LayerHits, _ form: inout OutputForm, _ transforms: Transforms
     ) throws(Failure) -> IdentifyLayerResult {
         var results: [IdentifyResult] = []
-        let attributes = AttributeForm(form, layer, layer.properties?.fields ?? [])
+        let attributes = AttributeForm(form, layer)
         for hit in found.hits.prefix(form.resultsPerLayer) {
             if let haste { try prepare(hit.feature, form, haste) }
             let geometry = try output(hit.feature, form, transforms)
@@ -114,7 +114,7 @@ extension LayerSearch {
         _ hit: LayerHits.Hit, _ geometry: Geometry?, _ form: AttributeForm
     ) throws(Failure) -> IdentifyResult {
         let attributes = try source.dataset.attributes(of: hit.feature)
-        let field = layer.shownField ?? Dataset.objectIDField
+        let field = layer.shownField
         return IdentifyResult(
             layerID: layer.id, layerName: layer.name, objectID: hit.feature.objectID,
             displayFieldName: field, value: form.value(attributes[field] ?? .null),

@@ -109,29 +109,30 @@ struct RemoteSearch: SearchableLayer {
     }
 }
 
-/// The layers on other servers that one request needs, asked as many at once as its option allows.
+/// The layers on other servers that one request needs, asked all at once.
 struct RemoteBatch {
-    private var answers: [LayerID: Result<RemoteAnswer, Failure>] = [:]
-    private var asked: [LayerID] = []
-    /// Waits for the answers that are not there yet.
-    private var collect: (() -> [Result<RemoteAnswer, Failure>])?
-
-    /// Whether the layer's server was asked.
-    func knows(_ layer: LayerID) -> Bool { answers[layer] != nil || asked.contains(layer) }
-
-    /// What the layer's server says, waiting for all that were asked with it.
-    mutating func answer(_ layer: LayerID) -> Result<RemoteAnswer, Failure> {
-        if let collect {
-            for (layer, answer) in zip(asked, collect()) { answers[layer] = answer }
-            (asked, self.collect) = ([], nil)
-        }
-        return answers[layer] ?? .failure(Failure(.internal, "layer \(layer) was not asked"))
+    private enum Answer {
+        case here(Result<RemoteAnswer, Failure>)
+        /// The index of the question.
+        case pending(Int)
     }
 
-    /// Asks for all layers, once what was asked before has its answer; a question that cannot be put is
-    /// its layer's failure.
+    private var answers: [LayerID: Answer] = [:]
+    private var wait: ((Int) -> Result<RemoteAnswer, Failure>)?
+
+    /// What the layer's server says, once it has answered.
+    func answer(_ layer: LayerID) -> Result<RemoteAnswer, Failure> {
+        switch answers[layer] {
+        case .here(let answer): return answer
+        case .pending(let index): if let wait { return wait(index) }
+        case nil: break
+        }
+        return .failure(Failure(.internal, "layer \(layer) was not asked"))
+    }
+
+    /// Asks for all layers; a question that cannot be put is its layer's failure.
     mutating func ask(
-        _ layers: [LayerDescription], _ provider: IdentifyEngine.RemoteProvider?,
+        _ layers: some Sequence<LayerDescription>, _ provider: IdentifyEngine.RemoteProvider?,
         _ question: (LayerDescription) throws(Failure) -> RemoteQuestion
     ) {
         var questions: [RemoteQuestion] = []
@@ -141,12 +142,12 @@ struct RemoteBatch {
                     throw Failure(.unavailable, "this program asks no other servers")
                 }
                 questions.append(try question(layer))
-                asked.append(layer.id)
+                answers[layer.id] = .pending(questions.count - 1)
             } catch {
-                answers[layer.id] = .failure(error)
+                answers[layer.id] = .here(.failure(error))
             }
         }
-        collect = provider?(questions)
+        wait = provider?(questions)
     }
 }
 

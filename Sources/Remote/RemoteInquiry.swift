@@ -8,20 +8,18 @@ internal import Synchronization
 
 /// Questions on their way to other servers.
 ///
-/// One thread waits and takes the answers. What nobody holds any more is cancelled.
+/// One thread waits and takes the answers, each as it comes. What nobody holds any more is cancelled.
 public final class RemoteInquiry: Sendable {
-    typealias Responses = [Result<WebResponse, WebError>]
+    typealias Response = Result<WebResponse, WebError>
 
-    private struct State {
-        var answers: [Result<RemoteAnswer, Failure>]
-        /// What was sent, for which question.
-        var sent: [(index: Int, layer: any RemoteLayer)] = []
-        var responses: Responses?
+    private enum Step {
+        case answered(Result<RemoteAnswer, Failure>)
+        case sent(any RemoteLayer, BlockingQueue<Response>)
+        case received(any RemoteLayer, Response)
     }
 
     private let questions: [RemoteQuestion]
-    private let state: Mutex<State>
-    private let mailbox = BlockingQueue<Responses>(capacity: 1)
+    private let steps: Mutex<[Step]>
     private let isAbandoned = Flag()
 
     private final class Flag: Sendable {
@@ -31,24 +29,23 @@ public final class RemoteInquiry: Sendable {
     /// Nothing was sent yet, and nothing is found where nothing will be.
     init(_ questions: [RemoteQuestion]) {
         self.questions = questions
-        state = Mutex(
-            State(
-                answers: questions.map { _ in
-                    .success(RemoteAnswer(features: [], isCut: false))
-                }))
+        steps = Mutex(
+            questions.map { _ in .answered(.success(RemoteAnswer(features: [], isCut: false))) })
     }
 
     deinit { isAbandoned.isSet.store(true, ordering: .relaxed) }
 
     // MARK: Its maker's side
 
-    /// Says what is sent for a question, in the order of the responses.
-    func add(_ layer: any RemoteLayer, at index: Int) {
-        state.withLock { $0.sent.append((index, layer)) }
+    /// Says that a question is being sent; where its response goes, which does not keep the inquiry.
+    func send(_ layer: any RemoteLayer, at index: Int) -> @Sendable (Response) -> Void {
+        let mailbox = BlockingQueue<Response>(capacity: 1)
+        steps.withLock { $0[index] = .sent(layer, mailbox) }
+        return { _ = mailbox.tryPush($0) }
     }
 
     func fail(_ failure: Failure, at index: Int) {
-        state.withLock { $0.answers[index] = .failure(failure) }
+        steps.withLock { $0[index] = .answered(.failure(failure)) }
     }
 
     /// Whether the requests are to be stopped; it does not keep the inquiry.
@@ -56,36 +53,47 @@ public final class RemoteInquiry: Sendable {
         { [isAbandoned] in isCancelled() || isAbandoned.isSet.load(ordering: .relaxed) }
     }
 
-    /// Where the responses go; it does not keep the inquiry.
-    var deliver: @Sendable (Responses) -> Void { { [mailbox] in _ = mailbox.tryPush($0) } }
-
     // MARK: The asker's side
 
-    /// Waits until every answer is there; blocks the calling thread, at most for the bound of
-    /// ``RemoteServices``.
-    public func wait() {
-        guard state.withLock({ $0.responses == nil }) else { return }
-        let responses = mailbox.pop() ?? []
-        state.withLock { $0.responses = responses }
+    /// Waits until the response to one question is there; blocks the calling thread, at most for the
+    /// bound of ``RemoteServices``.
+    public func wait(for index: Int) {
+        guard case .sent(let layer, let mailbox) = steps.withLock({ $0[index] }),
+            let response = mailbox.pop()
+        else { return }
+        steps.withLock { $0[index] = .received(layer, response) }
     }
 
-    /// Waits, and reads what the servers say; in order of the questions.
-    public func answers() -> [Result<RemoteAnswer, Failure>] {
-        wait()
-        return state.withLock { state in
-            for ((index, layer), response) in zip(state.sent, state.responses ?? []) {
-                do throws(Failure) {
-                    let body: WebResponse
-                    do throws(WebError) { body = try response.get() } catch {
-                        throw RemoteServices.failure(error)
-                    }
-                    state.answers[index] = .success(
-                        try layer.answer(body, to: questions[index]))
-                } catch {
-                    state.answers[index] = .failure(RemoteServices.named(error, layer.url))
-                }
+    /// Waits, and reads what the server says to one question.
+    public func answer(at index: Int) -> Result<RemoteAnswer, Failure> {
+        wait(for: index)
+        let answer = answer(to: questions[index], after: steps.withLock { $0[index] })
+        steps.withLock { $0[index] = .answered(answer) }
+        return answer
+    }
+
+    private func answer(
+        to question: RemoteQuestion, after step: Step
+    ) -> Result<RemoteAnswer, Failure> {
+        switch step {
+        case .answered(let answer): return answer
+        case .sent(let layer, _):
+            return .failure(
+                RemoteServices.named(Failure(.internal, "its response was lost"), layer.url))
+        case .received(let layer, let response):
+            do throws(Failure) {
+                return .success(try layer.answer(try Self.body(response), to: question))
+            } catch {
+                return .failure(RemoteServices.named(error, layer.url))
             }
-            return state.answers
+        }
+    }
+
+    private static func body(_ response: Response) throws(Failure) -> WebResponse {
+        do throws(WebError) {
+            return try response.get()
+        } catch {
+            throw RemoteServices.failure(error)
         }
     }
 }

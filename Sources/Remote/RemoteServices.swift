@@ -21,22 +21,26 @@ public final class RemoteServices: Sendable {
     public static let answerBytes = 8 << 20
     /// How many bytes of a service's description are read.
     public static let descriptionBytes = 32 << 20
-    /// How long a service that did not answer in time is left alone; doubled each time.
-    public static let firstRest = Duration.seconds(1)
-    /// How long at most.
-    public static let longestRest = Duration.seconds(30)
-
     private let credentials: CredentialStore
     private let timeout: Duration
     private let client = WebClient()
-    private let resting = Resting()
+    private let breakers: Breakers
 
     /// Asks with the credentials of a site.
-    public init(
+    public convenience init(
         credentials: CredentialStore, askTimeout: Duration = RemoteServices.askTimeout
+    ) {
+        self.init(credentials: credentials, askTimeout: askTimeout, now: { .now })
+    }
+
+    /// The same with a clock that says when a rest is over.
+    init(
+        credentials: CredentialStore, askTimeout: Duration,
+        now: @escaping @Sendable () -> ContinuousClock.Instant
     ) {
         self.credentials = credentials
         timeout = askTimeout
+        breakers = Breakers(now: now)
     }
 
     /// The conformance for a source: the one place that knows the protocols.
@@ -65,7 +69,7 @@ public final class RemoteServices: Sendable {
                 let request = call.request(
                     credential, timeout: Self.loadTimeout, byteLimit: Self.descriptionBytes)
                 let result = client.perform([request])[0]
-                resting.note([request], [result], after: .zero)
+                breakers.note(request, .free, result, after: .zero)
                 do throws(WebError) { return try result.get() } catch {
                     throw Self.failure(error)
                 }
@@ -85,23 +89,27 @@ public final class RemoteServices: Sendable {
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) -> RemoteInquiry {
         let inquiry = RemoteInquiry(questions)
-        var requests: [WebRequest] = []
+        let isStopped = inquiry.whileWanted(isCancelled)
+        // Whoever asks a service several things asks all of them, or none.
+        var passages: [String: CircuitBreaker.Passage] = [:]
         for (index, question) in questions.enumerated() {
             guard let layer = Self.layer(question.source) else { continue }
             do throws(Failure) {
-                if let request = try request(layer, question) {
-                    inquiry.add(layer, at: index)
-                    requests.append(request)
+                guard let request = try request(layer, question) else { continue }
+                let service = Breakers.service(request)
+                let passage = passages[service] ?? breakers.passage(request)
+                passages[service] = passage
+                if case .refused(let refusal) = passage { throw Self.failure(refusal) }
+                let deliver = inquiry.send(layer, at: index)
+                let start = ContinuousClock.now
+                client.start([request], until: deadline, isCancelled: isStopped) {
+                    [breakers] results in
+                    breakers.note(request, passage, results[0], after: .now - start)
+                    deliver(results[0])
                 }
             } catch {
                 inquiry.fail(Self.named(error, layer.url), at: index)
             }
-        }
-        let (start, sent) = (ContinuousClock.now, requests)
-        client.start(requests, until: deadline, isCancelled: inquiry.whileWanted(isCancelled)) {
-            [resting, deliver = inquiry.deliver] results in
-            resting.note(sent, results, after: .now - start)
-            deliver(results)
         }
         return inquiry
     }
@@ -112,12 +120,17 @@ public final class RemoteServices: Sendable {
         let credential = try layer.credential.map { name throws(Failure) in
             try credentials.credential(named: name)
         }
-        let request = try layer.call(question)?.request(
+        return try layer.call(question)?.request(
             credential, timeout: timeout, byteLimit: Self.answerBytes)
-        if let request, let rest = resting.length(request) {
-            throw Failure(.unavailable, "it did not answer lately and is left alone for \(rest)")
+    }
+
+    private static func failure(_ refusal: CircuitBreaker.Refusal) -> Failure {
+        switch refusal {
+        case .resting(let rest):
+            Failure(.unavailable, "it did not answer lately and is left alone for \(rest)")
+        case .onTrial:
+            Failure(.unavailable, "it did not answer lately and is just being tried again")
         }
-        return request
     }
 
     static func failure(_ error: WebError) -> Failure {
@@ -140,51 +153,51 @@ public final class RemoteServices: Sendable {
     }
 }
 
-/// Services that are left alone because they did not answer in time.
-private final class Resting: Sendable {
-    private struct Rest {
-        var until: ContinuousClock.Instant
-        var length: Duration
-    }
+/// The services that do not answer in time, each with its circuit breaker.
+private final class Breakers: Sendable {
+    /// When there are more, all are forgotten.
+    private static let limit = 1_000
 
-    private let services = Mutex<[String: Rest]>([:])
+    private let services = Mutex<[String: CircuitBreaker]>([:])
+    private let now: @Sendable () -> ContinuousClock.Instant
 
-    /// What rests as a whole: the address without parameters.
-    private static func service(_ request: WebRequest) -> String {
+    init(now: @escaping @Sendable () -> ContinuousClock.Instant) { self.now = now }
+
+    /// What fails as a whole: the address without parameters.
+    static func service(_ request: WebRequest) -> String {
         String(request.url.prefix { $0 != "?" })
     }
 
-    /// For how long the service of the request is left alone; nil when it may be asked.
-    func length(_ request: WebRequest) -> Duration? {
-        services.withLock { $0[Self.service(request)] }.flatMap { rest in
-            rest.until > .now ? rest.length : nil
+    func passage(_ request: WebRequest) -> CircuitBreaker.Passage {
+        services.withLock {
+            $0[Self.service(request)]?.passage(at: now(), patience: request.timeout) ?? .free
         }
     }
 
-    /// Remembers what became of requests that took so long.
+    /// Remembers what became of a request that took so long.
     func note(
-        _ requests: [WebRequest], _ results: [Result<WebResponse, WebError>],
-        after elapsed: Duration
+        _ request: WebRequest, _ passage: CircuitBreaker.Passage,
+        _ result: Result<WebResponse, WebError>, after elapsed: Duration
     ) {
-        for (request, result) in zip(requests, results) {
-            let service = Self.service(request)
-            switch result {
-            case .failure(let error) where error.code == .timedOut:
-                // Not when it was the caller who had no time.
-                if elapsed >= request.timeout { rest(service) }
-            case .failure(let error) where error.code == .cancelled || error.code == .busy: break
-            default: services.withLock { $0[service] = nil }
-            }
+        let outcome = Self.outcome(result, request, after: elapsed)
+        let service = Self.service(request)
+        services.withLock { services in
+            var breaker = services[service] ?? CircuitBreaker()
+            breaker.note(outcome, of: passage, at: now())
+            if services.count >= Self.limit { services = [:] }
+            services[service] = breaker.isClosed ? nil : breaker
         }
     }
 
-    private func rest(_ service: String) {
-        services.withLock { services in
-            if services.count >= 1000 { services = [:] }
-            let length = min(
-                services[service].map { $0.length * 2 } ?? RemoteServices.firstRest,
-                RemoteServices.longestRest)
-            services[service] = Rest(until: .now + length, length: length)
+    private static func outcome(
+        _ result: Result<WebResponse, WebError>, _ request: WebRequest, after elapsed: Duration
+    ) -> CircuitBreaker.Outcome {
+        guard case .failure(let error) = result else { return .answered }
+        return switch error.code {
+        // Not when it was the caller who had no time.
+        case .timedOut: elapsed >= request.timeout ? .late : .unknown
+        case .cancelled, .busy: .unknown
+        default: .answered
         }
     }
 }

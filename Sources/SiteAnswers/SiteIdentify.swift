@@ -24,7 +24,7 @@ public final class SiteIdentify: Sendable {
     private let isStale: @Sendable () -> Bool
     private let readLog: MapFollower.Reader?
     private let pace: Pace
-    private let lastMap = Mutex<MapDescription?>(nil)
+    private let maps = RecentMaps()
     private let rehearsal: Rehearsal?
 
     /// - Parameters:
@@ -103,20 +103,18 @@ public final class SiteIdentify: Sendable {
     private func mayBeStale(_ request: IdentifyRequest) -> Bool { request.at == nil && isStale() }
 
     /// The map that a request is about, where that takes neither waiting nor reading.
-    private func mapAtHand(_ request: IdentifyRequest) -> MapDescription? {
+    private func mapAtHand(_ request: IdentifyRequest) -> PreparedMap? {
         if let moment = request.asOf {
-            guard
-                case .map(let map) = follower.remembered(
-                    request.map, at: follower.position(of: moment))
-            else { return nil }
-            return map
+            let past = follower.remembered(request.map, at: follower.position(of: moment))
+            guard case .map(let map, let change) = past else { return nil }
+            return maps.map(map.name, since: change, at: map.sequence) { map }
         }
         let state = follower.current
         // Maps and locators are followed apart: the sequence number may still be that of the slower.
         guard request.minSequence ?? 0 <= state.sequence,
             let change = state.lastChange(of: request.map), change <= state.sequence
         else { return nil }
-        return description(of: request.map, in: state)
+        return present(request.map, in: state)
     }
 
     // MARK: At leisure
@@ -150,12 +148,12 @@ public final class SiteIdentify: Sendable {
         _ = try wait({ $0() }) { [follower] done in
             follower.whenReached(position, timeout: Self.sequencePatience, done)
         }
-        return try past(name, position, { $0() })
+        return try past(name, position, { $0() })?.description
     }
 
     private func map(
         _ request: IdentifyRequest, until deadline: ContinuousClock.Instant?, _ waiting: Waiting
-    ) throws(Failure) -> MapDescription? {
+    ) throws(Failure) -> PreparedMap? {
         let patience = min(
             Self.sequencePatience,
             deadline.map { ContinuousClock.now.duration(to: $0) } ?? Self.sequencePatience)
@@ -165,16 +163,17 @@ public final class SiteIdentify: Sendable {
             }
         }
         guard let moment = request.asOf else {
-            return description(of: request.map, in: follower.current)
+            return present(request.map, in: follower.current)
         }
         return try past(request.map, follower.position(of: moment), waiting)
     }
 
     private func past(
         _ name: MapName, _ position: Int64, _ waiting: Waiting
-    ) throws(Failure) -> MapDescription? {
+    ) throws(Failure) -> PreparedMap? {
         switch follower.remembered(name, at: position) {
-        case .map(let map): return map
+        case .map(let map, let change):
+            return maps.map(name, since: change, at: map.sequence) { map }
         case .absent: return nil
         case .unknown: break
         }
@@ -187,7 +186,7 @@ public final class SiteIdentify: Sendable {
                         } else {
                             try await follower.map(named: name, at: position)
                         }
-                    done(.success(map))
+                    done(.success(map.map(PreparedMap.init)))
                 } catch {
                     done(.failure(error))
                 }
@@ -211,13 +210,9 @@ public final class SiteIdentify: Sendable {
         return try result.get()
     }
 
-    /// The map as it is in a state; the last one is kept, because most requests follow each other on
-    /// one map that does not change.
-    private func description(of name: MapName, in state: MapsState) -> MapDescription? {
-        let last = lastMap.withLock { $0 }
-        if let last, last.name == name, last.sequence == state.sequence { return last }
-        let map = state.map(named: name)
-        lastMap.withLock { $0 = map }
-        return map
+    private func present(_ name: MapName, in state: MapsState) -> PreparedMap? {
+        state.lastChange(of: name).flatMap { change in
+            maps.map(name, since: change, at: state.sequence) { state.map(named: name) }
+        }
     }
 }

@@ -126,9 +126,9 @@ public final class IdentifyOperations: Sendable {
             request, until: deadline, waiting: waiting,
             remotes: { [remotes] questions in
                 let inquiry = remotes.ask(questions, until: end, isCancelled: isCancelled)
-                return {
-                    waiting { inquiry.wait() }
-                    return inquiry.answers()
+                return { index in
+                    waiting { inquiry.wait(for: index) }
+                    return inquiry.answer(at: index)
                 }
             }, isCancelled: isCancelled)
     }

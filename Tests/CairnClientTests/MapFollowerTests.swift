@@ -185,7 +185,7 @@ private struct SmallLog {
             let past = try await follower.map(
                 named: name, at: position, reading: log.failingReader())
             #expect(past?.sequence == position && past?.layers == known?.layers)
-            guard case .map(let remembered) = follower.remembered(name, at: position) else {
+            guard case .map(let remembered, _) = follower.remembered(name, at: position) else {
                 Issue.record("not at hand")
                 return
             }

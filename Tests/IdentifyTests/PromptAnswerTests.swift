@@ -157,7 +157,7 @@ private func bytes(_ answer: () throws(Failure) -> IdentifyAnswer) -> Result<Dat
             let request = every.request(&random)
             func prompt() -> Result<PromptAnswer, Failure> {
                 Result { () throws(Failure) in
-                    try hasty.answerAtOnce(request, in: every.map) { false }
+                    try hasty.answerAtOnce(request, in: PreparedMap(every.map)) { false }
                 }
             }
             let expected = bytes { () throws(Failure) in
@@ -193,7 +193,9 @@ private func bytes(_ answer: () throws(Failure) -> IdentifyAnswer) -> Result<Dat
             let request = makeRequest(.point(Coordinate(x: 50, y: 30))) {
                 $0.layers = LayerSelection(.all, ids: [id])
             }
-            #expect(try engine.answerAtOnce(request, in: every.map) { false } == .unprepared)
+            #expect(
+                try engine.answerAtOnce(request, in: PreparedMap(every.map)) { false }
+                    == .unprepared)
         }
         #expect(every.openedCount.load(ordering: .relaxed) == 0)
     }
@@ -209,14 +211,14 @@ private func bytes(_ answer: () throws(Failure) -> IdentifyAnswer) -> Result<Dat
         #expect(expected.results.count > 10)
         _ = try engine.identify(request, in: every.map)
         var looks = 0
-        let whole = try engine.answerAtOnce(request, in: every.map) {
+        let whole = try engine.answerAtOnce(request, in: PreparedMap(every.map)) {
             looks += 1
             return false
         }
         #expect(whole == .answer(expected) && looks > 10)
         for end in 0..<looks {
             var count = 0
-            let outcome = try engine.answerAtOnce(request, in: every.map) {
+            let outcome = try engine.answerAtOnce(request, in: PreparedMap(every.map)) {
                 count += 1
                 return count > end
             }
@@ -235,7 +237,8 @@ private func bytes(_ answer: () throws(Failure) -> IdentifyAnswer) -> Result<Dat
                     $0.returnGeometry = geometry
                 }
                 _ = try engine.identify(request, in: every.map)
-                outcomes.append(try engine.answerAtOnce(request, in: every.map) { false })
+                outcomes.append(
+                    try engine.answerAtOnce(request, in: PreparedMap(every.map)) { false })
             }
             return outcomes[0]
         }

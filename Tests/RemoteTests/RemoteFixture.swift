@@ -5,9 +5,10 @@ import CairnModel
 import Foundation
 import Geometry
 import Identify
-import Remote
 import Site
 import TestKit
+
+@testable import Remote
 
 /// A played server, a store of credentials, and an engine that asks through them.
 final class RemoteFixture: Sendable {
@@ -16,11 +17,14 @@ final class RemoteFixture: Sendable {
     let credentials: CredentialStore
     let services: RemoteServices
 
-    init(askTimeout: Duration = .seconds(40)) throws {
+    init(
+        askTimeout: Duration = .seconds(40),
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) throws {
         server = try PlayedServer()
         directory = NSTemporaryDirectory() + "cairn-remote-" + UUID().uuidString
         credentials = CredentialStore(directory: directory)
-        services = RemoteServices(credentials: credentials, askTimeout: askTimeout)
+        services = RemoteServices(credentials: credentials, askTimeout: askTimeout, now: now)
     }
 
     deinit { try? FileManager.default.removeItem(atPath: directory) }
@@ -39,7 +43,7 @@ final class RemoteFixture: Sendable {
             remotes: { [services] questions in
                 let inquiry = services.ask(
                     questions, until: deadline, isCancelled: isCancelled)
-                return { inquiry.answers() }
+                return { inquiry.answer(at: $0) }
             }, isCancelled: isCancelled)
     }
 
@@ -61,6 +65,19 @@ final class RemoteFixture: Sendable {
                 WMSSource(
                     url: server.url + path, layers: layers, version: version,
                     credential: credential)))
+    }
+
+    /// A question to a layer, at a place in degrees.
+    func question(
+        _ layer: LayerDescription, at place: Coordinate = Coordinate(x: 2, y: 48)
+    ) throws -> RemoteQuestion {
+        guard let source = layer.kind.source, let properties = layer.properties else {
+            throw CocoaError(.featureUnsupported)
+        }
+        return RemoteQuestion(
+            source: source, properties: properties, spatialReference: .wgs84,
+            shape: .point(place), middle: place, tolerancePixels: 1, distance: 1, resolution: 1,
+            dpi: 96, asksHidden: false, clauses: [], limit: 10)
     }
 
     /// A layer of one square, drawn in the map.

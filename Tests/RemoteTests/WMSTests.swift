@@ -184,9 +184,9 @@ import Testing
             remotes: { questions in
                 let inquiry = fixture.services.ask(questions)
                 note("asked")
-                return {
+                return { index in
                     note("collected")
-                    return inquiry.answers()
+                    return inquiry.answer(at: index)
                 }
             },
             isCancelled: {
@@ -203,14 +203,7 @@ import Testing
     @Test func `what nobody waits for any more makes room for others`() throws {
         let fixture = try RemoteFixture(askTimeout: .seconds(300))
         let map = try fixture.map([try fixture.wms(0)])
-        let stuck = try fixture.wms(1, "/half")
-        let properties = try #require(stuck.properties)
-        guard case .layer(let source) = stuck.kind else { return }
-        let question = RemoteQuestion(
-            source: source, properties: properties, spatialReference: .wgs84,
-            shape: .point(Coordinate(x: 2, y: 48)), middle: Coordinate(x: 2, y: 48),
-            tolerancePixels: 1, distance: 1, resolution: 1, dpi: 96, asksHidden: false, clauses: [],
-            limit: 10)
+        let question = try fixture.question(try fixture.wms(1, "/half"))
 
         for _ in 0..<3 {
             _ = fixture.services.ask([RemoteQuestion](repeating: question, count: 50))

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Identify
+internal import Synchronization
+
+/// The maps that were asked last, as they are or were: most requests follow each other on one map that
+/// does not change.
+///
+/// In one site, the name and the sequence number of its last change fix a map.
+final class RecentMaps: Sendable {
+    private struct Entry {
+        var lastChange: Int64
+        var map: PreparedMap
+    }
+
+    private static let capacity = 8
+
+    /// The one that was made last is the last.
+    private let entries = Mutex<[Entry]>([])
+
+    /// The map as it is since its last change, worked out unless it is here; nil where `describe` has
+    /// none.
+    func map(
+        _ name: MapName, since lastChange: Int64, at sequence: Int64,
+        _ describe: () -> MapDescription?
+    ) -> PreparedMap? {
+        let known = entries.withLock { entries in
+            entries.last { $0.lastChange == lastChange && $0.map.description.name == name }
+        }
+        if let known { return known.map.at(sequence) }
+        guard let made = describe().map(PreparedMap.init) else { return nil }
+        entries.withLock { entries in
+            if entries.count == Self.capacity { entries.removeFirst() }
+            entries.append(Entry(lastChange: lastChange, map: made))
+        }
+        return made
+    }
+}
