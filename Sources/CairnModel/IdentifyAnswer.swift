@@ -95,7 +95,15 @@ public struct IdentifyLayerResult: Hashable, Sendable, Codable {
 
     /// This layer's results, then its sublayers', depth first: Esri's flat list.
     public var flattened: [IdentifyResult] {
-        results + sublayerResults.flatMap(\.flattened)
+        var results: [IdentifyResult] = []
+        forEachResult { results.append($0) }
+        return results
+    }
+
+    /// Calls `body` with each of ``flattened``.
+    func forEachResult(_ body: (IdentifyResult) -> Void) {
+        for result in results { body(result) }
+        for layer in sublayerResults { layer.forEachResult(body) }
     }
 }
 
@@ -136,6 +144,15 @@ public struct IdentifyAnswer: Hashable, Sendable, Codable {
     /// Whether features of any layer were left out.
     public var transferLimitExceeded: Bool { layers.contains(where: \.isTruncated) }
 
+    /// Calls `body` with every result, top layer first.
+    public func forEachResult(_ body: (IdentifyResult) -> Void) {
+        for layer in layers { layer.forEachResult(body) }
+    }
+
     /// Every result, top layer first.
-    public var results: [IdentifyResult] { layers.flatMap(\.flattened) }
+    public var results: [IdentifyResult] {
+        var results: [IdentifyResult] = []
+        forEachResult { results.append($0) }
+        return results
+    }
 }

@@ -20,8 +20,7 @@ struct GeometryParameter: Hashable {
         /// Reads `esriGeometryPoint` and so on, in any letter case; nil when absent.
         init?(_ text: String?) throws(Failure) {
             guard let text else { return nil }
-            let wanted = text.lowercased()
-            for kind in Kind.allCases where "esrigeometry" + kind.rawValue.lowercased() == wanted {
+            for (name, kind) in Self.names where name.isEqualIgnoringCase(text) {
                 self = kind
                 return
             }
@@ -30,6 +29,8 @@ struct GeometryParameter: Hashable {
                 "esriGeometryPoint, esriGeometryMultipoint, esriGeometryPolyline, "
                     + "esriGeometryPolygon or esriGeometryEnvelope")
         }
+
+        private static let names = allCases.map { ("esriGeometry" + $0.rawValue, $0) }
     }
 
     var shape: Shape
@@ -39,7 +40,7 @@ struct GeometryParameter: Hashable {
     ///
     /// Without a kind, the text decides.
     init(_ text: String, kind: Kind?, name: String = "geometry") throws(Failure) {
-        if text.drop(while: \.isWhitespace).first == "{" {
+        if text.utf8.first(where: { $0 > UInt8(ascii: " ") }) == UInt8(ascii: "{") {
             let json: JSONValue
             do {
                 json = try RelaxedJSON.parse(text)

@@ -37,6 +37,8 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
     private var number: UInt64 = 0
     private var held = ByteBuffer()
     private var isReadWanted = false
+    /// Whether the library has been given something of what is being read now.
+    private var hasPassedOn = false
     private var isQuiescing = false
     private var writer = PlainResponse()
     /// Requests the library has been given and not answered.
@@ -55,8 +57,20 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
             held.writeBuffer(&more)
         case .passing, .given:
             state = .given
-            context.fireChannelRead(data)
+            passOn(buffer, context)
         }
+    }
+
+    /// Of what was answered here the library need not know.
+    func channelReadComplete(context: ChannelHandlerContext) {
+        guard hasPassedOn else { return }
+        hasPassedOn = false
+        context.fireChannelReadComplete()
+    }
+
+    private func passOn(_ buffer: ByteBuffer, _ context: ChannelHandlerContext) {
+        hasPassedOn = true
+        context.fireChannelRead(wrapInboundOut(buffer))
     }
 
     func read(context: ChannelHandlerContext) {
@@ -71,7 +85,7 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
         let bytes = Array(buffer.readableBytesView)
         if let request = PlainRequest(bytes), ask(request, context) { return }
         state = PlainRequest.isWholeRequest(bytes) ? .passing : .given
-        context.fireChannelRead(wrapInboundOut(buffer))
+        passOn(buffer, context)
     }
 
     /// False when the request belongs to the general path after all.
@@ -110,7 +124,7 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
         held = ByteBuffer()
         if next.readableBytes > 0 {
             take(next, context)
-            context.fireChannelReadComplete()
+            channelReadComplete(context: context)
         }
         if isReadWanted {
             isReadWanted = false

@@ -76,12 +76,16 @@ enum IdentifyResource {
     ) -> [UInt8] {
         var json = JSONWriter()
         json.object { json in
-            json.member("results", array: answer.results) { json, result in
-                json.object { json in
-                    write(result, in: answer.spatialReference, returnGeometry, isTyped, to: &json)
-                    guard answer.explanation != nil else { return }
-                    json.member("objectId", Int(result.objectID))
-                    json.member("distance", result.distance)
+            json.key("results")
+            json.array { json in
+                answer.forEachResult { result in
+                    json.object { json in
+                        write(
+                            result, in: answer.spatialReference, returnGeometry, isTyped, to: &json)
+                        guard answer.explanation != nil else { return }
+                        json.member("objectId", Int(result.objectID))
+                        json.member("distance", result.distance)
+                    }
                 }
             }
             if answer.transferLimitExceeded { json.member("exceededTransferLimit", true) }
@@ -156,6 +160,10 @@ extension LayerSelection {
     /// Reads Esri's `layers`: `top`, `visible` or `all`, alone or before `:id,id`; bare ids, and any
     /// other word, mean `top`.
     init(parsing text: String) throws(Failure) {
+        if let option = Option(rawValue: text) {
+            self.init(option)
+            return
+        }
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let word = parts[0].filter { $0 != " " }.lowercased()
         let isBare = parts.count == 1 && word.utf8.first.map { $0 < 0x3A } == true

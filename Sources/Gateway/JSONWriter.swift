@@ -9,6 +9,9 @@ struct JSONWriter {
     private(set) var bytes: [UInt8] = []
     private var needsComma = false
 
+    /// Room for an ordinary answer.
+    init() { bytes.reserveCapacity(1_024) }
+
     /// Writes `{…}`.
     mutating func object(_ members: (inout JSONWriter) -> Void) {
         enclose(UInt8(ascii: "{"), UInt8(ascii: "}"), members)

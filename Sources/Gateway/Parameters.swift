@@ -8,27 +8,35 @@ internal import FoundationEssentials
 ///
 /// An empty value is the same as an absent one, and so are the words that scripts send for "nothing"
 /// (`undefined`, `null`). The first of several equal names wins, the query string before the body.
-struct Parameters: Hashable, Sendable {
+struct Parameters: Sendable {
+    private struct Entry {
+        var name: String
+        var value: String
+    }
+
     /// The most parameters in one request; further ones are refused.
     static let countLimit = 256
 
-    private var values: [String: String] = [:]
+    /// There are few of them, and comparing names costs less than hashing them.
+    private var entries: [Entry] = []
 
     /// Reads `application/x-www-form-urlencoded` text; throws `tooLarge` and, for a broken `%XX`,
     /// `invalidParameter`.
-    init(query: some Sequence<UInt8>, form: some Sequence<UInt8>) throws(Failure) {
-        try add(Array(query))
-        try add(Array(form))
+    init(query: some Collection<UInt8>, form: some Collection<UInt8>) throws(Failure) {
+        try add(query)
+        try add(form)
     }
 
     /// Parameters by name, for tests and internal calls.
     init(_ values: [String: String]) {
-        for (name, value) in values where !value.isEmpty { self.values[name.lowercased()] = value }
+        for (name, value) in values where !value.isEmpty {
+            entries.append(Entry(name: name, value: value))
+        }
     }
 
     /// The value, or nil when it is absent, empty or stands for nothing.
     subscript(name: String) -> String? {
-        guard let value = values[name.lowercased()], value != "undefined", value != "null" else {
+        guard let value = entry(name)?.value, value != "undefined", value != "null" else {
             return nil
         }
         return value
@@ -40,24 +48,37 @@ struct Parameters: Hashable, Sendable {
         return nil
     }
 
-    private mutating func add(_ bytes: [UInt8]) throws(Failure) {
-        for pair in bytes.split(separator: UInt8(ascii: "&")) {
-            let parts = pair.split(
-                separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            let name = try Self.decode(parts[0]).lowercased()
-            guard !name.isEmpty, parts.count == 2, !parts[1].isEmpty else { continue }
-            let value = try Self.decode(parts[1])
-            if values[name] == nil { values[name] = value }
-            guard values.count <= Self.countLimit else {
+    private func entry(_ name: String) -> Entry? {
+        for entry in entries where entry.name.isEqualIgnoringCase(name) { return entry }
+        return nil
+    }
+
+    private mutating func add(_ text: some Collection<UInt8>) throws(Failure) {
+        let bytes = Array(text)
+        var start = 0
+        while start < bytes.count {
+            let end = bytes[start...].firstIndex(of: UInt8(ascii: "&")) ?? bytes.count
+            let pair = bytes[start..<end]
+            start = end + 1
+            let nameEnd = pair.firstIndex(of: UInt8(ascii: "=")) ?? end
+            let name = try Self.decode(pair[..<nameEnd])
+            guard !name.isEmpty, nameEnd + 1 < end else { continue }
+            let value = try Self.decode(pair[(nameEnd + 1)...])
+            if entry(name) != nil { continue }
+            guard entries.count < Self.countLimit else {
                 throw Failure(.tooLarge, "more than \(Self.countLimit) parameters")
             }
+            entries.append(Entry(name: name, value: value))
         }
     }
 
     /// Undoes `%XX` and `+`; bytes that are not UTF-8 become U+FFFD.
-    static func decode(_ bytes: some Sequence<UInt8>) throws(Failure) -> String {
+    static func decode(_ bytes: some Collection<UInt8>) throws(Failure) -> String {
+        guard bytes.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
+            return String(decoding: bytes, as: UTF8.self)
+        }
         var result: [UInt8] = []
-        result.reserveCapacity(bytes.underestimatedCount)
+        result.reserveCapacity(bytes.count)
         var rest = bytes.makeIterator()
         while let byte = rest.next() {
             switch byte {
@@ -147,38 +168,42 @@ extension Parameters {
     }
 
     static func numbers(_ text: String, counts: ClosedRange<Int>) -> [Double]? {
-        let parts = text.utf8.split(
-            separator: UInt8(ascii: ","), maxSplits: counts.upperBound,
-            omittingEmptySubsequences: false)
-        guard counts.contains(parts.count) else { return nil }
+        let bytes = Array(text.utf8)
         var values: [Double] = []
-        for part in parts {
-            guard let value = number(String(Substring(part))) else { return nil }
+        values.reserveCapacity(counts.upperBound)
+        var start = 0
+        while start <= bytes.count {
+            let end = bytes[start...].firstIndex(of: UInt8(ascii: ",")) ?? bytes.count
+            guard values.count < counts.upperBound,
+                let value = Double(decimal: bytes[start..<end])
+            else { return nil }
             values.append(value)
+            start = end + 1
         }
-        return values
+        return counts.contains(values.count) ? values : nil
     }
 
-    static func number(_ text: String) -> Double? {
-        var text = text
-        if text.utf8.contains(UInt8(ascii: " ")) { text.removeAll { $0 == " " } }
-        guard text.utf8.allSatisfy(isNumeric), let value = Double(text), value.isFinite else {
-            return nil
-        }
-        return value
-    }
-
-    private static func isNumeric(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"),
-            UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"):
-            true
-        default: false
-        }
-    }
+    static func number(_ text: String) -> Double? { Double(decimal: text.utf8) }
 
     static func unexpected(_ name: String, _ text: String, _ expected: String) -> Failure {
         Failure(
             .invalidParameter, "parameter '\(name)' is '\(text.prefix(60))': expected \(expected)")
+    }
+}
+
+extension String {
+    /// Whether it is the same text, letter case of ASCII apart.
+    func isEqualIgnoringCase(_ other: String) -> Bool {
+        guard utf8.count == other.utf8.count else { return false }
+        var others = other.utf8.makeIterator()
+        for byte in utf8 where byte.lowercase != others.next()?.lowercase { return false }
+        return true
+    }
+}
+
+extension UInt8 {
+    /// An ASCII capital as a small letter, everything else as it is.
+    var lowercase: UInt8 {
+        UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self ? self | 0x20 : self
     }
 }

@@ -78,6 +78,7 @@ struct PlainRequest: Equatable {
     private static func changesNothing(
         _ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>
     ) -> Bool {
+        // Most names have another length than all of these.
         switch name.count {
         case 2: !isWord("te", name)
         case 6: isWord("accept", name) ? !mentionsPage(value) : !isWord("expect", name)
@@ -91,10 +92,10 @@ struct PlainRequest: Equatable {
 
     /// Whether a browser asks, which would rather have a page.
     private static func mentionsPage(_ value: ArraySlice<UInt8>) -> Bool {
-        let word = Array("text/html".utf8)
+        let (word, length) = ("text/html", 9)
         return value.indices.contains { index in
-            value[index] | 0x20 == word[0] && index + word.count <= value.endIndex
-                && isWord("text/html", value[index..<(index + word.count)])
+            value[index].lowercase == UInt8(ascii: "t") && index + length <= value.endIndex
+                && isWord(word, value[index..<(index + length)])
         }
     }
 
@@ -123,11 +124,11 @@ struct PlainRequest: Equatable {
     }
 
     /// ASCII words, in any letter case; `word` is in lower case.
-    private static func isWord(_ word: StaticString, _ bytes: ArraySlice<UInt8>) -> Bool {
-        word.utf8CodeUnitCount == bytes.count
-            && zip(word.description.utf8, bytes).allSatisfy { letter, byte in
-                letter == (UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte ? byte | 0x20 : byte)
-            }
+    private static func isWord(_ word: String, _ bytes: ArraySlice<UInt8>) -> Bool {
+        guard word.utf8.count == bytes.count else { return false }
+        var letters = word.utf8.makeIterator()
+        for byte in bytes where byte.lowercase != letters.next() { return false }
+        return true
     }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {

@@ -40,8 +40,9 @@ public final class SiteBackend: GatewayBackend {
         } openDatasets: { id in
             shelf.opened(id)
         }
+        // It is asked only while the log is heard.
         let identify = try SiteIdentify(
-            engine: engine, follower: follower, isStale: { follower.isStale }, rehearses: true)
+            engine: engine, follower: follower, isStale: { false }, rehearses: true)
         atHand = (follower, identify)
     }
 

@@ -31,8 +31,8 @@ struct HTTPAnswer {
     }
 
     /// Throws unless it is an answer of status 200 with a body whose end can be found.
-    mutating func take(_ bytes: UnsafeRawBufferPointer) throws {
-        unsafe received.append(contentsOf: bytes)
+    mutating func take(_ bytes: ArraySlice<UInt8>) throws {
+        received.append(contentsOf: bytes)
         while try advance() {}
     }
 
@@ -76,18 +76,20 @@ struct HTTPAnswer {
         return true
     }
 
+    /// Reads the status and how the body's end is found; byte by byte, because what the client costs is
+    /// taken from whom it asks.
     private mutating func begin(_ header: ArraySlice<UInt8>) throws {
-        let lines = String(decoding: header, as: UTF8.self).lowercased().split(separator: "\r\n")
-        guard lines.first?.split(separator: " ").dropFirst().first == "200" else {
-            throw CocoaError(.fileReadCorruptFile)
-        }
-        for line in lines {
-            if line.hasPrefix("content-length:"),
-                let length = Int(line.dropFirst(15).filter(\.isNumber))
-            {
-                state = .body(left: length)
-            }
-            if line.hasPrefix("transfer-encoding:"), line.hasSuffix("chunked") {
+        guard header.count > 12, header[(header.startIndex + 9)...].starts(with: Self.success)
+        else { throw CocoaError(.fileReadCorruptFile) }
+        var rest = header
+        while let end = rest.firstIndex(of: 0x0A) {
+            let line = rest[..<end]
+            rest = rest[(end + 1)...]
+            if let value = Self.value(of: Self.contentLength, in: line) {
+                let digits = value.filter { 0x30...0x39 ~= $0 }
+                guard 1...9 ~= digits.count else { throw CocoaError(.fileReadCorruptFile) }
+                state = .body(left: digits.reduce(0) { $0 * 10 + Int($1 - 0x30) })
+            } else if Self.value(of: Self.transferEncoding, in: line) != nil {
                 state = .chunkLine
             }
         }
@@ -95,13 +97,29 @@ struct HTTPAnswer {
         throw CocoaError(.fileReadCorruptFile)
     }
 
+    /// What follows this name, which is in lower case and ends with a colon; nil in another line.
+    private static func value(
+        of name: [UInt8], in line: ArraySlice<UInt8>
+    ) -> ArraySlice<UInt8>? {
+        guard line.count >= name.count,
+            zip(line, name).allSatisfy({ $0 | 0x20 == $1 | 0x20 })
+        else { return nil }
+        return line.dropFirst(name.count)
+    }
+
+    private static let success = Array("200".utf8)
+    private static let contentLength = Array("content-length:".utf8)
+    private static let transferEncoding = Array("transfer-encoding:".utf8)
     private static let emptyLine: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A]
     private static let lineEnd: [UInt8] = [0x0D, 0x0A]
 
     private func end(of mark: [UInt8]) -> Int? {
-        guard received.count >= place + mark.count else { return nil }
-        return (place...(received.count - mark.count)).first { start in
-            mark.indices.allSatisfy { received[start + $0] == mark[$0] }
-        }.map { $0 + mark.count }
+        var start = place
+        while let first = received[start...].firstIndex(of: mark[0]) {
+            guard received.count >= first + mark.count else { return nil }
+            if received[first...].starts(with: mark) { return first + mark.count }
+            start = first + 1
+        }
+        return nil
     }
 }

@@ -15,6 +15,7 @@ struct HTTPLoad {
 
     private let requests: [[UInt8]]
     private let port: Int
+    private var received = [UInt8](repeating: 0, count: 65_536)
     /// The bodies of the checking pass; every later answer must be the same, byte for byte.
     private(set) var bodies: [[UInt8]] = []
 
@@ -43,7 +44,7 @@ struct HTTPLoad {
         }
     }
 
-    func run(clients: Int, seconds: Double) throws -> Measured {
+    mutating func run(clients: Int, seconds: Double) throws -> Measured {
         var connections = try (0..<clients).map { _ in try open() }
         defer { for connection in connections { close(connection.descriptor) } }
         var waits = connections.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
@@ -107,12 +108,10 @@ struct HTTPLoad {
     }
 
     /// Takes what has come; blocks when nothing has.
-    private func isComplete(_ connection: inout Connection) throws -> Bool {
-        try unsafe withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 8) { part in
-            let count = unsafe recv(connection.descriptor, part.baseAddress, part.count, 0)
-            guard count > 0 else { throw CocoaError(.fileReadUnknown) }
-            try unsafe connection.answer.take(UnsafeRawBufferPointer(rebasing: part[..<count]))
-        }
+    private mutating func isComplete(_ connection: inout Connection) throws -> Bool {
+        let count = unsafe recv(connection.descriptor, &received, received.count, 0)
+        guard count > 0 else { throw CocoaError(.fileReadUnknown) }
+        try connection.answer.take(received[..<count])
         return connection.answer.isComplete
     }
 }
