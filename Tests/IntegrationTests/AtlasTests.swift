@@ -13,7 +13,8 @@ import Testing
     @Test func `an atlas of a site answers as its processes do`() async throws {
         guard Programs.areBuilt() else { return }
         let site = try await IdentifySite(side: 4)
-        try await site.importWorld()
+        let server = try PlayedServer()
+        let kinds = try await site.importWorld(server)
         let atlas = try Atlas(site: site.files.path)
         var questions = try RandomQuestions(
             SeededGenerator(seed: .random(in: .min ... .max)), sequence: atlas.sequence)
@@ -26,6 +27,14 @@ import Testing
             #expect(answer == expected, "seed \(seed), question \(number): \(request)")
         }
         #expect(questions.hitCount(in: atlas) > 20)
+        for (kind, layer) in kinds {
+            let answers = questions.asked.prefix(100).lazy.compactMap { try? atlas.identify($0) }
+            #expect(
+                answers.contains { answer in
+                    answer.results.contains { $0.layerID == layer }
+                        || answer.failures?.contains { $0.layerID == layer } == true
+                }, "seed \(seed): no \(kind)")
+        }
     }
 
     @Test func `what cannot be answered is refused in the same words`() async throws {
@@ -170,16 +179,27 @@ extension IdentifySite {
         }
     }
 
-    /// Imports the sample data as `World` and changes the map a little, so that it has a past.
-    fileprivate func importWorld() async throws {
+    /// Imports the sample data as `World` with layers of every kind, and changes the map a little, so
+    /// that it has a past; one layer of each kind.
+    fileprivate func importWorld(_ server: PlayedServer) async throws -> [String: LayerID] {
         let world = try MapName(parsing: "World")
         let sample = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../deploy/sample/world.gpkg").standardized.path()
-        let outcome = try await Programs.run(
-            ["import", sample, "--map", world.rawValue], site: files.path)
-        try #require(outcome.status == 0, "\(outcome.errors)")
+        let raster = try RasterFixture()
+        let height = try raster.geoTIFF(
+            "height", rows: (0..<18).map { y in (0..<36).map { x in Double(x * y) + 0.5 } },
+            origin: (-180, -90), cell: 10, wkid: 4326)
+        for path in [sample, height] {
+            let outcome = try await Programs.run(
+                ["import", path, "--map", world.rawValue], site: files.path)
+            try #require(outcome.status == 0, "\(outcome.errors)")
+        }
         let map = try #require(try await client.map(named: world))
-        let top = try #require(map.layers.last)
+        let heights = try #require(map.layers.last)
+        let top = map.layers[2]
+        func wms(_ path: String) -> LayerSource {
+            .wms(WMSSource(url: server.url + path, layers: ["roads"]))
+        }
         let changes: [MapCommand] = [
             .setScaleRange(layer: top.id, scaleRange: ScaleRange(minScale: 5e7, maxScale: 0)),
             .setDefinitionExpression(layer: map.layers[0].id, expression: "OBJECTID > 20"),
@@ -189,16 +209,44 @@ extension IdentifySite {
             .addLayer(
                 name: "drawn", source: .graphics(GraphicsSource(spatialReference: .wgs84)),
                 place: LayerPlace()),
+            // Not on top, where they would hide everything from `layers=top`.
+            .addLayer(name: "elsewhere", source: wms("/wms"), place: LayerPlace(index: 1)),
+            .addLayer(name: "refuses", source: wms("/exception"), place: LayerPlace(index: 1)),
+            .moveLayer(layer: heights.id, place: LayerPlace(index: 2)),
         ]
         var last: Int64 = 0
+        var added: [LayerID] = []
         for change in changes {
-            last = try await client.command(map: world, change).sequence
+            let result = try await client.command(map: world, change)
+            if case .addLayer = change { added.append(try #require(result.layer)) }
+            last = result.sequence
+        }
+        for (number, shape) in Self.drawings.enumerated() {
+            let attributes = Attributes([.init(name: "label", value: .string("n\(number)"))])
+            last = try await client.command(
+                map: world,
+                .addGraphic(
+                    layer: added[0], shape: shape, attributes: attributes, zIndex: number % 2)
+            ).sequence
         }
         try await until("a loaded layer") { [last] site in
             try await site.client.map(named: world, minSequence: last)?.layers
                 .allSatisfy { $0.loadStatus == .loaded } == true
         }
+        return [
+            "dataset": map.layers[0].id, "raster": heights.id, "graphic": added[0],
+            "remote": added[1], "failure": added[2],
+        ]
     }
+
+    /// Half of the world, and a net over all of it.
+    private static let drawings: [Shape] = {
+        let half = [(-180.0, -60.0), (0, -60), (0, 70), (-180, 70), (-180, -60)]
+        return [.polygon(rings: [half.map { Coordinate(x: $0.0, y: $0.1) }])]
+            + stride(from: -170.0, to: 180, by: 20).map { x in
+                .polyline(paths: [[Coordinate(x: x, y: -60), Coordinate(x: x + 5, y: 70)]])
+            } + [.multipoint([Coordinate(x: 2, y: 48), Coordinate(x: 13, y: 52)])]
+    }()
 }
 
 /// Questions of every kind about the map `World`, now and then.
@@ -208,7 +256,7 @@ private struct RandomQuestions {
     private let nowhere: MapName
     private let sequence: Int64
     private let start = Timestamp(microseconds: Int64(Date.now.timeIntervalSince1970 * 1e6))
-    private var asked: [IdentifyRequest] = []
+    private(set) var asked: [IdentifyRequest] = []
     var seed: UInt64 { generator.seed }
 
     init(_ generator: SeededGenerator, sequence: Int64) throws {
@@ -255,7 +303,7 @@ private struct RandomQuestions {
             geometry: shape(around: middle, reach), geometrySpatialReference: .wgs84,
             layers: LayerSelection(
                 [.top, .visible, .all][Int.random(in: 0..<3, using: &generator)],
-                ids: chance(20) ? [Int.random(in: 0...4, using: &generator)] : nil),
+                ids: chance(20) ? [Int.random(in: 0...7, using: &generator)] : nil),
             tolerance: chance(30) ? 0 : number(-0.2...20).rounded(),
             mapExtent: Envelope(
                 minX: middle.x - reach, minY: middle.y - reach, maxX: middle.x + reach,
