@@ -97,8 +97,14 @@ let tier4: [Target] = [
         ]),
     library("Locator", ["CairnModel", "Geometry", "SpatialIndex", "Platform"]),
     library("Jobs", ["CairnModel"]),
-    library("JobKinds", ["CairnModel", "Geometry", "Platform", "Site"]),
+    library("JobKinds", ["CairnModel", "Geometry", "Locator", "Platform", "Site"]),
     library("Replay", ["CairnModel", "Jobs", "MapState"]),
+    library(
+        "Reexecution",
+        [
+            "CairnIdentify", "CairnModel", "JobKinds", "Jobs", "Locator", "MapState", "Platform",
+            "Recording", "Replay", "Site",
+        ]),
     library(
         "CairnClient",
         ["Bus", "CairnModel", "EventLog", "Geometry", "Jobs", "MapState", "Platform", "Site"]),
@@ -141,8 +147,8 @@ let tier5: [Target] = [
         "Commands",
         [
             "CairnClient", "CairnModel", "Dataset", "EventLog", "Geometry", "JobKinds", "Jobs",
-            "Locator", "MapState", "PROJ", "Platform", "Raster", "Recording", "Replay", "Site",
-            "Terminal", arguments,
+            "Locator", "MapState", "PROJ", "Platform", "Raster", "Recording",
+            "Reexecution", "Replay", "Site", "Terminal", arguments,
         ]),
 ]
 
@@ -206,6 +212,12 @@ let testTargets: [Target] = [
     tests("JobsTests", ["Jobs", "CairnModel", "EventLog", "TestKit"]),
     tests("RecordingTests", ["Recording", "CairnModel", "Geometry", "Platform", "TestKit"]),
     tests("ReplayTests", ["Replay", "CairnModel", "Geometry", "Jobs", "MapState", "TestKit"]),
+    tests(
+        "ReexecutionTests",
+        [
+            "Reexecution", "CairnModel", "Dataset", "EventLog", "Geometry", "JobKinds", "Jobs",
+            "Recording", "Replay", "Site", "TestKit",
+        ]),
     tests("JobKindsTests", ["JobKinds", "CairnModel", "Geometry", "Platform", "Site", "TestKit"]),
     tests(
         "CairnClientTests",

@@ -5,6 +5,9 @@ public import ArgumentParser
 
 /// `cairn`: the operator's command line and the terminal client.
 public struct CairnCommand: AsyncParsableCommand {
+    /// The version of this build.
+    static let version = "0.1.0"
+
     /// Name, summary and subcommands.
     public static let configuration = CommandConfiguration(
         commandName: "cairn", abstract: "A map backend that remembers everything.",
@@ -12,7 +15,7 @@ public struct CairnCommand: AsyncParsableCommand {
             Every command takes --site DIRECTORY (or CAIRN_SITE) and --json (JSON Lines on standard \
             output). Exit codes: 0 done, 1 refused or failed, 64 not understood, 69 unavailable.
             """,
-        version: "0.1.0",
+        version: version,
         subcommands: [
             UpCommand.self, DownCommand.self, StatusCommand.self, ImportCommand.self,
             MapCommands.self, CredentialCommands.self,

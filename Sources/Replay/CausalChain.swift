@@ -38,9 +38,10 @@ public struct CausalChain: Sendable {
         while true {
             let causation = records[place].event.metadata.causation
             let named = causation.flatMap { places[$0] }
-            guard
-                let cause = named
-                    ?? (causation == nil ? StreamRules.cause(of: place, in: records) : nil),
+            // What one command led to at once shares its cause: the first of them is where it began.
+            let isFirst = place == 0 || records[place - 1].event.metadata.causation != causation
+            let isRuled = causation == nil || (named == nil && !isFirst)
+            guard let cause = named ?? (isRuled ? StreamRules.cause(of: place, in: records) : nil),
                 cause < place
             else { break }
             steps.append(Step(event: records[cause], isInferred: named == nil))

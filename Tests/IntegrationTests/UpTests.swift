@@ -93,6 +93,41 @@ import Testing
         #expect(try await site.run("log verify").status == 0)
         try await stateHash(site, at: before)
         try await changes(site, from: before)
+        try await comparison(site)
+    }
+
+    /// What was answered so far is answered again, and the past happens again on another site.
+    private func comparison(_ site: SmallSite) async throws {
+        let same = try await site.run("replay --compare --jobs --json")
+        #expect(same.status == 0, "\(same.output)\(same.errors)")
+        let summary = try #require(same.objects.last)
+        #expect(summary["comparedCount"] as? Int ?? 0 >= 3, "identify was asked three times")
+        #expect(summary["differingCount"] as? Int == 0 && same.objects.count == 1)
+
+        let folder = site.path + "/recordings"
+        let file = try #require(
+            try FileManager.default.contentsOfDirectory(atPath: folder).min())
+        let text = try String(contentsOfFile: folder + "/" + file, encoding: .utf8)
+        let lied = site.folder + "/lied.jsonl"
+        try text.replacing("west", with: "veiled").replacing(
+            /"answerDigest":"[0-9a-f]{4}/, with: #""answerDigest":"0000"#
+        ).write(toFile: lied, atomically: true, encoding: .utf8)
+        let other = try await site.run("replay --compare --json --requests \(lied)")
+        #expect(other.status == 1 && other.errors.contains("differ, the first at"))
+        #expect(other.objects.first?["cause"] as? String == "sameBuild", "\(other.output)")
+        let fields = (other.objects.first?["changes"] as? [[String: Any]] ?? []).compactMap {
+            $0["after"] as? String
+        }
+        #expect(fields.contains("west"))
+
+        let head = try await site.run("log head").output
+        let driven = site.folder + "/driven"
+        let drive = try await site.run("replay --from 3 --speed 0 --into \(driven) --json")
+        #expect(drive.status == 0, "\(drive.errors)")
+        #expect(drive.objects.compactMap { $0["sequence"] as? Int }.first == 3)
+        #expect(drive.objects.last?["sequence"] as? Int == Int(head.dropLast()))
+        let again = try await site.run("replay --speed 0 --into \(driven)")
+        #expect(again.status == 1 && again.errors.contains("takes an empty site"))
     }
 
     /// What changed since, and why.

@@ -3,98 +3,88 @@
 
 internal import ArgumentParser
 internal import CairnModel
-internal import Jobs
-internal import MapState
-internal import Terminal
+internal import FoundationEssentials
 
 struct ReplayCommand: SiteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "replay", abstract: "Fold a map's or a job's events and show every state.",
+        commandName: "replay",
+        abstract: "Run the past again: show states, compare answers, or watch it happen.",
         discussion: """
-            Reads only the log. The same events always give the same states. JSON: one line \
-            {"event":…,"state":…} per event, the state being that of 'map show' or 'job show'.
+            --map or --job folds its events and shows every state; JSON: one \
+            {"event":…,"state":…} per event.
+
+            --compare asks recorded requests again on this build, and with --jobs does the chunks of \
+            jobs again, and reports what differs, field by field; it exits 1 where something does. \
+            The site may be up or down. JSON: one line per difference, then \
+            {"comparedCount":…,"differingCount":…,"firstSequence":…,"incomparableCount":…}.
+
+            Otherwise it drives another site, --into or a temporary one, through the events from \
+            --from to --to, so that 'cairn view --site' can watch. Keys on a terminal: space pauses \
+            and goes on, n is one event, + and - double and halve the speed, q ends. From standard \
+            input that is no terminal the lines pause, resume, step, speed N, quit.
             """)
 
     @OptionGroup var common: CommonOptions
-    @Option(help: "The map.", transform: Reading.mapName) var map: MapName?
-    @Option(help: "The job.", transform: Reading.jobID) var job: JobID?
-    @Option(help: "Show only from this sequence number on.") var from: Int64 = 1
-    @Option(help: "Stop after this sequence number.") var to: Int64?
+    @Option(help: "Show the states of this map.", transform: Reading.mapName) var map: MapName?
+    @Option(help: "Show the states of this job.", transform: Reading.jobID) var job: JobID?
+    @Flag(help: "Compare recorded answers with those of this build.") var compare = false
+    @Option(help: "With --compare, a file or directory of recorded requests; else the site's.")
+    var requests: String?
+    @Flag(help: "With --compare, do the chunks of jobs again too.") var jobs = false
+    @Option(
+        help: "With --compare, by how much numbers may differ, absolutely or in proportion.",
+        transform: Reading.number) var tolerance = 1e-9
+    @Option(help: "From this sequence number or time on.", transform: Reading.asOf) var from: AsOf?
+    @Option(help: "Up to this sequence number or time.", transform: Reading.asOf) var to: AsOf?
+    @Option(
+        help: "How much faster than it happened; 0 for as fast as possible.",
+        transform: Reading.number) var speed = 1.0
+    @Option(help: "The site to drive, which must be empty; else a temporary one.")
+    var into: String?
 
     func validate() throws {
-        guard (map == nil) != (job == nil) else {
-            throw ValidationError("Give --map or --job, one of them.")
+        let forms = [map != nil, job != nil, compare].filter { $0 }.count
+        guard forms <= 1 else {
+            throw ValidationError("Give one of --map, --job and --compare.")
         }
-    }
-
-    private struct Line<State: Encodable>: Encodable {
-        var event: EventLine
-        var state: State
+        guard compare || (requests == nil && !jobs) else {
+            throw ValidationError("--requests and --jobs belong to --compare.")
+        }
+        guard tolerance >= 0, speed >= 0 else {
+            throw ValidationError("--tolerance and --speed take 0 or more.")
+        }
+        guard into == nil || forms == 0 else {
+            throw ValidationError("--into drives a site: give it without --map, --job, --compare.")
+        }
     }
 
     func perform(_ session: Session) async throws {
-        let count: Int
+        if compare {
+            try ReplayComparison(
+                site: session.site, output: session.output, requests: requests, jobs: jobs,
+                tolerance: tolerance, from: from, to: to
+            ).run()
+            return
+        }
+        let first = try await from.asyncMap { try await session.position(of: $0) } ?? 1
+        let last = try await session.position(of: to)
         if let map {
-            count = try await replay(map, session)
+            try await ReplayHistory(session: session, from: first, to: last).show(map)
         } else if let job {
-            count = try await replay(job, session)
+            try await ReplayHistory(session: session, from: first, to: last).show(job)
         } else {
-            count = 0
+            try await ReplayDrive(
+                source: session, from: first, to: last, speed: speed, into: into
+            ).run()
         }
-        if !session.output.isJSON { try session.output.line("\(count) events replayed") }
     }
+}
 
-    private func replay(_ name: MapName, _ session: Session) async throws -> Int {
-        var state = MapsState()
-        var count = 0
-        var before: [String] = []
-        try await session.forEachEvent(through: to, stream: .map(name)) { event in
-            try state.apply(event)
-            count += 1
-            guard let map = state.map(named: name) else { return }
-            if event.globalPosition >= from {
-                let lines = map.treeLines
-                try show(session, event, map, Array(lines.dropFirst()), unlike: before)
-                before = Array(lines.dropFirst())
-            }
-        }
-        guard count > 0 else { throw Failure(.notFound, "there is no map '\(name)'") }
-        return count
-    }
-
-    private func replay(_ id: JobID, _ session: Session) async throws -> Int {
-        var state: JobState?
-        var count = 0
-        try await session.forEachEvent(through: to, stream: .job(id)) { event in
-            if state == nil {
-                state = try JobState(first: event)
-            } else {
-                try state?.apply(event)
-            }
-            count += 1
-            guard let job = state?.description, event.globalPosition >= from else { return }
-            let line = ProgressBar.text(percent: job.progress, columns: 20)
-            try show(
-                session, event, job,
-                [
-                    "\(line) \(job.progress.displayText(decimals: 1))% \(job.stateText), "
-                        + "\(job.completedChunkCount) of \(job.chunkCount) chunks"
-                ], unlike: [])
-        }
-        guard count > 0 else { throw Failure(.notFound, "there is no job \(id)") }
-        return count
-    }
-
-    /// One event and the state after it; a state that looks like the one before is not repeated.
-    private func show(
-        _ session: Session, _ event: RecordedEvent, _ state: some Encodable, _ lines: [String],
-        unlike before: [String]
-    ) throws {
-        if session.output.isJSON {
-            try session.output.record(Line(event: EventLine(event: event), state: state))
-        } else {
-            try session.output.lines(
-                [event.line] + (lines == before ? [] : lines.map { "  " + $0 }))
-        }
+extension Optional where Wrapped == AsOf {
+    fileprivate func asyncMap<Value>(
+        _ body: (AsOf) async throws -> Value
+    ) async throws -> Value? {
+        guard let self else { return nil }
+        return try await body(self)
     }
 }

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import EventLog
+internal import FoundationEssentials
+internal import Platform
+internal import Recording
+internal import Reexecution
+internal import Replay
+internal import Site
+internal import Synchronization
+
+/// `cairn replay --compare`: recorded requests and chunks of jobs, done again by this build.
+struct ReplayComparison {
+    let site: Site
+    let output: Output
+    let requests: String?
+    let jobs: Bool
+    let tolerance: Double
+    let from: AsOf?
+    let to: AsOf?
+
+    func run() throws {
+        let engine = try SiteEngine(site: site.path)
+        let range = try range()
+        var summary = ComparisonSummary()
+        try compareRequests(engine, range, &summary)
+        if jobs { try compareJobs(engine, range, &summary) }
+        if output.isJSON {
+            try output.record(summary)
+        } else {
+            try output.line(summary.line)
+        }
+        if let first = summary.firstSequence {
+            throw Failure(
+                .conflict,
+                "\(summary.differingCount) of \(summary.comparedCount) differ, the first at sequence "
+                    + "number \(first)")
+        }
+    }
+
+    /// The sequence numbers that are wanted.
+    private func range() throws -> ClosedRange<Int64> {
+        let log = try SQLiteEventReader(path: site.logFile)
+        func position(_ moment: AsOf?) throws -> Int64? {
+            switch moment {
+            case nil: nil
+            case .sequence(let sequence)?: sequence
+            case .time(let time)?: try log.position(at: time)
+            }
+        }
+        let first = try position(from) ?? 0
+        return first...max(first, try position(to) ?? .max)
+    }
+
+    // MARK: Requests
+
+    private func compareRequests(
+        _ engine: SiteEngine, _ range: ClosedRange<Int64>, _ summary: inout ComparisonSummary
+    ) throws {
+        let builds = OwnBuilds()
+        let comparison = RequestComparison(engine: engine, tolerance: tolerance) {
+            builds.build(of: $0)
+        }
+        for path in try files() {
+            var lines = try RecordingLines(path: path)
+            while let record = try lines.next() {
+                guard range.contains(record.sequence) else { continue }
+                switch try comparison.compare(record) {
+                case .same: summary.note(nil)
+                case .differs(let difference):
+                    summary.note(difference)
+                    try show(difference)
+                case .incomparable: summary.incomparableCount += 1
+                }
+            }
+        }
+    }
+
+    /// The files of recordings, oldest first.
+    private func files() throws -> [String] {
+        guard let requests else {
+            return RecordingDirectory(path: site.recordingsDirectory).files
+        }
+        var isDirectory = false
+        guard FileManager.default.fileExists(atPath: requests, isDirectory: &isDirectory) else {
+            throw Failure(.notFound, "there is no file or directory '\(requests)'")
+        }
+        return isDirectory ? RecordingDirectory(path: requests).files : [requests]
+    }
+
+    // MARK: Jobs
+
+    private func compareJobs(
+        _ engine: SiteEngine, _ range: ClosedRange<Int64>, _ summary: inout ComparisonSummary
+    ) throws {
+        let scratch = "/tmp/cairn-compare-\(OwnProgram.processID())"
+        defer { try? FileManager.default.removeItem(atPath: scratch) }
+        let comparison = try ChunkComparison(
+            site: site, engine: engine, scratch: scratch, tolerance: tolerance)
+        var finder = ChunkFinder()
+        let log = try SQLiteEventReader(path: site.logFile)
+        try log.forEach(through: range.upperBound) { record in
+            guard let chunk = try finder.next(record), range.contains(chunk.sequence) else {
+                return
+            }
+            let difference = comparison.compare(chunk)
+            summary.note(difference)
+            if let difference { try show(difference) }
+        }
+    }
+
+    // MARK: Output
+
+    private func show(_ difference: Difference) throws {
+        if output.isJSON { return try output.record(difference) }
+        let what = difference.job.map { "job \($0), chunk \(difference.chunk ?? 0)" } ?? "request"
+        let build = difference.recordedBuild.map { ", answered by \($0)" } ?? ""
+        try output.line(
+            "\(difference.sequence)  \(what) \(difference.operation)  "
+                + "\(difference.cause.rawValue)\(build): \(difference.message)")
+        try output.lines(difference.changes.prefix(10).map { "  " + $0.line })
+    }
+}
+
+extension ComparisonSummary {
+    fileprivate var line: String {
+        "\(comparedCount) compared, \(differingCount) differ"
+            + (firstSequence.map { ", the first at sequence number \($0)" } ?? "")
+            + (incomparableCount > 0 ? "; \(incomparableCount) cannot be compared" : "")
+    }
+}
+
+/// What this build calls the programs that lie beside `cairn`.
+private final class OwnBuilds: Sendable {
+    private let known = Mutex<[String: String?]>([:])
+
+    func build(of process: String) -> String? {
+        if let known = known.withLock({ $0[process] }) { return known }
+        let folder = OwnProgram.path().map {
+            String($0.prefix(upTo: $0.lastIndex(of: "/") ?? $0.endIndex))
+        }
+        let digest = folder.flatMap { Recorder.digest(ofProgram: $0 + "/" + process) }
+        let build = digest.map { CairnCommand.version + "+" + $0 }
+        known.withLock { $0[process] = .some(build) }
+        return build
+    }
+}
+
+extension SQLiteEventReader {
+    /// Calls `body` for every event up to `last`, in order.
+    fileprivate func forEach(
+        through last: Int64, _ body: (RecordedEvent) throws -> Void
+    ) throws {
+        var after: Int64 = 0
+        while true {
+            let slice = try read(ReadRange(after: after, limit: 1_000))
+            for event in slice.events {
+                if event.globalPosition > last { return }
+                try body(event)
+            }
+            after = slice.events.last?.globalPosition ?? after
+            if slice.isLast { return }
+        }
+    }
+
+    /// The last event recorded at or before a time; 0 when there was none.
+    fileprivate func position(at time: Timestamp) throws -> Int64 {
+        var (known, beyond) = (Int64(0), try head() + 1)
+        while beyond - known > 1 {
+            let middle = known + (beyond - known) / 2
+            guard let event = try read(ReadRange(after: middle - 1, limit: 1)).events.first else {
+                break
+            }
+            if event.recordedAt <= time { known = middle } else { beyond = middle }
+        }
+        return known
+    }
+}

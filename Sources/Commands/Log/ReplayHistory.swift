@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Jobs
+internal import MapState
+internal import Terminal
+
+/// Folds a map's or a job's events and shows every state.
+struct ReplayHistory {
+    let session: Session
+    /// Shows only from this sequence number on.
+    let from: Int64
+    /// Stops after this sequence number.
+    let to: Int64
+
+    private struct Line<State: Encodable>: Encodable {
+        var event: EventLine
+        var state: State
+    }
+
+    func show(_ name: MapName) async throws {
+        var state = MapsState()
+        var count = 0
+        var before: [String] = []
+        try await session.forEachEvent(through: to, stream: .map(name)) { event in
+            try state.apply(event)
+            count += 1
+            guard event.globalPosition >= from, let map = state.map(named: name) else { return }
+            let lines = Array(map.treeLines.dropFirst())
+            try show(event, map, lines, unlike: before)
+            before = lines
+        }
+        guard count > 0 else { throw Failure(.notFound, "there is no map '\(name)'") }
+        try end(count)
+    }
+
+    func show(_ id: JobID) async throws {
+        var state: JobState?
+        var count = 0
+        try await session.forEachEvent(through: to, stream: .job(id)) { event in
+            if state == nil {
+                state = try JobState(first: event)
+            } else {
+                try state?.apply(event)
+            }
+            count += 1
+            guard event.globalPosition >= from, let job = state?.description else { return }
+            let line = ProgressBar.text(percent: job.progress, columns: 20)
+            try show(
+                event, job,
+                [
+                    "\(line) \(job.progress.displayText(decimals: 1))% \(job.stateText), "
+                        + "\(job.completedChunkCount) of \(job.chunkCount) chunks"
+                ], unlike: [])
+        }
+        guard count > 0 else { throw Failure(.notFound, "there is no job \(id)") }
+        try end(count)
+    }
+
+    private func end(_ count: Int) throws {
+        if !session.output.isJSON { try session.output.line("\(count) events replayed") }
+    }
+
+    /// One event and the state after it; a state that looks like the one before is not repeated.
+    private func show(
+        _ event: RecordedEvent, _ state: some Encodable, _ lines: [String], unlike before: [String]
+    ) throws {
+        if session.output.isJSON {
+            try session.output.record(Line(event: EventLine(event: event), state: state))
+        } else {
+            try session.output.lines(
+                [event.line] + (lines == before ? [] : lines.map { "  " + $0 }))
+        }
+    }
+}

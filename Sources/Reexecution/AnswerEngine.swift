@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnIdentify
+public import CairnModel
+internal import Locator
+public import Recording
+internal import Site
+internal import Synchronization
+
+/// Answers recorded requests again.
+///
+/// There are two: a site's own, and in tests one with a defect.
+public protocol AnswerEngine: Sendable {
+    /// The answer as of the recorded sequence number, or why it cannot be compared.
+    ///
+    /// Throws `Failure` where there is none: `notFound` for data that is gone.
+    func answer(_ record: RecordedRequest) throws(Failure) -> Reanswer
+}
+
+/// What came of a request that was asked again.
+public enum Reanswer: Hashable, Sendable {
+    /// An answer.
+    case answer(RecordedRequest.Answer)
+    /// The answer rests on more than the site: one sentence.
+    case incomparable(String)
+}
+
+/// The engines of this build on the files of a site, which may be up or down; nothing is changed, and no
+/// other server is asked.
+public final class SiteEngine: AnswerEngine {
+    private let site: Site
+    private let atlas: Atlas
+    private let locators = Mutex<[ContentID: Locator]>([:])
+
+    /// How many locators stay open.
+    private static let locatorLimit = 8
+
+    /// Opens a site; throws `Failure`: `notFound`, `unreadable`, `corrupt`, `newerVersion`.
+    public init(site path: String) throws(Failure) {
+        site = try Site(reading: path)
+        atlas = try Atlas(site: path)
+    }
+
+    /// Answers as ``AnswerEngine/answer(_:)`` says.
+    public func answer(_ record: RecordedRequest) throws(Failure) -> Reanswer {
+        switch record.request {
+        case .identify(let request): return try identify(request, at: record.sequence)
+        case .geocode(let request):
+            return .answer(.geocode(try locator(record).geocode(request)))
+        case .suggest(let request):
+            return .answer(.suggest(try locator(record).suggest(request)))
+        case .reverse(let request):
+            return .answer(.reverse(try locator(record).reverse(request)))
+        }
+    }
+
+    private func identify(
+        _ request: IdentifyRequest, at sequence: Int64
+    ) throws(Failure) -> Reanswer {
+        var request = request
+        request.minSequence = nil
+        request.asOf = .sequence(sequence)
+        let map = try atlas.map(named: request.map, at: request.asOf)
+        if map?.layers.contains(where: { $0.kind.source?.isRemote == true }) == true {
+            return .incomparable("the map has layers on other servers")
+        }
+        return .answer(.identify(try atlas.identify(request)))
+    }
+
+    private func locator(_ record: RecordedRequest) throws(Failure) -> Locator {
+        guard let id = record.locator else {
+            throw Failure(.corrupt, "the recording names no locator file")
+        }
+        return try locator(id)
+    }
+
+    func locator(_ id: ContentID) throws(Failure) -> Locator {
+        if let known = locators.withLock({ $0[id] }) { return known }
+        let opened = try Locator(path: site.locatorPath(id), id: id)
+        locators.withLock { locators in
+            if locators.count >= Self.locatorLimit { locators.removeAll() }
+            locators[id] = opened
+        }
+        return opened
+    }
+
+    func map(named name: MapName, at position: Int64) throws(Failure) -> MapDescription? {
+        try atlas.map(named: name, at: .sequence(position))
+    }
+
+    func identify(
+        _ request: IdentifyRequest, isCancelled: @escaping @Sendable () -> Bool
+    ) throws(Failure) -> IdentifyAnswer {
+        try atlas.identify(request, isCancelled: isCancelled)
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+internal import FoundationEssentials
+public import Recording
+internal import Replay
+
+/// Compares recorded answers with those of an engine, field by field.
+public struct RequestComparison: Sendable {
+    private let engine: any AnswerEngine
+    private let tolerance: Double
+    private let build: @Sendable (_ process: String) -> String?
+
+    /// - Parameters:
+    ///   - engine: Answers again.
+    ///   - tolerance: By how much numbers may differ, absolutely or in proportion to the greater one.
+    ///   - build: What this build calls a process's program; nil where it has none.
+    public init(
+        engine: any AnswerEngine, tolerance: Double,
+        build: @escaping @Sendable (_ process: String) -> String?
+    ) {
+        self.engine = engine
+        self.tolerance = tolerance
+        self.build = build
+    }
+
+    /// What came of one request.
+    public enum Outcome: Hashable, Sendable {
+        /// The same answer.
+        case same
+        /// Another answer, or none.
+        case differs(Difference)
+        /// It cannot be compared: one sentence.
+        case incomparable(String)
+    }
+
+    /// Asks once more; throws `Failure` for an answer that JSON cannot say.
+    public func compare(_ record: RecordedRequest) throws(Failure) -> Outcome {
+        let again: RecordedRequest.Answer
+        do throws(Failure) {
+            switch try engine.answer(record) {
+            case .answer(let answer): again = answer
+            case .incomparable(let reason): return .incomparable(reason)
+            }
+        } catch {
+            return .differs(difference(record, failure: error))
+        }
+        if try again.digest() == record.answerDigest { return .same }
+        guard let before = record.answer else {
+            return .differs(
+                difference(
+                    record, "the answer has another digest; it was too long to be kept whole", []))
+        }
+        let changes = FieldChange.between(
+            try value(before), try value(again), tolerance: tolerance)
+        guard let first = changes.first else { return .same }
+        return .differs(
+            difference(
+                record, "\(changes.count) fields differ, first '\(first.pointer)'",
+                Array(changes.prefix(Difference.changeLimit))))
+    }
+
+    private func value(_ answer: RecordedRequest.Answer) throws(Failure) -> JSONValue {
+        try CairnJSON.decode(JSONValue.self, from: try CairnJSON.encode(answer.timeless))
+    }
+
+    private func difference(_ record: RecordedRequest, failure: Failure) -> Difference {
+        let isMissing = [.notFound, .unreadable, .corrupt].contains(failure.code)
+        var difference = difference(record, failure.description, [])
+        difference.cause = isMissing ? .dataMissing : .failed
+        return difference
+    }
+
+    private func difference(
+        _ record: RecordedRequest, _ message: String, _ changes: [FieldChange]
+    ) -> Difference {
+        let build = build(record.process)
+        return Difference(
+            kind: .request, sequence: record.sequence, operation: record.request.operation,
+            cause: build == nil ? .unknownBuild : build == record.build ? .sameBuild : .otherBuild,
+            message: message, at: record.at, job: nil, chunk: nil, recordedBuild: record.build,
+            build: build, changes: changes)
+    }
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import Dataset
+import EventLog
+import Foundation
+import Geometry
+import JobKinds
+import Jobs
+import Recording
+import Reexecution
+import Replay
+import Site
+import TestKit
+import Testing
+
+/// A site on the disk, with a map of two layers whose definition changes, and what it answered.
+private final class ComparedSite {
+    let site: Site
+    let engine: SiteEngine
+    private(set) var records: [RecordedRequest] = []
+    static let world = MapName(rawValue: "World") ?? { preconditionFailure() }()
+
+    init() throws {
+        site = try Site(
+            openingOrCreating: "/tmp/cairn-cmp-" + UUID().uuidString.prefix(8).lowercased())
+        let file = site.path + "/points.geojson"
+        let features = (0..<100).map { number in
+            #"{"type":"Feature","properties":{"NAME":"p\#(number)","POP":\#(number).5},"#
+                + #""geometry":{"type":"Point","coordinates":[\#(number % 10),\#(number / 10)]}}"#
+        }
+        let text =
+            #"{"type":"FeatureCollection","features":["# + features.joined(separator: ",") + "]}"
+        try text.write(toFile: file, atomically: true, encoding: .utf8)
+        let imported = try #require(
+            try DatasetBuilder.importFile(path: file, into: site.datasetsDirectory).first)
+        let dataset = try Dataset(path: site.datasetPath(imported.dataset))
+        try Self.write(
+            [
+                MapCreated(name: Self.world),
+                LayerAdded(
+                    layer: 0, name: "points",
+                    kind: .layer(source: LayerSource(dataset: imported.dataset)), parent: nil,
+                    index: 0),
+                LayerLoadStarted(layer: 0), LayerLoaded(layer: 0, properties: dataset.properties),
+                LayerDefinitionChanged(layer: 0, expression: "POP < 50"),
+                LayerVisibilityChanged(layer: 0, isVisible: true),
+            ], to: site)
+        engine = try SiteEngine(site: site.path)
+        for number in 0..<60 { try record(number) }
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: site.path) }
+
+    private static func write(_ events: [any EventPayload], to site: Site) throws {
+        let store = try SQLiteEventStore(path: site.logFile) { Timestamp(microseconds: 1) }
+        for event in events {
+            let new = try event.newEvent(id: UUID(), metadata: EventMetadata())
+            try store.append([
+                StreamAppend(stream: .map(world), expected: .any, events: [new])
+            ])
+        }
+    }
+
+    /// Asks as a worker does, at a sequence number between the load and the end.
+    private func record(_ number: Int) throws {
+        let sequence = Int64(4 + number / 20)
+        let request = IdentifyRequest(
+            map: Self.world,
+            geometry: .point(Coordinate(x: Double(number % 10), y: Double(number / 10))),
+            tolerance: 3, mapExtent: Envelope(minX: 0, minY: 0, maxX: 10, maxY: 10),
+            imageDisplay: ImageDisplay(width: 400, height: 400))
+        let draft = try RecordedRequest(
+            .identify(
+                request,
+                IdentifyAnswer(
+                    layers: [], spatialReference: SpatialReference(wkid: 4326), sequence: sequence,
+                    isStale: false)), at: Timestamp(microseconds: Int64(number)), process: "test",
+            build: "then", skipped: 0, sequence: sequence)
+        guard case .answer(.identify(let answer)) = try engine.answer(draft) else { return }
+        records.append(
+            try RecordedRequest(
+                .identify(request, answer), at: draft.at, process: "test", build: "then",
+                skipped: 0, sequence: sequence))
+    }
+}
+
+/// The engine of a build with a defect: from one sequence number on it answers a little differently.
+private struct DefectiveEngine: AnswerEngine {
+    let engine: SiteEngine
+    let from: Int64
+    let error: Double
+
+    func answer(_ record: RecordedRequest) throws(Failure) -> Reanswer {
+        guard case .answer(.identify(var answer)) = try engine.answer(record),
+            record.sequence >= from, !answer.layers.isEmpty, !answer.layers[0].results.isEmpty
+        else { return try engine.answer(record) }
+        answer.layers[0].results[0].distance += error
+        return .answer(.identify(answer))
+    }
+}
+
+@Suite(.timeLimit(.minutes(3))) struct ComparisonTests {
+    private func compare(
+        _ records: [RecordedRequest], _ engine: any AnswerEngine, build: String? = "now",
+        tolerance: Double = 1e-9
+    ) throws -> (ComparisonSummary, [Difference]) {
+        let comparison = RequestComparison(engine: engine, tolerance: tolerance) { _ in build }
+        var summary = ComparisonSummary()
+        var differences: [Difference] = []
+        for record in records {
+            switch try comparison.compare(record) {
+            case .same: summary.note(nil)
+            case .differs(let difference):
+                summary.note(difference)
+                differences.append(difference)
+            case .incomparable: summary.incomparableCount += 1
+            }
+        }
+        return (summary, differences)
+    }
+
+    @Test func `the same build answers as it did`() throws {
+        let compared = try ComparedSite()
+        #expect(compared.records.allSatisfy { $0.answer != nil })
+        #expect(Set(compared.records.map(\.sequence)).count == 3)
+
+        let (summary, differences) = try compare(compared.records, compared.engine)
+
+        #expect(summary.comparedCount == 60 && summary.differingCount == 0)
+        #expect(differences.isEmpty && summary.firstSequence == nil)
+        #expect(summary.incomparableCount == 0)
+    }
+
+    @Test(arguments: [4, 5, 6] as [Int64])
+    func `a defect is found, its first sequence number and its field named`(from: Int64) throws {
+        let compared = try ComparedSite()
+        let defect = DefectiveEngine(engine: compared.engine, from: from, error: 1e-3)
+
+        let (summary, differences) = try compare(compared.records, defect)
+
+        let affected = compared.records.filter { record in
+            guard case .identify(let answer)? = record.answer else { return false }
+            return record.sequence >= from && !answer.layers.isEmpty
+        }
+        #expect(summary.differingCount == affected.count && affected.count > 0)
+        #expect(summary.firstSequence == affected.map(\.sequence).min())
+        for difference in differences {
+            #expect(difference.cause == .otherBuild)
+            #expect(difference.recordedBuild == "then" && difference.build == "now")
+            #expect(difference.changes.map(\.pointer) == ["layers/0/results/0/distance"])
+        }
+        let same = try compare(compared.records, defect, build: "then").1
+        #expect(same.allSatisfy { $0.cause == .sameBuild })
+    }
+
+    @Test func `what differs by less than the tolerance is the same`() throws {
+        let compared = try ComparedSite()
+        let defect = DefectiveEngine(engine: compared.engine, from: 0, error: 1e-12)
+
+        #expect(try compare(compared.records, defect).0.differingCount == 0)
+        #expect(try compare(compared.records, defect, tolerance: 0).0.differingCount > 0)
+    }
+
+    @Test func `a dataset that is gone is named as the cause`() throws {
+        let compared = try ComparedSite()
+        try FileManager.default.removeItem(atPath: compared.site.datasetsDirectory)
+
+        let engine = try SiteEngine(site: compared.site.path)
+        let (summary, differences) = try compare(compared.records, engine)
+
+        #expect(summary.differingCount == 60)
+        #expect(differences.allSatisfy { $0.cause == .dataMissing && !$0.message.isEmpty })
+    }
+
+    @Test func `an answer too long to keep is compared by its digest`() throws {
+        let compared = try ComparedSite()
+        let records = compared.records.map { record in
+            var short = record
+            short.answer = nil
+            return short
+        }
+        #expect(try compare(records, compared.engine).0.differingCount == 0)
+        let defect = DefectiveEngine(engine: compared.engine, from: 6, error: 1e-3)
+        let (summary, differences) = try compare(records, defect)
+        #expect(summary.firstSequence == 6)
+        #expect(differences.allSatisfy { $0.changes.isEmpty && $0.message.contains("digest") })
+    }
+
+    @Test func `the lines of a recording read back, a torn last one is left out`() throws {
+        let compared = try ComparedSite()
+        let path = compared.site.path + "/1-test-1.jsonl"
+        var bytes = Data()
+        for record in compared.records {
+            bytes += try CairnJSON.encode(record) + Data("\n".utf8)
+        }
+        try (bytes + bytes.prefix(100)).write(to: URL(filePath: path))
+        var read: [RecordedRequest] = []
+        var lines = try RecordingLines(path: path)
+        while let record = try lines.next() { read.append(record) }
+        #expect(read == compared.records)
+
+        try (bytes + Data("{}\n".utf8) + bytes).write(to: URL(filePath: path))
+        var damaged = try RecordingLines(path: path)
+        var count = 0
+        do throws(Failure) {
+            while try damaged.next() != nil { count += 1 }
+            Issue.record("a damaged line was passed over")
+        } catch {
+            #expect(error.code == .corrupt && error.message.contains("line 61"))
+            #expect(count == 60)
+        }
+    }
+}
