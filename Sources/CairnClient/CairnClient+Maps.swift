@@ -34,10 +34,12 @@ extension CairnClient {
         return follower.position(of: moment)
     }
 
-    /// The follower behind ``maps(at:minSequence:timeout:)``; starts it when there is none yet.
+    /// The follower behind ``maps(at:minSequence:timeout:)``; starts it when there is none yet, and anew
+    /// when the log it followed has been replaced.
     public func follow() throws(Failure) -> MapFollower {
         let result = mapFollower.withLock { known -> Result<MapFollower, Failure> in
-            if let known { return .success(known) }
+            if let known, known.fault?.code != .conflict { return .success(known) }
+            known?.stop()
             return Result { () throws(Failure) in
                 let made = try MapFollower(following: bus)
                 known = made

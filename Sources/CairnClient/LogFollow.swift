@@ -68,7 +68,13 @@ package struct LogFollow {
         var next: [RecordedEvent] = []
         for message in messages {
             let before = splice
-            guard decide(message, &next) == .read else { continue }
+            let decision = decide(message, &next)
+            guard decision != .stop else {
+                await handOn(next)
+                outside.report(true, LogSplice.replaced)
+                return false
+            }
+            guard decision == .read else { continue }
             splice = before
             await handOn(next)
             next = []

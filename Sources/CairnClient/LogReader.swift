@@ -140,6 +140,47 @@ public struct LogReader: Sendable {
         return try await ask("verify", request, timeout: timeout).decode(VerifyPage.self)
     }
 
+    /// Has the log move events up to a global position into an archive, in whole commits.
+    ///
+    /// `progress` hears the part done, 0 to 1. Throws `invalidParameter` where there is nothing to
+    /// archive, `busy` during another archive or backup, `corrupt`, `noSpace`, `logUnavailable`.
+    public func archive(
+        through position: Int64, progress: (Double) -> Void = { _ in }
+    ) async throws(Failure) -> LogArchive {
+        let request = ArchiveRequest(id: .timeOrdered(), through: position)
+        guard let archive = try await wait(for: "archive", request, progress).archive else {
+            throw Failure(.corrupt, "the log says that it has archived, but not what")
+        }
+        return archive
+    }
+
+    /// Has the log copy its file into a new one, at a path on its machine; returns the last global
+    /// position in the copy.
+    ///
+    /// `progress` hears the part done, 0 to 1. Throws `conflict` when the file exists, `busy` during
+    /// another backup or archive, `unreadable`, `noSpace`, `logUnavailable`.
+    public func backup(
+        to path: String, progress: (Double) -> Void = { _ in }
+    ) async throws(Failure) -> Int64 {
+        let request = BackupRequest(id: .timeOrdered(), path: path)
+        return try await wait(for: "backup", request, progress).head ?? 0
+    }
+
+    private func wait(
+        for operation: String, _ request: some Encodable, _ progress: (Double) -> Void
+    ) async throws(Failure) -> UpkeepStatus {
+        let payload = try CairnJSON.encode(request)
+        while true {
+            let status = try await ask(operation, payload, timeout: .seconds(10))
+                .decode(UpkeepStatus.self)
+            progress(status.isDone ? 1 : Double(status.done) / Double(max(status.total, 1)))
+            if status.isDone { return status }
+            do { try await Task.sleep(for: .milliseconds(100)) } catch {
+                throw Failure(.cancelled, "the request was cancelled; the log goes on with it")
+            }
+        }
+    }
+
     /// Asks until there is an answer or the time is up.
     ///
     /// A restart of the log takes less than a second, so a single attempt waits for two.

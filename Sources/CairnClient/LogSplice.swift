@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CairnModel
+internal import FoundationEssentials
 
 /// Decides what a subscriber does with what reaches it: pure, no clock, no socket.
 ///
@@ -25,11 +26,21 @@ struct LogSplice: Hashable {
         case handle
         /// Something is missing: read on from `handled`.
         case read
+        /// It is not the log that was followed so far: give up.
+        case stop
     }
+
+    /// Why a follower gives up at another incarnation.
+    static let replaced = Failure(
+        .conflict,
+        "the event log has been replaced by a backup of it: what was read before is not what it holds "
+            + "now")
 
     let scope: Scope
     /// Every event of the scope up to this global position has been handed on, and none after it.
     private(set) var handled: Int64
+    /// Which log it is that was followed so far; nil before it has said so.
+    private var incarnation: UUID?
 
     init(scope: Scope, after position: Int64) {
         self.scope = scope
@@ -55,6 +66,10 @@ struct LogSplice: Hashable {
     /// A log shorter than what was handled is read too: the page tells whether the message was
     /// merely late.
     mutating func head(_ head: LogHead) -> Decision {
+        if let found = head.incarnation {
+            guard found == incarnation ?? found else { return .stop }
+            incarnation = found
+        }
         let last: Int64? =
             switch scope {
             case .all: head.head

@@ -44,7 +44,8 @@ public final class LogSubscription: Sendable {
     ///   - log: Where to read what is missing.
     ///   - categories: Which categories of streams (`map`, `job`, …); empty for all.
     ///   - after: The last global position handled before; 0 to begin at the beginning.
-    ///   - onFault: Told why it cannot go on, when it finds so, as ``fault`` will say.
+    ///   - onFault: Told why it cannot go on, when it finds so, as ``fault`` will say; `conflict` says that the
+    ///     log has been replaced by an older copy or a restored backup: what was made of it must be made anew.
     ///   - handler: Called on no particular thread, one call at a time.
     public init(
         bus: BusThread, log: LogReader, categories: Set<String> = [], after: Int64 = 0,
@@ -109,7 +110,7 @@ public final class LogSubscription: Sendable {
             let before = status.fault
             status.isReading = isReading
             status.fault = failure.flatMap { $0.isRetriable ? nil : $0 }
-            return before == nil ? status.fault : nil
+            return before?.code == status.fault?.code ? nil : status.fault
         }
     }
 

@@ -86,8 +86,9 @@ public final class MapFollower: Sendable {
     /// Whoever feeds the follower itself sets it.
     public var isStale: Bool {
         get {
-            feed.withLock { $0 }?.subscriptions.contains(where: \.isStale)
-                ?? inner.withLock { $0.isStale }
+            fault != nil
+                || feed.withLock { $0 }?.subscriptions.contains(where: \.isStale)
+                    ?? inner.withLock { $0.isStale }
         }
         set { inner.withLock { $0.isStale = newValue } }
     }
@@ -101,8 +102,9 @@ public final class MapFollower: Sendable {
     /// Folds records in, in rising order of global position, and wakes whoever waits for them.
     ///
     /// `position` states that the log holds no further event of ``MapsState/categories`` up to there.
-    /// Records folded before are passed over. An event that does not fit stops the follower for good:
-    /// it keeps the state before it and says why (``fault``).
+    /// Records folded before are passed over. An event that does not fit, or is of a newer build, stops
+    /// the follower for good: it keeps the state before it, says why (``fault``), and everybody who asks
+    /// for a state gets that failure.
     public func ingest(_ records: [RecordedEvent], upTo position: Int64) {
         ingest(records, upTo: position, into: \.state)
     }
@@ -259,10 +261,10 @@ public final class MapFollower: Sendable {
 
     private func ready(_ minSequence: Int64) -> Result<MapsState, Failure> {
         inner.withLock { inner in
+            if let fault = inner.fault { return .failure(fault) }
             if inner.state.sequence >= minSequence { return .success(inner.state) }
             return .failure(
-                inner.fault
-                    ?? Failure(.busy, "\(Self.waiterLimit) callers wait for the log already"))
+                Failure(.busy, "\(Self.waiterLimit) callers wait for the log already"))
         }
     }
 

@@ -39,7 +39,7 @@ public final class Atlas: Sendable {
     /// Throws `Failure`: `notFound` where there is no site, `unreadable`, `corrupt`, `newerVersion`.
     public init(site path: String) throws(Failure) {
         let site = try Site(reading: path)
-        history = Mutex(try MapHistory(reading: SQLiteEventReader(path: site.logFile)))
+        history = Mutex(try MapHistory(reading: WholeLogReader(path: site.logFile)))
         let shelf = DatasetShelf(directory: site.datasetsDirectory)
         remotes = RemoteServices(credentials: site.credentials)
         engine = IdentifyEngine { id throws(Failure) in

@@ -45,6 +45,8 @@ public struct Failure: Error, Hashable, Sendable, Codable, CustomStringConvertib
         public static let conflict = Code(rawValue: "conflict")
         /// Another writer has taken over the streams; whoever gets this must append no more.
         public static let fenced = Code(rawValue: "fenced")
+        /// What was asked for lies in an archive that is not in its place.
+        public static let archived = Code(rawValue: "archived")
         /// An event id that the log holds already, with another content or in another append.
         public static let idReused = Code(rawValue: "idReused")
         /// The request or answer is larger than a stated bound.

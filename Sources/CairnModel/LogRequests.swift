@@ -111,11 +111,15 @@ public struct LogHead: Hashable, Sendable, Codable {
     /// The last global position in each category, so that a reader of one category knows whether it
     /// has everything; absent when the log has more than 100 categories.
     public var categories: [String: Int64]?
+    /// Which log it is: another id means that a backup has been put in its place; absent from a log of
+    /// an older build.
+    public var incarnation: UUID?
 
     /// Makes an answer.
-    public init(head: Int64, categories: [String: Int64]? = nil) {
+    public init(head: Int64, categories: [String: Int64]? = nil, incarnation: UUID? = nil) {
         self.head = head
         self.categories = categories
+        self.incarnation = incarnation
     }
 }
 
@@ -155,6 +159,84 @@ public struct VerifyPage: Hashable, Sendable, Codable {
         self.head = head
         self.chainHash = chainHash
         self.fault = fault
+    }
+}
+
+/// The first part of a log, or what followed on the archive before, as one file that is never
+/// written again.
+public struct LogArchive: Hashable, Sendable, Codable {
+    /// The global position of its first event.
+    public var first: Int64
+    /// The global position of its last event.
+    public var last: Int64
+    /// The file's name in the site's `log/archives`.
+    public var name: String
+    /// The file's size in bytes.
+    public var byteCount: Int64
+    /// The SHA-256 of the file, 64 hexadecimal digits.
+    public var fileHash: String
+
+    /// Makes a description.
+    public init(first: Int64, last: Int64, name: String, byteCount: Int64, fileHash: String) {
+        self.first = first
+        self.last = last
+        self.name = name
+        self.byteCount = byteCount
+        self.fileHash = fileHash
+    }
+}
+
+/// Asks the log to move its first part into an archive; the body of `archive`.
+public struct ArchiveRequest: Hashable, Sendable, Codable {
+    /// Chosen by the asker: the same request again asks how far it is.
+    public var id: UUID
+    /// Events up to this global position, in whole commits; never the newest commit.
+    public var through: Int64
+
+    /// Makes a request.
+    public init(id: UUID, through: Int64) {
+        self.id = id
+        self.through = through
+    }
+}
+
+/// Asks the log to copy its file as it is now; the body of `backup`.
+public struct BackupRequest: Hashable, Sendable, Codable {
+    /// Chosen by the asker: the same request again asks how far it is.
+    public var id: UUID
+    /// The new file's absolute path, on the machine of the log.
+    public var path: String
+
+    /// Makes a request.
+    public init(id: UUID, path: String) {
+        self.id = id
+        self.path = path
+    }
+}
+
+/// How far an archive or a backup is; the answer to `archive` and `backup`.
+public struct UpkeepStatus: Hashable, Sendable, Codable {
+    /// How much of `total` is done, in units that only their ratio gives a meaning.
+    public var done: Int64
+    /// How much there is to do; 0 before that is known.
+    public var total: Int64
+    /// Whether it has ended well; what ended badly is answered as a failure.
+    public var isDone: Bool
+    /// The archive that was made.
+    public var archive: LogArchive?
+    /// The last global position in the backup that was made.
+    public var head: Int64?
+
+    /// Makes a status.
+    public init(
+        done: Int64 = 0, total: Int64 = 0, isDone: Bool = false, archive: LogArchive? = nil,
+        head: Int64? = nil
+    ) {
+        self.done = done
+        self.total = total
+        self.isDone = isDone
+        self.archive = archive
+        self.head = head
     }
 }
 

@@ -9,9 +9,15 @@ extension SQLiteEventReader {
     /// Checks that positions have no gap, batches join, records pass their checksums, streams count
     /// up from 0, time does not go back, and that the hash chain holds.
     public func verify(after: Int64, limit: Int) throws(Failure) -> VerifyPage {
-        let head = try head()
+        let (head, floor) = (try head(), try floor())
         do throws(SQLiteError) {
-            let check = try LogCheck(self, after: after)
+            let check = try LogCheck(self, after: max(after, floor))
+            guard check.checkedThrough >= floor else {
+                let fault = LogFault(
+                    position: floor + 1,
+                    message: "the batch before it, the last archived, is missing")
+                return VerifyPage(checkedThrough: 0, head: head, chainHash: "", fault: fault)
+            }
             let fault = try check.run(self, limit: max(1, limit), head: head)
             return VerifyPage(
                 checkedThrough: check.checkedThrough, head: head,
@@ -30,6 +36,7 @@ private final class LogCheck {
     private var batches: Statement
     private var events: Statement
     private var findPlace: Statement
+    private var findArchived: Statement
     /// The time of the last event checked.
     private var time: Int64
     /// Whether there is a batch at or before `checkedThrough`.
@@ -59,6 +66,9 @@ private final class LogCheck {
             "SELECT \(EventRows.columns) FROM event WHERE position > ?1 ORDER BY position")
         findPlace = try connection.prepare(
             "SELECT position FROM event WHERE stream = ?1 AND stream_position = ?2")
+        findArchived = try connection.prepare(
+            reader.hasFloor
+                ? "SELECT archived FROM stream WHERE number = ?1" : "SELECT 0 WHERE ?1 IS NULL")
         try batches.bind(1, checkedThrough)
         try events.bind(1, checkedThrough)
     }
@@ -137,7 +147,10 @@ private final class LogCheck {
             defer { findPlace.reset() }
             try findPlace.bind(1, stream)
             try findPlace.bind(2, place - 1)
-            return try findPlace.step() && findPlace.integer(0) < position
+            if try findPlace.step() { return findPlace.integer(0) < position }
+            defer { findArchived.reset() }
+            try findArchived.bind(1, stream)
+            return try findArchived.step() && findArchived.integer(0) == place - 1
         } catch {
             throw LogFault(position: position, message: error.description)
         }

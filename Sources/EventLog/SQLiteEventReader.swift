@@ -11,6 +11,8 @@ internal import SQLite
 /// It sees every commit at once and holds no lock between calls. Used by one thread at a time.
 public final class SQLiteEventReader: EventReader {
     let connection: Connection
+    /// Whether the file can say what is no longer in it: version 1 cannot.
+    let hasFloor: Bool
     var eventRows: EventRows
     private var readAll: Statement
     private var readStream: Statement
@@ -21,20 +23,24 @@ public final class SQLiteEventReader: EventReader {
     private var findPlace: Statement
     private var findInCategory: Statement
     private var findHeads: Statement
+    private var findFloor: Statement
+    private var findArchived: Statement
 
     /// Opens a log file for reading; throws `Failure` (`unreadable`, `newerVersion`, `corrupt`).
     public convenience init(path: String) throws(Failure) {
         do {
             let connection = try Connection(path: path, mode: .read)
             try connection.execute("PRAGMA query_only = ON")
-            try SQLiteSchema.check(connection)
-            try self.init(connection: connection)
+            try self.init(connection: connection, version: SQLiteSchema.check(connection))
         } catch {
             throw SQLiteSchema.opening(path, error)
         }
     }
 
-    init(connection: Connection) throws(SQLiteError) {
+    init(
+        connection: Connection, version: Int64 = SQLiteSchema.version
+    ) throws(SQLiteError) {
+        hasFloor = version >= 2
         let select = "SELECT \(EventRows.columns) FROM event "
         self.connection = connection
         eventRows = try EventRows(connection)
@@ -58,7 +64,13 @@ public final class SQLiteEventReader: EventReader {
             "SELECT max(position) FROM event WHERE position <= ?1 AND category = "
                 + "(SELECT number FROM category WHERE name = ?2)")
         findHeads = try connection.prepare(
-            "SELECT name, (SELECT max(position) FROM event WHERE category = number) FROM category")
+            "SELECT name, coalesce((SELECT max(position) FROM event WHERE category = number), "
+                + (hasFloor ? "archived" : "0") + ") FROM category")
+        findFloor = try connection.prepare(
+            hasFloor ? "SELECT max(last) FROM archive" : "SELECT 0")
+        findArchived = try connection.prepare(
+            hasFloor
+                ? "SELECT position FROM archived_event WHERE id = ?1" : "SELECT 0 WHERE ?1 IS NULL")
     }
 
     /// The last global position.
@@ -69,14 +81,34 @@ public final class SQLiteEventReader: EventReader {
         }
     }
 
+    /// The global position up to which events lie in archives, and are no longer read from this file;
+    /// 0 for none.
+    func floor() throws(Failure) -> Int64 {
+        try query { () throws(SQLiteError) in
+            defer { findFloor.reset() }
+            return try findFloor.step() ? findFloor.integer(0) : 0
+        }
+    }
+
+    /// Where an event with this id lies in the archives; nil when none has it.
+    func archivedPosition(of id: UUID) throws(Failure) -> Int64? {
+        try query { () throws(SQLiteError) in
+            defer { findArchived.reset() }
+            try findArchived.bind(1, id.bytes)
+            return try findArchived.step() ? findArchived.integer(0) : nil
+        }
+    }
+
     /// The stream's last position; nil when it has no event.
     public func lastPosition(of stream: StreamName) throws(Failure) -> Int64? {
-        try query { () throws(SQLiteError) in
+        let inFile: Int64? = try query { () throws(SQLiteError) in
             defer { findLast.reset() }
             try findLast.bind(1, stream.rawValue)
             guard try findLast.step(), !findLast.isNull(0) else { return nil }
             return findLast.integer(0)
         }
+        if let inFile { return inFile }
+        return try archivedPosition(of: stream.rawValue)
     }
 
     /// The category's last event at or before `position`.
@@ -231,14 +263,12 @@ public final class SQLiteEventReader: EventReader {
         do { return try statement.step() } catch { throw Failure(log: error) }
     }
 
-    private func query<Value>(
+    func query<Value>(
         _ body: () throws(SQLiteError) -> Value
     ) throws(Failure) -> Value {
         do { return try body() } catch { throw Failure(log: error) }
     }
 }
-
-extension SQLiteEventReader: CommittedLog {}
 
 /// Events read at once and not looked into.
 public struct CanonicalSlice: Hashable, Sendable {

@@ -2,7 +2,7 @@
 // Part of Cairn.
 
 public import CairnModel
-internal import FoundationEssentials
+public import FoundationEssentials
 internal import Platform
 internal import SQLite
 
@@ -13,7 +13,7 @@ internal import SQLite
 /// on the disk; used by one thread at a time. `Docs/event-log-format.md` describes the file.
 public final class SQLiteEventStore: EventStore {
     let connection: Connection
-    private let reader: SQLiteEventReader
+    private let reader: WholeLogReader
     private let lock: FileLock
     private let clock: () -> Timestamp
     private let path: String
@@ -25,6 +25,10 @@ public final class SQLiteEventStore: EventStore {
     private var numbers: NumberTable
     private var writers: Writers
     private var bytesSinceCheckpoint = 0
+    /// Whether the file may still hold events that are in an archive.
+    private var isEvicting: Bool
+    /// The id that the log has had since its beginning or its last restore.
+    public let incarnation: UUID
 
     /// Opens the log, making it when the file is missing.
     ///
@@ -46,7 +50,10 @@ public final class SQLiteEventStore: EventStore {
         }
         try SQLiteSchema.prepare(connection)
         do {
-            reader = try SQLiteEventReader(connection: connection)
+            reader = WholeLogReader(
+                live: try SQLiteEventReader(connection: connection), path: path)
+            isEvicting = try Self.isEvictionDue(connection)
+            incarnation = try Self.incarnation(connection)
             insertEvent = try connection.prepare(
                 """
                 INSERT INTO event (position, stream, stream_position, category, recorded_at, id, \
@@ -77,7 +84,7 @@ public final class SQLiteEventStore: EventStore {
             "'\(folder)' lies on a network file system; an event log must lie on a local disk")
     }
 
-    private static func lock(_ path: String) throws(Failure) -> FileLock {
+    static func lock(_ path: String) throws(Failure) -> FileLock {
         let lock: FileLock?
         do {
             lock = try FileLock.tryAcquire(path + ".lock")
@@ -198,6 +205,49 @@ public final class SQLiteEventStore: EventStore {
         }
         writers.keep(claim)
         return claim
+    }
+
+    // MARK: Archives
+
+    /// Makes an archive the place of its events: from now on they are read from there.
+    ///
+    /// Durable when it returns; `evict` then frees their room. Throws `conflict` when the archive does
+    /// not begin where the log's file does.
+    public func adopt(_ archive: LogArchive) throws(Failure) {
+        let floor = try reader.floor()
+        if floor >= archive.last, try reader.live.archives().contains(archive) { return }
+        guard archive.first == floor + 1, archive.last < committedHead else {
+            throw Failure(
+                .conflict,
+                "the archive '\(archive.name)' holds \(archive.first) to \(archive.last), but the "
+                    + "log's file begins at \(floor + 1) and must keep something of what it holds up "
+                    + "to \(committedHead)")
+        }
+        do {
+            try connection.transaction { () throws(SQLiteError) in
+                try Self.store(archive, in: connection)
+            }
+        } catch {
+            throw Failure(log: error)
+        }
+        isEvicting = true
+    }
+
+    /// Removes up to `limit` events from the file that are in an archive; whether there are more.
+    ///
+    /// Killed between two calls, it goes on after the next start. The room is used for new events.
+    public func evict(limit: Int) throws(Failure) -> Bool {
+        guard isEvicting else { return false }
+        let floor = try reader.floor()
+        do {
+            isEvicting = try connection.transaction { () throws(SQLiteError) in
+                try Self.evict(through: floor, limit: limit, from: connection)
+            }
+        } catch {
+            throw Failure(log: error)
+        }
+        bytesSinceCheckpoint += limit * 500
+        return isEvicting
     }
 
     // MARK: Checkpoints

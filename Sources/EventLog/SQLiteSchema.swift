@@ -107,14 +107,35 @@ enum SQLiteSchema {
             }
             try connection.execute(writerSettings)
             guard found < version else { return }
-            try connection.transaction { () throws(SQLiteError) in
-                if isEmpty { try connection.execute(tables) }
-                try connection.execute(additionsOfVersion2)
-                try connection.execute("PRAGMA application_id = \(applicationID)")
-                try connection.execute("PRAGMA user_version = \(version)")
-            }
+            try make(connection, from: found)
         } catch {
             throw opening(path, error)
+        }
+    }
+
+    /// Makes the log another one than that it was copied from: a new incarnation, in which whoever
+    /// wrote before is fenced.
+    static func beginIncarnation(_ connection: Connection) throws(SQLiteError) {
+        let head = "(SELECT coalesce(max(position), 0) FROM event)"
+        try connection.transaction { () throws(SQLiteError) in
+            try connection.execute(
+                """
+                INSERT INTO incarnation (number, id, after)
+                SELECT max(number) + 1, randomblob(16), \(head) FROM incarnation;
+                INSERT INTO writer (category, epoch, instance, holder, after)
+                SELECT category, max(epoch) + 1, randomblob(16), 'a restore', \(head)
+                FROM writer GROUP BY category;
+                """)
+        }
+    }
+
+    /// Makes the tables that a file of an older version, or an empty one (0), lacks.
+    static func make(_ connection: Connection, from found: Int64 = 0) throws(SQLiteError) {
+        try connection.transaction { () throws(SQLiteError) in
+            if found < 1 { try connection.execute(tables) }
+            if found < 2 { try connection.execute(additionsOfVersion2) }
+            try connection.execute("PRAGMA application_id = \(applicationID)")
+            try connection.execute("PRAGMA user_version = \(version)")
         }
     }
 

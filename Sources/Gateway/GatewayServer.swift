@@ -244,6 +244,7 @@ private struct GatewayResponder: HTTPResponder {
         headers[.contentType] = answer.contentType
         headers[.cacheControl] = "no-store"
         if let sequence = answer.sequence { headers[Self.sequenceHeader] = String(sequence) }
+        if answer.isStale { headers[Self.staleHeader] = "true" }
         let whole = Response(
             status: .init(code: answer.status), headers: headers,
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
@@ -258,4 +259,5 @@ private struct GatewayResponder: HTTPResponder {
     ]
 
     private static let sequenceHeader = HTTPField.Name("X-Cairn-Sequence") ?? .eTag
+    private static let staleHeader = HTTPField.Name("X-Cairn-Stale") ?? .eTag
 }

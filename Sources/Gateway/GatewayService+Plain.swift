@@ -65,6 +65,7 @@ struct IdentifyExchange: Sendable {
     func response(to answer: IdentifyAnswer) -> GatewayResponse {
         let body = IdentifyResource.body(
             answer, returnGeometry: request.returnGeometry, isTyped: isTyped)
-        return GatewayResponse(body: body, sequence: answer.sequence)
+        return GatewayResponse(
+            body: body, sequence: answer.sequence, isStale: answer.isStale)
     }
 }

@@ -28,6 +28,9 @@ struct GatewayResponse: Sendable {
     var changes: (any GatewayChanges)?
     /// The sequence number that the answer knows, for the header `X-Cairn-Sequence`.
     var sequence: Int64?
+    /// Whether the log was out of reach, so that the maps may have changed since, for the header
+    /// `X-Cairn-Stale`.
+    var isStale = false
 }
 
 /// Answers requests without knowing HTTP: path and parameters in, bytes out.

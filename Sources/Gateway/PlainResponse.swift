@@ -31,6 +31,7 @@ struct PlainResponse {
             buffer.writeStaticString("\r\nx-cairn-sequence: ")
             buffer.writeString(String(sequence))
         }
+        if response.isStale { buffer.writeStaticString("\r\nx-cairn-stale: true") }
         buffer.writeStaticString("\r\ncontent-length: ")
         buffer.writeString(String(response.body.count))
         buffer.writeStaticString("\r\n\r\n")

@@ -30,7 +30,7 @@ final class LogReaders: Sendable {
 
     init(path: String, logger: Logger) throws(Failure) {
         for number in 0..<Self.threadCount {
-            let reader = Mutex(try SQLiteEventReader(path: path))
+            let reader = Mutex(try WholeLogReader(path: path))
             do {
                 let thread = try PinnedThread(name: "log-reader-\(number)") { [queue] in
                     while let task = queue.pop() {
@@ -65,7 +65,7 @@ final class LogReaders: Sendable {
         }
     }
 
-    private static func answer(_ task: Task, from reader: SQLiteEventReader, logger: Logger) {
+    private static func answer(_ task: Task, from reader: WholeLogReader, logger: Logger) {
         let request = task.request
         if let deadline = request.deadline, deadline < .now {
             return request.reply(failure: Failure(.timedOut, "the read waited too long"))
@@ -89,7 +89,7 @@ final class LogReaders: Sendable {
                     encoding: try reader.verify(after: asked.after, limit: asked.limit))
             }
         } catch {
-            if error.code != .invalidParameter {
+            if error.code != .invalidParameter, error.code != .archived {
                 logger.error("read failed", metadata: ["reason": "\(error)"])
             }
             request.reply(failure: error)
@@ -97,7 +97,7 @@ final class LogReaders: Sendable {
     }
 
     private static func page(
-        _ asked: ReadRequest, from reader: SQLiteEventReader
+        _ asked: ReadRequest, from reader: WholeLogReader
     ) throws(Failure) -> ReadPage {
         try check("limit", asked.limit, upTo: pageCapacity)
         try check("after", asked.after)
@@ -112,7 +112,7 @@ final class LogReaders: Sendable {
 
     /// The same in the fixed layout, without a look into any event.
     private static func canonicalPage(
-        _ asked: ReadRequest, from reader: SQLiteEventReader
+        _ asked: ReadRequest, from reader: WholeLogReader
     ) throws(Failure) -> Data {
         try check("limit", asked.limit, upTo: pageCapacity)
         try check("after", asked.after)

@@ -20,6 +20,7 @@ public final class LogService: Sendable {
     private let writer: LogWriter
     private let readers: LogReaders
     private let tail: LogTail
+    private let upkeep: LogUpkeep
     private let logger: Logger
 
     /// Opens the site's log and begins to serve.
@@ -38,18 +39,26 @@ public final class LogService: Sendable {
                 "file": "\(site.logFile)",
             ])
         self.logger = logger
+        let (incarnation, failpoints) = (store.incarnation, Failpoints())
         readers = try LogReaders(path: site.logFile, logger: logger)
-        tail = try LogTail(bus: bus, head: LogHead(head: head, categories: categories))
-        writer = try LogWriter(store, tail: tail, logger: logger)
-        let (writer, readers, tail) = (writer, readers, tail)
+        tail = try LogTail(
+            bus: bus,
+            head: LogHead(head: head, categories: categories, incarnation: incarnation))
+        writer = try LogWriter(store, tail: tail, logger: logger, failpoints: failpoints)
+        upkeep = LogUpkeep(
+            path: site.logFile, writer: writer, logger: logger, failpoints: failpoints)
+        // What an end in the middle of an archive has left.
+        _ = try upkeep.ask(UUID(), .evict)
+        let (writer, readers, tail, upkeep) = (writer, readers, tail, upkeep)
         try bus.bindRouter(.logRequests) { request in
-            Self.dispatch(request, writer, readers, tail)
+            Self.dispatch(request, writer, readers, tail, upkeep)
         }
     }
 
     /// On the bus thread: hands a request to the thread that does it.
     private static func dispatch(
-        _ request: IncomingRequest, _ writer: LogWriter, _ readers: LogReaders, _ tail: LogTail
+        _ request: IncomingRequest, _ writer: LogWriter, _ readers: LogReaders, _ tail: LogTail,
+        _ upkeep: LogUpkeep
     ) {
         do throws(Failure) {
             switch try request.metadata().operation {
@@ -58,11 +67,18 @@ public final class LogService: Sendable {
             case "read": try readers.enqueue(.read, request)
             case "verify": try readers.enqueue(.verify, request)
             case "head": request.reply(encoding: tail.head)
+            case "archive":
+                let asked = try request.message.decode(ArchiveRequest.self)
+                request.reply(
+                    encoding: try upkeep.ask(asked.id, .archive(through: asked.through)))
+            case "backup":
+                let asked = try request.message.decode(BackupRequest.self)
+                request.reply(encoding: try upkeep.ask(asked.id, .backup(path: asked.path)))
             case let other:
                 throw Failure(
                     .notFound,
-                    "the log has no operation '\(other.prefix(40))'; it has append, claim, read, head "
-                        + "and verify")
+                    "the log has no operation '\(other.prefix(40))'; it has append, claim, read, head, "
+                        + "verify, archive and backup")
             }
         } catch {
             request.reply(failure: error)
@@ -74,6 +90,7 @@ public final class LogService: Sendable {
     ///
     /// Blocks until that is done; stop the bus afterwards, so that the answers still go out.
     public func stop() {
+        upkeep.stop()
         readers.stop()
         writer.stop()
         tail.stop()

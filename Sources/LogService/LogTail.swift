@@ -89,7 +89,8 @@ final class LogTail: Sendable {
     }
 
     private static func bounded(_ head: LogHead) -> LogHead {
-        (head.categories?.count ?? 0) > categoryBound ? LogHead(head: head.head) : head
+        (head.categories?.count ?? 0) > categoryBound
+            ? LogHead(head: head.head, incarnation: head.incarnation) : head
     }
 
     func stop() { timer.withLock { $0 }?.cancel() }

@@ -33,9 +33,12 @@ final class LogWriter: Sendable {
     private let tail: LogTail
     private let logger: Logger
     private let thread = Mutex<PinnedThread?>(nil)
-    private let failpoints = Failpoints()
+    private let failpoints: Failpoints
 
-    init(_ store: sending SQLiteEventStore, tail: LogTail, logger: Logger) throws(Failure) {
+    init(
+        _ store: sending SQLiteEventStore, tail: LogTail, logger: Logger, failpoints: Failpoints
+    ) throws(Failure) {
+        self.failpoints = failpoints
         self.store = Mutex(store)
         self.tail = tail
         self.logger = logger
@@ -102,6 +105,22 @@ final class LogWriter: Sendable {
                 commit(group.map(\.request))
             }
             if queue.count == 0 { checkpointIfDue() }
+        }
+    }
+
+    /// Makes an archive the place of its events; any thread.
+    func adopt(_ archive: LogArchive) throws(Failure) {
+        try store.withLock { store throws(Failure) in try store?.adopt(archive) }
+    }
+
+    /// Removes some events that are in an archive; whether there are more.
+    ///
+    /// Any thread; appends wait meanwhile, some milliseconds.
+    func evict() throws(Failure) -> Bool {
+        try store.withLock { store throws(Failure) in
+            guard let store else { return false }
+            defer { try? store.checkpointIfDue() }
+            return try store.evict(limit: 500)
         }
     }
 

@@ -73,5 +73,10 @@ public struct FileLock: ~Copyable, Sendable {
         if removingFile { unsafe _ = unlink(path) }
     }
 
-    deinit { Glibc.close(descriptor) }
+    deinit {
+        // A child that has just been forked holds the descriptor too, until its program begins: to
+        // close it here would not give the lock back.
+        flock(descriptor, LOCK_UN)
+        Glibc.close(descriptor)
+    }
 }

@@ -102,6 +102,17 @@ public struct StagedFile: ~Copyable {
         return true
     }
 
+    /// Makes a file durable that another writer has written and closed, and gives it its name, on the
+    /// same file system; a file of that name is replaced.
+    public static func publish(_ staged: String, as path: String) throws(PlatformError) {
+        try sync(staged)
+        guard unsafe rename(staged, path) == 0 else {
+            throw PlatformError(operation: "rename", subject: path)
+        }
+        let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        try syncDirectory(directory.isEmpty ? "/" : directory)
+    }
+
     /// Makes the bytes of a file durable that another writer has written and closed.
     public static func sync(_ path: String) throws(PlatformError) {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC)

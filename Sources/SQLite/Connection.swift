@@ -33,7 +33,8 @@ public final class Connection {
             case .write: SQLITE_OPEN_READWRITE
             case .read: SQLITE_OPEN_READONLY
             }
-        let flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        // URI: so that `attachReadOnly` can say so; a path begins with `/` or `.`, never with `file:`.
+        let flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_URI
         var opened: OpaquePointer?
         let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
         guard code == SQLITE_OK, let opened = unsafe opened else {
@@ -55,6 +56,21 @@ public final class Connection {
     /// Runs statements separated by `;`, ignoring rows.
     public func execute(_ sql: String) throws(SQLiteError) {
         try check(unsafe sqlite3_exec(handle, sql, nil, nil, nil), "execute")
+    }
+
+    /// Makes another database file readable under a schema name, never writable.
+    public func attachReadOnly(_ path: String, as name: String) throws(SQLiteError) {
+        let uri = path.reduce(into: "file:") { uri, character in
+            switch character {
+            case "%": uri += "%25"
+            case "?": uri += "%3f"
+            case "#": uri += "%23"
+            default: uri.append(character)
+            }
+        }
+        var attach = try prepare("ATTACH ?1 AS \(name)")
+        try attach.bind(1, uri + "?mode=ro")
+        try attach.run()
     }
 
     /// The integer in the first column of the only row; nil when there is no row or it holds NULL.

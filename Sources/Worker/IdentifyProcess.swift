@@ -23,9 +23,13 @@ public enum IdentifyProcess {
         let log = try LogReader(bus: daemon.bus)
         let follower = MapFollower()
         let subscription = try LogSubscription(
-            bus: daemon.bus, log: log, categories: ["map"]
+            bus: daemon.bus, log: log,
+            categories: ["map"],
+            onFault: { if $0.code == .conflict { daemon.requestShutdown(because: $0) } }
         ) { events, position in
             follower.ingest(events, upTo: position)
+            // It must not go on answering from what it knew before.
+            if let fault = follower.fault { daemon.requestShutdown(because: fault) }
         }
         defer { subscription.cancel() }
         do {

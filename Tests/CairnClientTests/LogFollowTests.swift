@@ -21,8 +21,11 @@ private final class SimulatedLog: Sendable {
         var position: Int64
         var fault: Failure?
         var isReading = true
-        /// Nothing is lost, late or busy any more.
+        /// Nothing is lost, late, busy or killed any more.
         var isQuiet = false
+        /// Whether the follower's process has been killed: nothing it still does counts.
+        var isDead = false
+        var deathCount = 0
     }
 
     static let categories = ["map", "job", "locator"]
@@ -35,10 +38,17 @@ private final class SimulatedLog: Sendable {
     var outside: LogFollow.Outside {
         LogFollow.Outside(
             read: { [self] request throws(Failure) in
-                try state.withLock { state throws(Failure) in try state.page(request) }
+                try state.withLock { state throws(Failure) in
+                    guard !state.dies() else { throw Failure(.unavailable, "killed") }
+                    let page = try state.page(request)
+                    guard !state.dies() else { throw Failure(.unavailable, "killed") }
+                    return page
+                }
             },
             handOn: { [self] events, position in
                 state.withLock { state in
+                    guard !state.dies() else { return }
+                    defer { _ = state.dies() }
                     #expect(position >= state.position)
                     #expect(events.allSatisfy { $0.globalPosition <= position })
                     state.handled += events
@@ -51,13 +61,22 @@ private final class SimulatedLog: Sendable {
                     state.fault = fault
                 }
             },
-            pause: { _ in true })
+            pause: { [self] _ in state.withLock { !$0.isDead } })
     }
 }
 
 extension SimulatedLog.State {
     mutating func chance(_ percent: Int) -> Bool {
         !isQuiet && Int.random(in: 0..<100, using: &random) < percent
+    }
+
+    /// Whether the follower's process has ended; now and then it does, here.
+    mutating func dies() -> Bool {
+        if !isDead, chance(1) {
+            isDead = true
+            deathCount += 1
+        }
+        return isDead
     }
 
     /// Answers a read: sometimes busy, of any size, while the log grows.
@@ -146,39 +165,44 @@ extension SimulatedLog.State {
 }
 
 @Suite struct LogFollowTests {
+    /// Seeds for each of the sixteen cases: 40, or as many as `CAIRN_SEEDS` says, 625 for ten thousand.
+    static let seedCount =
+        ProcessInfo.processInfo.environment["CAIRN_SEEDS"].flatMap { UInt64($0) } ?? 40
+
     @Test(
         arguments: [[], ["map"], ["job"], ["map", "locator"]] as [Set<String>],
-        [0, 400, 800, 1_200] as [UInt64])
+        [0, 10_000, 20_000, 30_000] as [UInt64])
     func `whatever is lost, doubled, late or killed, each event is handled once and in order`(
         categories: Set<String>, firstSeed: UInt64
     ) async throws {
-        for seed in firstSeed..<firstSeed + 40 {
+        var deathCount = 0
+        for seed in firstSeed..<firstSeed + Self.seedCount {
             let start = Int64(seed % 3 == 0 ? 0 : seed % 20)
             let world = SimulatedLog(seed: seed, start: start)
             for _ in 0..<12 { world.state.withLock { $0.append() } }
-            var follow = LogFollow(
-                categories: categories, after: start, outside: world.outside)
-            #expect(await follow.catchUp())
+            var follow = await Self.restarted(categories, in: world)
 
             for _ in 0..<60 {
-                let (messages, isKilled) = world.state.withLock { state in
+                let messages = world.state.withLock { state in
                     if state.chance(60) { state.append() }
                     if state.chance(25) { state.publishHead() }
-                    let isKilled = state.chance(4)
-                    if isKilled { state.network = [] }
-                    return (state.deliver(categories), isKilled)
+                    return state.deliver(categories)
                 }
-                if isKilled {
-                    // All that a killed process keeps is the position of what it handled.
-                    let kept = world.state.withLock { $0.position }
-                    follow = LogFollow(categories: categories, after: kept, outside: world.outside)
-                    #expect(await follow.catchUp())
+                if !messages.isEmpty {
+                    let goesOn = await follow.handle(messages)
+                    #expect(goesOn || world.state.withLock { $0.isDead }, "seed \(seed)")
                 }
-                if !messages.isEmpty { #expect(await follow.handle(messages)) }
+                if world.state.withLock({ $0.isDead }) {
+                    follow = await Self.restarted(categories, in: world)
+                }
             }
             // One head message that gets through is all it takes to find what is still missing.
-            let last = world.state.withLock { $0.lastHead }
-            #expect(await follow.handle([last]))
+            let last = world.state.withLock { state in
+                state.isQuiet = true
+                return state.lastHead
+            }
+            #expect(await follow.handle([last]), "seed \(seed)")
+            deathCount += world.state.withLock { $0.deathCount }
 
             world.state.withLock { state in
                 let wanted = state.log.filter { record in
@@ -190,6 +214,44 @@ extension SimulatedLog.State {
                 #expect(!state.isReading && state.fault == nil)
             }
         }
+        #expect(deathCount > Int(Self.seedCount) / 10, "too few deaths: \(deathCount)")
+    }
+
+    /// A follower as a new process makes it, which may be killed in turn while it catches up.
+    ///
+    /// All that a killed one keeps is the position of what it handled.
+    private static func restarted(
+        _ categories: Set<String>, in world: SimulatedLog
+    ) async -> LogFollow {
+        while true {
+            let kept = world.state.withLock { state in
+                state.isDead = false
+                state.network = []
+                return state.position
+            }
+            var follow = LogFollow(categories: categories, after: kept, outside: world.outside)
+            if await follow.catchUp(), !world.state.withLock({ $0.isDead }) { return follow }
+        }
+    }
+
+    @Test func `another incarnation of the log stops the follower, if as long`() async throws {
+        let (first, second) = (UUID(), UUID())
+        let faults = Mutex<[Failure]>([])
+        let outside = LogFollow.Outside(
+            read: { _ in ReadPage(events: [], through: 7, head: 7) }, handOn: { _, _ in },
+            report: { _, fault in faults.withLock { $0 += fault.map { [$0] } ?? [] } },
+            pause: { _ in true })
+        var follow = LogFollow(categories: [], after: 0, outside: outside)
+        func head(_ incarnation: UUID) throws -> Message {
+            Message(
+                header: MessageHeader(kind: .head),
+                payload: try CairnJSON.encode(LogHead(head: 7, incarnation: incarnation)))
+        }
+
+        #expect(await follow.catchUp())
+        #expect(try await follow.handle([head(first)]))
+        #expect(try await follow.handle([head(second)]) == false)
+        #expect(faults.withLock { $0.map(\.code) } == [.conflict])
     }
 
     @Test func `a log that was replaced by an older copy stops the follower loudly`() async {

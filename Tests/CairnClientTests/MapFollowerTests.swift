@@ -124,6 +124,35 @@ private struct SmallLog {
         await #expect(throws: Failure.self) { try await waiting.value }
         #expect(follower.fault?.code == .corrupt)
         #expect(follower.current.sequence == 2)
+        // Nobody is given the maps of before as if they were those of now.
+        #expect(follower.isStale)
+        await #expect(throws: Failure.self) { try await follower.snapshot() }
+    }
+
+    @Test func `an event of a newer build stops the follower and says so`() async throws {
+        let log = try SmallLog()
+        let follower = MapFollower()
+        follower.ingest(log.subscribed, upTo: log.head)
+        let stream = try #require(log.subscribed.first { $0.stream.category == "map" }).stream
+        let last = try #require(log.subscribed.last { $0.stream == stream })
+        var newer = last.event
+        (newer.id, newer.schema) = (UUID(), 9_999)
+
+        follower.ingest(
+            [
+                RecordedEvent(
+                    globalPosition: log.head + 1, stream: stream,
+                    streamPosition: last.streamPosition + 1, recordedAt: last.recordedAt,
+                    event: newer)
+            ], upTo: log.head + 1)
+
+        #expect(follower.fault?.code == .newerVersion)
+        #expect(follower.fault?.message.contains("9999") == true)
+        await #expect {
+            _ = try await follower.snapshot()
+        } throws: {
+            ($0 as? Failure)?.code == .newerVersion
+        }
     }
 
     @Test func `the maps of any past moment are those folded up to it`() async throws {

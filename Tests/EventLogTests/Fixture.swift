@@ -26,7 +26,12 @@ final class TestClock {
 
 /// A store under test, which can be closed and opened again if it lies in a file.
 final class StoreUnderTest {
-    enum Kind: String, CaseIterable, Sendable { case memory, sqlite }
+    enum Kind: String, CaseIterable, Sendable {
+        case memory, sqlite
+        /// The log in a file, of which everything that may be is archived whenever it is closed, in
+        /// part only just before.
+        case archived
+    }
 
     let scratch: Scratch
     let clock = TestClock()
@@ -39,15 +44,26 @@ final class StoreUnderTest {
         let clock = clock
         switch kind {
         case .memory: store = InMemoryEventStore { clock.read() }
-        case .sqlite: store = try SQLiteEventStore(path: scratch.file) { clock.read() }
+        case .sqlite, .archived: store = try SQLiteEventStore(path: scratch.file) { clock.read() }
         }
+    }
+
+    /// Archives all but the newest commit; its events may stay in the file for a while.
+    func archive() throws {
+        guard let store = store as? SQLiteEventStore, let head = try? store.head() else { return }
+        let writer = ArchiveWriter(log: scratch.file)
+        // The newest commit stays; where there is no other, there is nothing to archive.
+        guard let archive = try? writer.write(through: head) else { return }
+        try store.adopt(archive)
+        _ = try store.evict(limit: Int(head % 5))
     }
 
     /// Ends the process, so to speak.
     func reopen() throws {
-        guard kind == .sqlite else { return }
-        store = InMemoryEventStore { Timestamp(microseconds: 0) }
+        guard kind != .memory else { return }
         let clock = clock
+        if kind == .archived { try archive() }
+        store = InMemoryEventStore { Timestamp(microseconds: 0) }
         store = try SQLiteEventStore(path: scratch.file) { clock.read() }
     }
 }

@@ -22,10 +22,9 @@ import Testing
         try files.start("cairn-logd")
     }
 
-    /// Stops a process, takes its locks away as another machine or a careless operator would, and
-    /// starts its successor; returns when that serves `endpoint`.
-    private func replace(_ name: String, _ zombie: Int32, serving endpoint: String) async throws {
-        files.signal(zombie, SIGSTOP)
+    /// Takes away the locks of a process that stands still, as a careless operator would, and starts
+    /// its successor; returns when that serves `endpoint`.
+    private func replace(_ name: String, serving endpoint: String) async throws {
         let socket = site.runDirectory + "/" + endpoint
         let old = inode(socket)
         #expect(old != nil)
@@ -72,9 +71,9 @@ import Testing
         _ = try await client.command(map: world, .createMap)
         _ = try await ask(try MapName(parsing: "Early"))
 
-        files.signal(zombie, SIGSTOP)
+        files.freeze(zombie)
         let asked = Task { try await ask(ghost) }
-        try await replace("cairn-mapstate", zombie, serving: "map.req")
+        try await replace("cairn-mapstate", serving: "map.req")
         let other = try CairnClient(site: site, patience: .seconds(60))
         defer { other.close() }
         _ = try await other.command(map: try MapName(parsing: "Late"), .createMap)
@@ -107,10 +106,10 @@ import Testing
         _ = try await client.submit(submission())
         let late = submission()
 
-        files.signal(zombie, SIGSTOP)
+        files.freeze(zombie)
         let client = client
         let submitted = Task { try await client.submit(late) }
-        try await replace("cairn-supervisor", zombie, serving: "sup.req")
+        try await replace("cairn-supervisor", serving: "sup.req")
         let other = try CairnClient(site: site, patience: .seconds(60))
         defer { other.close() }
         _ = try await other.submit(submission())

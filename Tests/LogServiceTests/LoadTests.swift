@@ -54,37 +54,50 @@ import Testing
         #expect(try await client.log.head().head == 60)
     }
 
-    @Test func `fast, slow and late subscribers end with every event, and the log stays small`()
+    /// Events of the flood: 20,000, or as many as `CAIRN_FLOOD` says, 200,000 for the long form.
+    private static let floodCount =
+        ProcessInfo.processInfo.environment["CAIRN_FLOOD"].flatMap { Int($0) } ?? 20_000
+
+    @Test func `fast, slow, late and frozen subscribers get every event while the log stays small`()
         async throws
     {
+        let rounds = Self.floodCount / 100
         let logd = try LogdProcess(scratch.site)
         let writer = try LogClient(scratch.site)
-        let readers = try (0..<3).map { _ in try LogClient(scratch.site) }
-        let handled = (0..<3).map { _ in Handled() }
+        let readers = try (0..<4).map { _ in try LogClient(scratch.site) }
+        let handled = (0..<4).map { _ in Handled() }
         var subscriptions: [LogSubscription] = []
-        func subscribe(_ number: Int, pause: Duration? = nil) throws {
+        func subscribe(
+            _ number: Int, pause: @escaping @Sendable () async -> Void = {}
+        ) throws {
             let (reader, target) = (readers[number], handled[number])
             subscriptions.append(
                 try LogSubscription(bus: reader.bus, log: reader.log) { events, upTo in
-                    if let pause { try? await Task.sleep(for: pause) }
+                    await pause()
                     target.take(events, upTo: upTo)
                 })
         }
+        let thaw = AsyncStream.makeStream(of: Never.self)
         try subscribe(0)
-        try subscribe(1, pause: .milliseconds(100))
+        try subscribe(1) { try? await Task.sleep(for: .milliseconds(100)) }
+        // It takes what comes first, and stands still until the flood is over.
+        try subscribe(3) { for await _ in thaw.stream {} }
         var before = 0
-        for round in 0..<200 {
+        for round in 0..<rounds {
             try await writer.log.append(
                 (0..<100).map { newEvent("\(round).\($0)") }, to: try stream("job-\(round % 7)"),
                 expected: .any, timeout: .seconds(30))
-            if round == 50 { before = try memory(of: logd) }
-            if round == 100 { try subscribe(2) }
+            if round == rounds / 4 { before = try memory(of: logd) }
+            if round == rounds / 2 { try subscribe(2) }
         }
         let after = try memory(of: logd)
+        #expect(handled[3].position == 0)
+        thaw.continuation.finish()
 
+        let last = Int64(rounds * 100)
         for target in handled {
-            #expect(await target.reached(20_000))
-            let isWhole = target.events.map(\.globalPosition) == Array(1...20_000)
+            #expect(await target.reached(last))
+            let isWhole = target.events.map(\.globalPosition) == Array(1...last)
             #expect(isWhole)
         }
         #expect(after < before + 48 << 20, "\(before >> 20) MiB, then \(after >> 20) MiB")

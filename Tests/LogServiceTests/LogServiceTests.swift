@@ -37,9 +37,9 @@ import Testing
             try await client.log.events(stream: map).map(\.streamPosition) == [0, 1])
         #expect(
             try await client.log.events(category: "job", after: 0, limit: 9).map(\.stream) == [job])
-        #expect(
-            try await client.log.head()
-                == LogHead(head: 3, categories: ["map": 2, "job": 3]))
+        let head = try await client.log.head()
+        #expect(head.head == 3 && head.categories == ["map": 2, "job": 3])
+        #expect(head.incarnation != nil)
         running.stop()
     }
 

@@ -68,6 +68,24 @@ public final class TestSite: Sendable {
         Glibc.kill(processID, number)
     }
 
+    /// Stops a process with SIGSTOP and waits until each of its threads stands still, so that nothing
+    /// sent to it from now on is seen before SIGCONT.
+    public func freeze(_ processID: Int32) {
+        signal(processID, SIGSTOP)
+        let folder = "/proc/\(processID)/task"
+        func stands(_ thread: String) -> Bool {
+            let bytes = FileManager.default.contents(atPath: "\(folder)/\(thread)/stat") ?? Data()
+            // "123 (name) T …"; a thread that has ended has no file.
+            let rest = String(decoding: bytes, as: UTF8.self).split(separator: ")").last ?? ""
+            return bytes.isEmpty || rest.hasPrefix(" T") || rest.hasPrefix(" t")
+        }
+        while let threads = try? FileManager.default.contentsOfDirectory(atPath: folder),
+            !threads.allSatisfy(stands)
+        {
+            usleep(1_000)
+        }
+    }
+
     /// Kills a process and waits until it is gone.
     public func kill(_ processID: Int32) {
         guard let process = running.withLock({ $0.removeValue(forKey: processID) }) else { return }

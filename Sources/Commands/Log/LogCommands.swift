@@ -10,9 +10,10 @@ internal import Terminal
 
 struct LogCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "log", abstract: "Read and check the event log.",
+        commandName: "log", abstract: "Read, check, archive, back up and restore the event log.",
         subcommands: [
             LogTail.self, LogShow.self, LogVerify.self, LogHeadCommand.self,
+            LogArchiveCommand.self, LogBackupCommand.self, LogRestore.self,
             LogStateHash.self, LogDiff.self,
         ])
 }
@@ -128,14 +129,31 @@ struct LogShow: SiteCommand {
 struct LogVerify: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Check every event's bytes against the log's hashes.",
-        discussion: "Exits 1 at the first fault. JSON: one line with checkedThrough, head, fault.")
+        discussion: """
+            Archives are checked like the log's own file, and that each goes on where the one before \
+            it ends. Exits 1 at the first fault. JSON: one line with checkedThrough, head, fault.
+            """)
 
     @OptionGroup var common: CommonOptions
+    @Option(help: "Start after this sequence number, as where an archive was put away.")
+    var after: Int64 = 0
+    @Option(help: "Check about so many events a second, 1000 or more; as fast as can be otherwise.")
+    var pace: Int?
+
+    func validate() throws {
+        guard after >= 0 else { throw ValidationError("--after takes 0 or more.") }
+        guard pace ?? 1_000 >= 1_000 else { throw ValidationError("--pace takes 1000 or more.") }
+    }
 
     func perform(_ session: Session) async throws {
-        var position: Int64 = 0
+        var position = after
+        let limit = pace.map { min($0 / 10, 10_000) } ?? 10_000
         while true {
-            let page = try await session.log().verify(after: position)
+            let page = try await session.log().verify(after: position, limit: limit)
+            if let pace {
+                let checked = max(0, page.checkedThrough - position)
+                try await Task.sleep(for: .seconds(Double(checked) / Double(pace)))
+            }
             let isEnd =
                 page.fault != nil || page.checkedThrough >= page.head
                 || page.checkedThrough <= position
@@ -147,7 +165,8 @@ struct LogVerify: SiteCommand {
             }
             if !session.output.isJSON {
                 try session.output.line(
-                    "\(position) events are intact, chain hash \(page.chainHash)")
+                    (after > 0 ? "events \(after + 1) to \(position)" : "\(position) events")
+                        + " are intact, chain hash \(page.chainHash)")
             }
             return
         }

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import EventLog
+import Foundation
+import Platform
+import SQLite
+import TestKit
+import Testing
+
+/// The first part of a log in files of its own.
+@Suite struct ArchiveTests {
+    let scratch: Scratch
+    init() throws { scratch = try Scratch() }
+
+    private func open() throws -> SQLiteEventStore {
+        try SQLiteEventStore(path: scratch.file) { Timestamp(microseconds: 5) }
+    }
+
+    /// Commits of 1, 2, 3 … events until there are 45; returns them and the chain's end.
+    @discardableResult
+    private func fill(_ store: SQLiteEventStore) throws -> (events: [RecordedEvent], hash: String) {
+        for size in 1...9 {
+            try store.append([
+                StreamAppend(
+                    stream: name("map-\(size % 3)"), expected: .any,
+                    events: (0..<size).map { event("event \(size).\($0)") })
+            ])
+        }
+        return (
+            try store.everything(), try store.verify(after: 0, limit: 1_000).chainHash
+        )
+    }
+
+    private func folder() -> String { scratch.path + "/archives" }
+    private func files() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder()).sorted()
+    }
+
+    private func archive(_ store: SQLiteEventStore, through position: Int64) throws -> LogArchive {
+        let made = try ArchiveWriter(log: scratch.file).write(through: position)
+        try store.adopt(made)
+        while try store.evict(limit: 4) {}
+        return made
+    }
+
+    @Test func `what is archived is read, found by id and verified as before, over two archives`()
+        throws
+    {
+        let store = try open()
+        let before = try fill(store)
+
+        let first = try archive(store, through: 12)
+        let second = try archive(store, through: 30)
+
+        // Whole commits only: 10 and 28 are the ends of commits.
+        #expect(first.first == 1 && first.last == 10)
+        #expect(second.first == 11 && second.last == 28)
+        #expect(try files() == [first.name, second.name])
+        for archive in [first, second] {
+            let bytes = try Data(contentsOf: URL(filePath: folder() + "/" + archive.name))
+            #expect(Int64(bytes.count) == archive.byteCount)
+            #expect(SHA256.digest(Array(bytes)).hexadecimal == archive.fileHash)
+        }
+        let left = try Connection(path: scratch.file, mode: .read)
+        #expect(try left.integer("SELECT min(position) FROM event") == 29)
+        #expect(try store.head() == 45)
+        #expect(try store.everything() == before.events)
+        for limit in [1, 7, 1_000] { #expect(try store.firstFault(limit: limit) == nil) }
+        let end = try store.verify(after: 28, limit: 1_000)
+        #expect(end.checkedThrough == 45 && end.chainHash == before.hash)
+        for record in before.events {
+            let again = try store.append([
+                StreamAppend(stream: record.stream, expected: .any, events: [record.event])
+            ])
+            #expect(again.isRepeat && again.firstPosition == record.globalPosition)
+        }
+        let stolen = event("other", id: before.events[3].event.id)
+        #expect(
+            code {
+                try store.append([
+                    StreamAppend(stream: name("map-0"), expected: .any, events: [stolen])
+                ])
+            } == .idReused)
+    }
+
+    @Test func `an id of a year ago is known for ever, in the file and in an archive`() throws {
+        let store = try open()
+        let yearAgo: Int64 = 1_700_000_000_000_000_000
+        let old = event(
+            "old", id: UUID(uuid: UUIDBits.version7(nanoseconds: yearAgo, random: 7)))
+        let append = [StreamAppend(stream: try name("map-old"), expected: .noStream, events: [old])]
+        let first = try store.append(append)
+        try fill(store)
+        #expect(try store.append(append).isRepeat)
+
+        _ = try archive(store, through: 40)
+
+        for expected in [ExpectedVersion.noStream, .exact(3), .streamExists, .any] {
+            var again = append
+            again[0].expected = expected
+            #expect(
+                try store.append(again)
+                    == AppendResult(
+                        firstPosition: first.firstPosition, lastPosition: first.lastPosition,
+                        isRepeat: true, recordedAt: first.recordedAt))
+        }
+        // The stream's end is known though nothing of it is left in the file.
+        #expect(try store.lastPosition(of: name("map-old")) == 0)
+        #expect(
+            code {
+                try store.append([
+                    StreamAppend(stream: name("map-old"), expected: .noStream, events: [event("x")])
+                ])
+            } == .conflict)
+    }
+
+    @Test func `an archive that is not in its place is named, and nothing is read as empty`() throws
+    {
+        let store = try open()
+        let before = try fill(store)
+        let archive = try archive(store, through: 20)
+        try FileManager.default.removeItem(atPath: folder() + "/" + archive.name)
+        let reader = try WholeLogReader(path: scratch.file)
+
+        for range in [
+            ReadRange(after: 0, limit: 5), ReadRange(after: 14, limit: 100),
+            ReadRange(after: 0, limit: 5, filter: .stream(try name("map-1"))),
+        ] {
+            let refusal = failure { _ = try reader.read(range) }
+            #expect(refusal?.code == .archived)
+            #expect(refusal?.message.contains(archive.name) == true)
+        }
+        #expect(failure { _ = try reader.verify(after: 0, limit: 5) }?.code == .archived)
+        let repeated = [
+            StreamAppend(
+                stream: before.events[2].stream, expected: .any, events: [before.events[2].event])
+        ]
+        #expect(failure { try store.append(repeated) }?.code == .archived)
+        // What lies after it goes on.
+        #expect(
+            try reader.read(ReadRange(after: archive.last, limit: 100)).events
+                == Array(before.events[Int(archive.last)...]))
+        #expect(try reader.verify(after: archive.last, limit: 100).fault == nil)
+        #expect(
+            code {
+                try store.append([
+                    StreamAppend(stream: name("map-9"), expected: .any, events: [event("x")])
+                ])
+            } == nil)
+    }
+
+    @Test func `ended at any step of an archive, the log is whole and the archive can be made`()
+        throws
+    {
+        for step in 0..<6 {
+            let scratch = try Scratch()
+            func open() throws -> SQLiteEventStore {
+                try SQLiteEventStore(path: scratch.file) { Timestamp(microseconds: 5) }
+            }
+            var store: SQLiteEventStore? = try open()
+            let before = try fill(try #require(store))
+            do {
+                let store = try #require(store)
+                let writer = ArchiveWriter(log: scratch.file)
+                switch step {
+                case 0:
+                    // While it is copied.
+                    #expect(
+                        failure {
+                            _ = try writer.write(through: 30) { _, _ throws(Failure) in
+                                throw Failure(.cancelled, "stopped")
+                            }
+                        }?.code == .cancelled)
+                case 1: _ = try writer.write(through: 30)
+                default:
+                    try store.adopt(try writer.write(through: 30))
+                    for _ in 2..<step { _ = try store.evict(limit: 9) }
+                }
+            }
+            store = nil
+
+            let again = try open()
+            #expect(try again.everything() == before.events, "step \(step)")
+            #expect(try again.firstFault() == nil, "step \(step)")
+            #expect(try again.head() == 45)
+            while try again.evict(limit: 9) {}
+            if step < 2 {
+                try again.adopt(try ArchiveWriter(log: scratch.file).write(through: 30))
+                while try again.evict(limit: 9) {}
+            }
+            #expect(try again.everything() == before.events, "step \(step)")
+            #expect(try again.verify(after: 28, limit: 100).chainHash == before.hash)
+        }
+    }
+
+    @Test func `an archive of another log, or a damaged one, is noticed`() throws {
+        let store = try open()
+        try fill(store)
+        let archive = try archive(store, through: 20)
+        let path = folder() + "/" + archive.name
+        let good = try Data(contentsOf: URL(filePath: path))
+        let other = try Scratch()
+        let stranger = try SQLiteEventStore(path: other.file) { Timestamp(microseconds: 6) }
+        try fill(stranger)
+        let foreign = try ArchiveWriter(log: other.file).write(through: 20)
+
+        try Data(contentsOf: URL(filePath: other.path + "/archives/" + foreign.name))
+            .write(to: URL(filePath: path))
+        let fault = try #require(try WholeLogReader(path: scratch.file).firstFault())
+        #expect(fault.position == archive.last + 1)
+
+        var bad = good
+        let text = try #require(bad.range(of: Data("event 4.1".utf8)))
+        bad[text.lowerBound] = UInt8(ascii: "E")
+        try bad.write(to: URL(filePath: path))
+        #expect(try WholeLogReader(path: scratch.file).firstFault()?.position == 8)
+    }
+
+    @Test func `there must be something to archive, and an archive must follow on the last`() throws
+    {
+        let store = try open()
+        #expect(
+            code { _ = try ArchiveWriter(log: scratch.file).write(through: 5) } == .invalidParameter
+        )
+        try fill(store)
+        let first = try ArchiveWriter(log: scratch.file).write(through: 10)
+        let longer = try ArchiveWriter(log: scratch.file).write(through: .max)
+        #expect(longer.last == 36)
+        try store.adopt(first)
+        try store.adopt(first)
+        #expect(code { try store.adopt(longer) } == .conflict)
+        #expect(
+            code { _ = try ArchiveWriter(log: scratch.file).write(through: 10) }
+                == .invalidParameter)
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Bus
+import CairnClient
+import CairnModel
+import Foundation
+import Site
+import TestKit
+import Testing
+
+/// A log that a newer build has written to: who would have to guess stops, and says why.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct NewerSchemaProcessTests {
+    let files: TestSite
+    let site: Site
+    let client: CairnClient
+
+    init() throws {
+        files = try TestSite()
+        site = try Site(openingOrCreating: files.path)
+        client = try CairnClient(site: site, patience: .seconds(30))
+    }
+
+    @Test func `every fold stops at an event of a newer schema with a sentence that names it`()
+        async throws
+    {
+        defer { files.end() }
+        try files.start("cairn-logd")
+        let log = try LogReader(bus: client.bus)
+        let job = JobID(rawValue: .timeOrdered())
+        func newer(_ type: String) -> NewEvent {
+            NewEvent(
+                id: .timeOrdered(), type: type, schema: 999,
+                data: Data(#"{"later":true}"#.utf8), metadata: EventMetadata())
+        }
+        try await log.append(
+            [newer(MapCreated.eventType)], to: .map(try MapName(parsing: "World")),
+            expected: .noStream, timeout: .seconds(30))
+        try await log.append(
+            [newer(LocatorPublished.eventType)], to: .locator("World"), expected: .noStream)
+        try await log.append([newer(JobSubmitted.eventType)], to: .job(job), expected: .noStream)
+
+        for name in ["cairn-mapstate", "cairn-identify", "cairn-locator"] {
+            let process = try files.start(name)
+            #expect(files.waitForExit(process) == 1, "\(name): \(files.output())")
+            #expect(files.output().contains("\(name): event"), "\(files.output())")
+        }
+        #expect(files.output().contains("has schema 999; this build knows schema"))
+
+        // The supervisor goes on with tasks, which need no jobs; of jobs it says why it knows none.
+        try files.start("cairn-supervisor")
+        let end = ContinuousClock.now + .seconds(40)
+        var refusal: Failure?
+        while refusal?.code != .newerVersion, ContinuousClock.now < end {
+            do throws(Failure) {
+                _ = try await client.job(job)
+            } catch {
+                refusal = error
+            }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        #expect(refusal?.code == .newerVersion, "\(String(describing: refusal))")
+        #expect(refusal?.message.contains("schema 999") == true)
+        #expect(try await log.head().head == 3)
+    }
+}
