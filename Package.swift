@@ -235,7 +235,7 @@ let testTargets: [Target] = [
         "SupervisorTests",
         [
             "Supervisor", "Worker", "LogService", "CairnClient", "CairnModel", "Jobs", "Bus",
-            "Daemon", "Site", "Platform", "TestKit", logging,
+            "Daemon", "Site", "Platform", "TestKit", "cairn-logd", "cairn-supervisor", logging,
         ]),
     tests(
         "WorkerTests",

@@ -16,8 +16,11 @@ public struct JobKind: RawRepresentable, Hashable, Sendable, Codable {
     /// Asks a map what is at each place of a file of queries.
     public static let batchIdentify = JobKind(rawValue: "BatchIdentify")
 
+    /// Does several jobs and lists their products.
+    public static let batch = JobKind(rawValue: "Batch")
+
     /// The kinds that the workers of this build can do.
-    public static let all: [JobKind] = [batchGeocode, batchIdentify]
+    public static let all: [JobKind] = [batch, batchGeocode, batchIdentify]
 }
 
 /// How far a job is: REST's states without the `esriJob` prefix.
@@ -72,16 +75,22 @@ public struct ChunkDescription: Hashable, Sendable, Codable {
     public var weight: Int
     /// Whether it is handed the blobs of the stage before.
     public var gathers: Bool
+    /// The job that does it; nil for a chunk that a worker does.
+    ///
+    /// Pool and operation mean nothing where there is one.
+    public var subJob: SubJob?
 
     /// Describes a chunk.
     public init(
-        pool: WorkerPool, operation: String, input: Data, weight: Int, gathers: Bool = false
+        pool: WorkerPool, operation: String, input: Data, weight: Int, gathers: Bool = false,
+        subJob: SubJob? = nil
     ) {
         self.pool = pool
         self.operation = operation
         self.input = input
         self.weight = weight
         self.gathers = gathers
+        self.subJob = subJob
     }
 }
 
@@ -164,11 +173,18 @@ public struct JobSubmission: Hashable, Sendable, Codable {
     public var actor: String?
     /// The longest the job may take from submission, in seconds; nil, the usual case, for ever.
     public var timeLimitSeconds: Int?
+    /// How long one of its operations may show no sign of life, 1…3,600 seconds; nil for 60.
+    public var stallLimitSeconds: Int?
+    /// Its share among the jobs of the same actor; nil for normal.
+    public var priority: JobPriority?
+    /// The job that started this one; only the supervisor sets it.
+    public var parent: JobParent?
 
     /// Makes a submission.
     public init(
         id: JobID, kind: JobKind, parameters: [String: String], input: BlobReference? = nil,
-        actor: String? = nil, timeLimitSeconds: Int? = nil
+        actor: String? = nil, timeLimitSeconds: Int? = nil, stallLimitSeconds: Int? = nil,
+        priority: JobPriority? = nil, parent: JobParent? = nil
     ) {
         self.id = id
         self.kind = kind
@@ -176,6 +192,9 @@ public struct JobSubmission: Hashable, Sendable, Codable {
         self.input = input
         self.actor = actor
         self.timeLimitSeconds = timeLimitSeconds
+        self.stallLimitSeconds = stallLimitSeconds
+        self.priority = priority
+        self.parent = parent
     }
 }
 
@@ -230,7 +249,7 @@ public struct JobDescription: Hashable, Sendable, Codable {
     public var messages: [JobMessage]
     /// The product, once succeeded.
     public var result: BlobReference?
-    /// Why it failed.
+    /// Why it failed; with the code `cancelled` when its user cancelled it.
     public var failure: Failure?
     /// When it was submitted.
     public var submittedAt: Timestamp
@@ -238,14 +257,17 @@ public struct JobDescription: Hashable, Sendable, Codable {
     public var endedAt: Timestamp?
     /// The last event folded into this answer.
     public var sequence: Int64
+    /// The job that started this one.
+    public var parent: JobID?
 
     /// Makes a description.
     public init(
         id: JobID, kind: JobKind, parameters: [String: String], status: JobStatus, isPaused: Bool,
         progress: Double, chunkCount: Int, completedChunkCount: Int, lostAttemptCount: Int,
         messages: [JobMessage], result: BlobReference?, failure: Failure?, submittedAt: Timestamp,
-        endedAt: Timestamp?, sequence: Int64
+        endedAt: Timestamp?, sequence: Int64, parent: JobID? = nil
     ) {
+        self.parent = parent
         self.id = id
         self.kind = kind
         self.parameters = parameters

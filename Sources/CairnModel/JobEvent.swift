@@ -14,6 +14,8 @@ public enum JobEvent: Hashable, Sendable {
     case stagePlanned(JobStagePlanned)
     /// One attempt got the right to complete a chunk.
     case chunkLeased(JobChunkLeased)
+    /// A chunk was given to a job of its own.
+    case chunkDelegated(JobChunkDelegated)
     /// A chunk is done, once and for all.
     case chunkCompleted(JobChunkCompleted)
     /// An attempt ended with its worker.
@@ -49,6 +51,7 @@ public enum JobEvent: Hashable, Sendable {
         case .submitted(let payload): payload
         case .stagePlanned(let payload): payload
         case .chunkLeased(let payload): payload
+        case .chunkDelegated(let payload): payload
         case .chunkCompleted(let payload): payload
         case .chunkLost(let payload): payload
         case .chunkFailed(let payload): payload
@@ -72,6 +75,7 @@ public enum JobEvent: Hashable, Sendable {
         case JobSubmitted.eventType: self = .submitted(try .decode(event))
         case JobStagePlanned.eventType: self = .stagePlanned(try .decode(event))
         case JobChunkLeased.eventType: self = .chunkLeased(try .decode(event))
+        case JobChunkDelegated.eventType: self = .chunkDelegated(try .decode(event))
         case JobChunkCompleted.eventType: self = .chunkCompleted(try .decode(event))
         case JobChunkLost.eventType: self = .chunkLost(try .decode(event))
         case JobChunkFailed.eventType: self = .chunkFailed(try .decode(event))
@@ -106,10 +110,15 @@ public struct JobSubmitted: EventPayload {
 
 /// Chunks were added to a stage that has not begun.
 ///
-/// A long stage takes several of these events, in one append.
+/// A long stage takes several of these events, in one append. Schema 2 has sub-jobs, which a build that
+/// knows schema 1 would take for chunks of a worker.
 public struct JobStagePlanned: EventPayload {
     /// The stable type name.
     public static let eventType = "job.stagePlanned"
+    /// The newest form.
+    public static let schema = 2
+    /// 2 only where a chunk is a sub-job.
+    public var writtenSchema: Int { chunks.contains { $0.subJob != nil } ? 2 : 1 }
     /// The stage, from 0.
     public var stage: Int
     /// The number of the first chunk here, counted through the whole job.
@@ -141,6 +150,24 @@ public struct JobChunkLeased: EventPayload {
         self.attempt = attempt
         self.worker = worker
         self.processID = processID
+    }
+}
+
+/// A chunk was given to a job of its own, which is submitted next.
+///
+/// It holds the chunk's lease until that job has ended.
+public struct JobChunkDelegated: EventPayload {
+    /// The stable type name.
+    public static let eventType = "job.chunk.delegated"
+    /// Chunk, attempt and lease.
+    public var attempt: ChunkAttempt
+    /// The job; its id is made from this job's and the attempt.
+    public var job: JobID
+
+    /// Makes the event.
+    public init(attempt: ChunkAttempt, job: JobID) {
+        self.attempt = attempt
+        self.job = job
     }
 }
 

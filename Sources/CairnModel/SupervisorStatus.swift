@@ -15,12 +15,19 @@ public struct PoolStatus: Hashable, Sendable, Codable {
     public var cancellingTaskCount: Int
     /// Tasks that the workers would take now.
     public var taskCredit: Int
+    /// Workers that died since one of them last did what it was given.
+    public var deathsInRow: Int?
+    /// How long the pool is given nothing because its workers keep dying, in milliseconds.
+    public var restMilliseconds: Int?
 
     /// Makes a status.
     public init(
         pool: WorkerPool, workerCount: Int, waitingTaskCount: Int, runningTaskCount: Int,
-        cancellingTaskCount: Int, taskCredit: Int
+        cancellingTaskCount: Int, taskCredit: Int, deathsInRow: Int? = nil,
+        restMilliseconds: Int? = nil
     ) {
+        self.deathsInRow = deathsInRow
+        self.restMilliseconds = restMilliseconds
         self.pool = pool
         self.workerCount = workerCount
         self.waitingTaskCount = waitingTaskCount

@@ -2,6 +2,8 @@
 // Part of Cairn.
 
 internal import CairnModel
+internal import FoundationEssentials
+internal import Platform
 
 /// Readers of single arguments; each throws one sentence.
 enum Reading {
@@ -15,7 +17,7 @@ enum Reading {
         return id
     }
 
-    static func jobKind(_ text: String) throws -> JobKind {
+    static func jobKind(_ text: String) throws(Failure) -> JobKind {
         let kind = JobKind(rawValue: text)
         guard JobKind.all.contains(kind) else {
             let names = JobKind.all.map(\.rawValue).joined(separator: ", ")
@@ -81,5 +83,21 @@ extension Reading {
                 "'\(text.prefix(80))' is not a stream: expected a category, '-' and an id")
         }
         return name
+    }
+}
+
+extension Reading {
+    /// All bytes of a file, or of standard input for `-`; throws `Failure` (`tooLarge` and others).
+    static func bytes(of path: String, atMost bound: Int) throws -> Data {
+        let source = try ByteSource(path: path)
+        var bytes = Data()
+        while true {
+            let piece = try source.read(upTo: 64 << 10)
+            guard !piece.isEmpty else { return bytes }
+            bytes += piece
+            guard bytes.count <= bound else {
+                throw Failure(.tooLarge, "'\(path)' has more than \(bound) bytes")
+            }
+        }
     }
 }

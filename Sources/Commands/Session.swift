@@ -27,13 +27,16 @@ final class Session: Sendable {
     /// when the site is not up.
     func client() throws -> CairnClient { try open().client }
 
+    /// The client, whether the site is up or not: for what waits for a site that is away.
+    func patientClient() throws -> CairnClient { try open(isPatient: true).client }
+
     /// Reads the log and appends to it, on the client's thread; throws as ``client()`` does.
     func log() throws -> LogReader { try open().log }
 
-    private func open() throws -> Opened {
+    private func open(isPatient: Bool = false) throws -> Opened {
         try opened.withLock { opened in
             if let opened { return opened }
-            guard isUp else {
+            guard isPatient || isUp else {
                 throw Failure(
                     .unavailable, "the site '\(site.path)' is not up: start it with 'cairn up'")
             }

@@ -124,11 +124,15 @@ extension SupervisorStatus {
             "\($0.pool) \($0.waitingTaskCount) waiting, \($0.runningTaskCount) running"
                 + ($0.cancellingTaskCount > 0 ? " (\($0.cancellingTaskCount) being stopped)" : "")
         }
+        let resting = pools.filter { $0.restMilliseconds ?? 0 > 0 }.map {
+            "       \($0.pool) is given nothing for \($0.restMilliseconds ?? 0) ms: "
+                + "\($0.deathsInRow ?? 0) workers died in a row"
+        }
         return [
             "", "tasks  " + waiting.joined(separator: "; "),
             "       \(abandonedTaskCount) abandoned, \(cancelledTaskCount) of them stopped, "
                 + "\(expiredTaskCount) expired, \(redispatchedTaskCount) given again, "
                 + "\(lostWorkerCount) workers lost",
-        ]
+        ] + resting
     }
 }

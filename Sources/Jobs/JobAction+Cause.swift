@@ -14,7 +14,7 @@ extension JobAction {
         case .command(_, let id): id
         case .report(let attempt, _), .lose(let attempt, _):
             job.rawValue.named("leased/\(attempt.chunk)/\(attempt.number)")
-        case .lease, .progress, .tick: nil
+        case .lease, .delegate, .progress, .tick: nil
         }
     }
 }

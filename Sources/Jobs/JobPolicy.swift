@@ -13,6 +13,12 @@ public struct JobPolicy: Hashable, Sendable {
     public var firstRetryDelayMilliseconds = 1_000
     /// Chunks of a job, all stages together.
     public var maximumChunkCount = 5_000
+    /// Sub-jobs of a job.
+    public var maximumSubJobCount = 500
+    /// Sub-jobs of a job that may be open side by side.
+    public var maximumOpenSubJobCount = 16
+    /// How many jobs may stand above another.
+    public var maximumDepth = 3
     /// Bytes of a chunk's input.
     public var maximumChunkInputByteCount = 16 << 10
     /// UTF-8 bytes of a job's parameters, names and values together.

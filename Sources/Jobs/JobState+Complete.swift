@@ -30,6 +30,7 @@ extension JobState {
         _ outcome: ChunkOutcome, _ policy: JobPolicy
     ) throws(Failure) -> [JobStagePlanned] {
         let stages = ([outcome.nextStage] + outcome.laterStages).filter { !$0.isEmpty }
+        try checkSubJobs(in: stages, policy)
         let total = stages.reduce(chunks.count) { $0 + $1.count }
         guard total <= policy.maximumChunkCount else {
             throw Failure(

@@ -8,6 +8,8 @@ public import FoundationEssentials
 public enum JobAction: Hashable, Sendable {
     /// Give chunks to workers.
     case lease([LeaseGrant])
+    /// Begin the sub-jobs whose turn it is.
+    case delegate
     /// A worker says how an attempt ended.
     case report(ChunkAttempt, ChunkReport)
     /// The worker of an attempt is dead or counts as dead.
@@ -52,6 +54,7 @@ extension JobState {
     ) throws(Failure) -> [JobChange] {
         switch action {
         case .lease(let grants): return try decideLeases(grants, at: now)
+        case .delegate: return decideDelegations(at: now)
         case .report(let attempt, let report): return try decide(attempt, report, policy)
         case .lose(let attempt, let reason): return try decideLoss(attempt, reason, policy)
         case .command(let command, let id): return try decide(command, id: id)
@@ -60,7 +63,7 @@ extension JobState {
         }
     }
 
-    private func change(_ event: JobEvent, _ name: String) -> JobChange {
+    func change(_ event: JobEvent, _ name: String) -> JobChange {
         JobChange(event, job: id, name: name)
     }
 
@@ -70,7 +73,9 @@ extension JobState {
         guard isRunning else { throw Failure(.conflict, "job \(id) gives no leases now") }
         var changes: [JobChange] = []
         for grant in grants {
-            guard chunks.indices.contains(grant.chunk), isRunnable(grant.chunk, at: now) else {
+            guard chunks.indices.contains(grant.chunk), isRunnable(grant.chunk, at: now),
+                chunks[grant.chunk].description.subJob == nil
+            else {
                 throw Failure(.conflict, "chunk \(grant.chunk) of job \(id) cannot be leased now")
             }
             let attempt = ChunkAttempt(
@@ -107,7 +112,11 @@ extension JobState {
         if status == .cancelling { return release(attempt, "the job is being cancelled") }
         switch report {
         case .released(let reason): return release(attempt, policy.trim(reason))
-        case .failed(let error): return fail(attempt, policy.trim(error), policy)
+        case .failed(let error):
+            return chunks[attempt.chunk].description.subJob.map {
+                failed(attempt, $0, error, policy)
+            }
+                ?? fail(attempt, policy.trim(error), policy)
         case .completed(let outcome):
             do {
                 return try complete(attempt, outcome, policy)
@@ -172,7 +181,10 @@ extension JobState {
         guard !commands.contains(eventID) else { return [] }
         guard !status.isTerminal else {
             if command == .cancel, status == .cancelled { return [] }
-            throw Failure(.conflict, "job \(id) has ended (\(status.rawValue))")
+            throw Failure(
+                .conflict,
+                "job \(id) has ended (\(status.rawValue)), and a job that has ended is not changed "
+                    + "or started again: submit a new one")
         }
         switch command {
         case .pause:

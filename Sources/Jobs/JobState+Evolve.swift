@@ -9,7 +9,12 @@ extension JobState {
         switch event {
         case .submitted: throw corrupt("is submitted twice")
         case .stagePlanned(let payload): try plan(payload)
-        case .chunkLeased(let payload): try lease(payload)
+        case .chunkLeased(let payload):
+            try lease(
+                payload.attempt, worker: payload.worker, processID: payload.processID, subJob: nil)
+        case .chunkDelegated(let payload):
+            try lease(
+                payload.attempt, worker: payload.job.rawValue, processID: 0, subJob: payload.job)
         case .chunkCompleted(let payload): try complete(payload)
         case .chunkLost(let payload):
             try end(payload.attempt)
@@ -37,7 +42,7 @@ extension JobState {
         case .progressed(let payload):
             progress = max(progress, min(payload.progress, 100))
             lastProgressAt = time
-        case .messagePosted(let payload): keep([payload.message])
+        case .messagePosted: break
         case .succeeded(let payload):
             guard completedChunkCount == chunkCount else {
                 throw corrupt("succeeds with chunks left to do")
@@ -76,8 +81,9 @@ extension JobState {
         if status == .submitted { status = .waiting }
     }
 
-    private mutating func lease(_ payload: JobChunkLeased) throws(Failure) {
-        let attempt = payload.attempt
+    private mutating func lease(
+        _ attempt: ChunkAttempt, worker: UUID, processID: Int32, subJob: JobID?
+    ) throws(Failure) {
         guard chunks.indices.contains(attempt.chunk), chunks[attempt.chunk].phase == .pending,
             chunks[attempt.chunk].stage == currentStage,
             attempt.number == chunks[attempt.chunk].attemptCount + 1
@@ -85,7 +91,7 @@ extension JobState {
         chunks[attempt.chunk].phase = .leased
         chunks[attempt.chunk].attemptCount = attempt.number
         running[attempt.chunk] = RunningAttempt(
-            attempt: attempt, worker: payload.worker, processID: payload.processID)
+            attempt: attempt, worker: worker, processID: processID, subJob: subJob)
         if status == .waiting || status == .submitted { status = .executing }
     }
 
@@ -106,7 +112,6 @@ extension JobState {
         completedChunkCount += 1
         doneInStage += 1
         doneWeight += Double(chunks[number].description.weight)
-        keep(payload.messages)
         progress = max(progress, workDone(running: [:]))
         advance()
     }
@@ -123,7 +128,12 @@ extension JobState {
         }
     }
 
-    private mutating func keep(_ new: [JobMessage]) {
+    mutating func note(_ new: [JobMessage]) {
+        let room = max(0, JobPolicy().maximumMessageCount - notices.count)
+        notices += new.prefix(room).map { Notice(after: messages.count, message: $0) }
+    }
+
+    mutating func keep(_ new: [JobMessage]) {
         let room = max(0, JobPolicy().maximumMessageCount - messages.count)
         messages += new.prefix(room)
         omittedMessageCount += max(0, new.count - room)

@@ -6,7 +6,16 @@ public import CairnModel
 extension JobState {
     /// The job as anybody may read it.
     public var description: JobDescription {
-        var messages = self.messages
+        var messages: [JobMessage] = []
+        var next = notices[...]
+        for (number, message) in self.messages.enumerated() {
+            while let notice = next.first, notice.after <= number {
+                messages.append(notice.message)
+                next = next.dropFirst()
+            }
+            messages.append(message)
+        }
+        messages += next.map(\.message)
         if omittedMessageCount > 0 {
             messages.append(
                 JobMessage(.informative, "\(omittedMessageCount) further messages are left out"))
@@ -15,8 +24,10 @@ extension JobState {
             id: id, kind: submission.kind, parameters: submission.parameters, status: status,
             isPaused: isPaused, progress: progress, chunkCount: chunkCount,
             completedChunkCount: completedChunkCount, lostAttemptCount: lostAttemptCount,
-            messages: messages, result: result, failure: failure, submittedAt: submittedAt,
-            endedAt: endedAt, sequence: sequence)
+            messages: messages, result: result,
+            failure: failure ?? (status == .cancelled ? .jobCancelled : nil),
+            submittedAt: submittedAt,
+            endedAt: endedAt, sequence: sequence, parent: submission.parent?.job)
     }
 
     /// Progress with what running attempts say of themselves, 0…1 by chunk; never less than
@@ -36,8 +47,8 @@ extension JobState {
         guard limit > 0, isRunning, stages.indices.contains(currentStage) else { return [] }
         var found: [Int] = []
         for number in stages[currentStage][stageCursor...]
-        where chunks[number].description.pool == pool && isRunnable(number, at: now)
-            && !isReserved(number)
+        where chunks[number].description.pool == pool && chunks[number].description.subJob == nil
+            && isRunnable(number, at: now) && !isReserved(number)
         {
             found.append(number)
             if found.count == limit { break }

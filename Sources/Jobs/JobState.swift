@@ -39,8 +39,13 @@ public struct JobState: Hashable, Sendable {
     public internal(set) var currentStage = 0
     /// The attempts that hold a lease, by chunk.
     public internal(set) var running: [Int: RunningAttempt] = [:]
+    /// The sequence number at which it was paused or resumed last; 0 when it never was.
+    public internal(set) var pauseSequence: Int64 = 0
 
     var messages: [JobMessage] = []
+    /// What the supervisor's own events say, each behind so many messages; they follow from the events and
+    /// are not part of the state's hash.
+    var notices: [Notice] = []
     var chunkCount = 0
     var omittedMessageCount = 0
     var completedChunkCount = 0
@@ -84,6 +89,11 @@ public struct JobState: Hashable, Sendable {
         }
     }
 
+    struct Notice: Hashable, Sendable {
+        var after: Int
+        var message: JobMessage
+    }
+
     /// Where a chunk stands.
     public enum Phase: Hashable, Sendable {
         /// Nobody does it.
@@ -102,8 +112,10 @@ public struct JobState: Hashable, Sendable {
         public let attempt: ChunkAttempt
         /// The worker's instance.
         public let worker: UUID
-        /// The worker's process id.
+        /// The worker's process id; 0 for a sub-job.
         public let processID: Int32
+        /// The job that does it; nil where a worker does.
+        public let subJob: JobID?
     }
 
     /// The job's id.
@@ -144,6 +156,9 @@ public struct JobState: Hashable, Sendable {
             throw Failure(.corrupt, "job \(id) has ended, yet '\(record.event.type)' follows")
         }
         try evolve(event, id: record.event.id, at: record.recordedAt)
+        if case .paused = event { pauseSequence = record.globalPosition }
+        if case .resumed = event { pauseSequence = record.globalPosition }
+        if event.isSaidByAChunk { keep(event.messages) } else { note(event.messages) }
         sequence = record.globalPosition
         streamPosition = record.streamPosition
     }

@@ -8,6 +8,8 @@ internal import FoundationEssentials
 public struct JobTable: Sendable {
     /// The jobs by id.
     public private(set) var jobs: [JobID: JobState] = [:]
+    /// The jobs that a job has started.
+    public private(set) var subJobs: [JobID: Set<JobID>] = [:]
     /// The last event folded, in the whole log.
     public private(set) var sequence: Int64 = 0
 
@@ -38,7 +40,11 @@ public struct JobTable: Sendable {
             throw Failure(.corrupt, "stream \(record.stream) names no job")
         }
         if jobs[id] == nil {
-            jobs[id] = try JobState(first: record)
+            let state = try JobState(first: record)
+            jobs[id] = state
+            if let parent = state.submission.parent {
+                subJobs[parent.job, default: []].insert(id)
+            }
         } else {
             try jobs[id]?.apply(record)
         }
@@ -118,6 +124,10 @@ extension JobSubmission {
         if let limit = timeLimitSeconds, !(1...31_536_000).contains(limit) {
             throw Failure(
                 .invalidParameter, "time limit \(limit) s: expected 1 to 31536000 seconds")
+        }
+        if let limit = stallLimitSeconds, !(1...3_600).contains(limit) {
+            throw Failure(
+                .invalidParameter, "stall limit \(limit) s: expected 1 to 3600 seconds")
         }
     }
 }

@@ -33,6 +33,15 @@ public enum LogFile {
         return count > 0 ? unsafe write(target, piece, count) : count
     }
 
+    /// Appends a line, between those of other writers; nothing happens where there is no file.
+    public static func append(_ line: String, to path: String) {
+        let target = unsafe open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
+        guard target >= 0 else { return }
+        defer { close(target) }
+        let bytes = Array((line + "\n").utf8)
+        unsafe _ = write(target, bytes, bytes.count)
+    }
+
     /// The last line of the file that is not empty, at most 2,000 bytes of it; nil when there is none.
     public static func lastLine(_ path: String) -> String? {
         let source = unsafe open(path, O_RDONLY | O_CLOEXEC)

@@ -98,6 +98,7 @@ private enum StreamRules {
         switch event {
         case .submitted: return nil
         case .chunkLeased(let leased): return leaseCause(leased.attempt, earlier)
+        case .chunkDelegated(let given): return leaseCause(given.attempt, earlier)
         case .chunkCompleted(let ended): return lease(ended.attempt, earlier)
         case .chunkFailed(let ended): return lease(ended.attempt, earlier)
         case .chunkLost(let ended): return lease(ended.attempt, earlier)

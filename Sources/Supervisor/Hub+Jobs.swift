@@ -17,13 +17,14 @@ extension Hub {
         failpoints.pass("supervisor.beforeAdoption")
         ledger.isLoaded = true
         ledger.isReachable = true
-        rotation = table.jobs.values.filter { !$0.status.isTerminal }
+        openJobs = table.jobs.values.filter { !$0.status.isTerminal }
             .sorted { $0.submittedAt < $1.submittedAt }.map(\.id)
         adoptionEnd = MonotonicClock.nanoseconds() + timing.adoption.wholeNanoseconds
         for (instance, hello) in unadopted { adopt(hello, by: instance) }
         unadopted = [:]
+        for job in openJobs { tend(job) }
         logger.info(
-            "jobs", metadata: ["count": "\(table.jobs.count)", "open": "\(rotation.count)"])
+            "jobs", metadata: ["count": "\(table.jobs.count)", "open": "\(openJobs.count)"])
         dispatchChunks()
     }
 
@@ -46,12 +47,12 @@ extension Hub {
                 continue
             }
             guard workers[instance]?.chunks[lease] == nil else { continue }
-            var chunk = WorkerLane.HeldChunk(held: item, counterSince: now)
+            var chunk = WorkerLane.HeldChunk(held: item, since: now)
             chunk.occupiesSlot = isRunning
             workers[instance]?.chunks[lease] = chunk
             if state.status == .cancelling { cancel(lease, of: instance) }
         }
-        for job in rotation {
+        for job in openJobs {
             for running in table[job]?.running.values.map(\.self) ?? []
             where running.worker == instance
                 && workers[instance]?.chunks[running.attempt.lease] == nil
@@ -67,9 +68,11 @@ extension Hub {
     func closeAdoption(_ now: Int64) {
         guard let end = adoptionEnd, now > end else { return }
         adoptionEnd = nil
-        for job in rotation {
+        for job in openJobs {
             for running in table[job]?.running.values.map(\.self) ?? []
-            where workers[running.worker]?.chunks[running.attempt.lease] == nil {
+            where running.subJob == nil
+                && workers[running.worker]?.chunks[running.attempt.lease] == nil
+            {
                 perform(
                     .lose(
                         running.attempt,
@@ -84,7 +87,7 @@ extension Hub {
     /// Gives chunks to workers with room: every job in its turn, every chunk to the freest worker.
     func dispatchChunks() {
         guard ledger.isLoaded, ledger.isReachable, !isDraining else { return }
-        for pool in WorkerPool.allCases {
+        for pool in WorkerPool.allCases where !isResting(pool) {
             var grants: [JobID: [LeaseGrant]] = [:]
             while let worker = freestForChunks(in: pool), let (job, chunk) = nextChunk(in: pool) {
                 workers[worker.instance]?.chunkCredit -= 1
@@ -104,21 +107,28 @@ extension Hub {
         }.max { ($0.chunkCredit, $0.taskCredit) < ($1.chunkCredit, $1.taskCredit) }
     }
 
-    /// The next job in turn that has a chunk for this pool goes to the end of the queue.
+    /// A chunk for this pool, of the job whose turn it is.
     private func nextChunk(in pool: WorkerPool) -> (JobID, Int)? {
         let now = now
-        for (index, job) in rotation.enumerated() {
+        var chunks: [JobID: Int] = [:]
+        var candidates: [FairShares.Candidate] = []
+        for job in openJobs {
             let taken = reserved[job] ?? []
-            guard
-                let chunk = table[job]?.runnableChunks(
+            guard let state = table[job],
+                let chunk = state.runnableChunks(
                     in: pool, at: now, limit: 1, isReserved: taken.contains
-                ).first
+                ).first, !table.isBelowAnEnd(job)
             else { continue }
-            rotation.remove(at: index)
-            rotation.append(job)
-            return (job, chunk)
+            chunks[job] = chunk
+            candidates.append(
+                FairShares.Candidate(
+                    job: job, actor: state.submission.actor ?? "",
+                    weight: (state.submission.priority ?? .normal).weight))
         }
-        return nil
+        guard let job = shares[pool, default: FairShares()].next(among: candidates) else {
+            return nil
+        }
+        return chunks[job].map { (job, $0) }
     }
 
     private func lease(_ grants: [LeaseGrant], of job: JobID) {
@@ -156,7 +166,7 @@ extension Hub {
                     header: header, metadata: try CairnJSON.encode(metadata),
                     payload: try CairnJSON.encode(assignment)))
             workers[grant.worker]?.chunks[grant.lease] = WorkerLane.HeldChunk(
-                held: assignment.held, counterSince: MonotonicClock.nanoseconds())
+                held: assignment.held, since: MonotonicClock.nanoseconds())
             failpoints.pass("supervisor.afterTask")
         } catch {
             workers[grant.worker]?.chunkCredit += 1
@@ -176,17 +186,21 @@ extension Hub {
             result.held.attempt.lease == message.header.correlation
         else { return }
         let lease = result.held.attempt.lease
+        var report = result.report
         if let chunk = workers[sender]?.chunks[lease] {
             guard !chunk.isReported else { return }
             workers[sender]?.chunks[lease]?.isReported = true
             if chunk.occupiesSlot { workers[sender]?.chunkCredit += 1 }
             workers[sender]?.doneCount += 1
+            if chunk.isStalled, case .released = report { report = .failed(stalled(chunk)) }
+            learn(from: chunk, report, of: sender)
         }
         failpoints.pass("supervisor.beforeResult")
-        perform(.report(result.held.attempt, result.report), on: result.held.job) { hub, outcome in
+        perform(.report(result.held.attempt, report), on: result.held.job) { hub, outcome in
             hub.failpoints.pass("supervisor.afterResultBeforeAck")
             hub.workers[sender]?.chunks[lease] = nil
             var header = MessageHeader(kind: .resultAck, messageID: lease)
+            hub.ended(lease, by: sender)
             if case .failure(let failure) = outcome {
                 guard failure.code == .conflict || failure.code == .notFound else { return }
                 header.flags = WorkerWire.staleFlag
@@ -198,20 +212,41 @@ extension Hub {
         dispatchChunks()
     }
 
+    /// What a result says about its job's chunks and its pool.
+    private func learn(
+        from chunk: WorkerLane.HeldChunk, _ report: ChunkReport, of instance: UUID
+    ) {
+        guard let pool = workers[instance]?.hello.pool else { return }
+        if case .released = report { return }
+        health[pool]?.succeeded()
+        let seconds = Double(MonotonicClock.nanoseconds() - chunk.since) / 1e9
+        shares[pool]?.learn(chunk.held.job, seconds: seconds)
+    }
+
+    /// An operation that hangs and stops when it is told to would otherwise be begun for ever.
+    private func stalled(_ chunk: WorkerLane.HeldChunk) -> Failure {
+        Failure(
+            .timedOut,
+            "the operation showed no sign of life for "
+                + "\(stallLimit(of: chunk.held.job) / 1_000_000_000) s and was stopped")
+    }
+
     // MARK: Consequences
 
     /// After commit: what has happened to a job is acted on and shown.
     func applied(_ records: [RecordedEvent], to job: JobID) throws(Failure) {
         for record in records {
             switch try JobEvent(record.event) {
-            case .submitted: rotation.append(job)
+            case .submitted: openJobs.append(job)
             case .cancelRequested:
                 failpoints.pass("supervisor.afterCancelBeforeOrder")
                 cancelAttempts(of: job)
             case .succeeded, .failed, .timedOut, .cancelled:
                 cancelAttempts(of: job)
-                rotation.removeAll { $0 == job }
-                published[job] = nil
+                openJobs.removeAll { $0 == job }
+                if table[job]?.status == .succeeded { published[job] = nil }
+                let actor = table[job]?.submission.actor ?? ""
+                for pool in WorkerPool.allCases { shares[pool]?.forget(job, of: actor) }
                 logger.info(
                     "job ended",
                     metadata: [
@@ -222,13 +257,14 @@ extension Hub {
         }
         failpoints.pass("supervisor.beforePublish")
         publish(job: job)
+        tend(job)
         dispatchChunks()
     }
 
     private func cancelAttempts(of job: JobID) {
         for (instance, worker) in workers {
             for (lease, chunk) in worker.chunks
-            where chunk.held.job == job && !chunk.isReported && chunk.cancelledAt == nil {
+            where chunk.held.job == job && !chunk.isReported && chunk.watch.cancelledAt == nil {
                 cancel(lease, of: instance)
             }
         }
@@ -239,8 +275,12 @@ extension Hub {
         var fractions: [Int: Double] = [:]
         for worker in workers.values {
             for chunk in worker.chunks.values where chunk.held.job == job {
-                fractions[chunk.held.attempt.chunk] = chunk.fraction
+                fractions[chunk.held.attempt.chunk] = chunk.watch.fraction
             }
+        }
+        for (number, running) in table[job]?.running ?? [:] {
+            guard let child = running.subJob.flatMap({ table[$0] }) else { continue }
+            fractions[number] = child.progress(running: self.fractions(of: child.id)) / 100
         }
         return fractions
     }
@@ -249,7 +289,7 @@ extension Hub {
     func tickJobs() {
         checkLog()
         guard ledger.isLoaded else { return }
-        for job in rotation where ledger.writers[job] == nil {
+        for job in openJobs where ledger.writers[job] == nil {
             guard let state = table[job] else { continue }
             for action in [JobAction.tick, .progress(fractions(of: job))] {
                 let changes = (try? state.decide(action, at: now)) ?? []

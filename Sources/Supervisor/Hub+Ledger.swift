@@ -132,6 +132,10 @@ extension Hub {
     }
 
     func enqueue(_ entry: LedgerState.Entry, on job: JobID) {
+        if case .act(.command(.cancel, _)) = entry.action, killStrays(of: job) {
+            // Once they are gone: after `cancelled` no byte is written.
+            return after(.milliseconds(20)) { $0.enqueue(entry, on: job) }
+        }
         ledger.writers[job, default: LedgerState.Writer()].waiting.append(entry)
         pump(job)
     }

@@ -7,6 +7,7 @@ internal import Daemon
 internal import FoundationEssentials
 internal import Jobs
 internal import Logging
+internal import Platform
 
 extension Hub {
     // MARK: Requests
@@ -86,6 +87,10 @@ extension Hub {
     private func submit(_ request: IncomingRequest) throws(Failure) {
         try requireLog()
         let submission = try request.message.decode(JobSubmission.self)
+        guard submission.parent == nil else {
+            throw Failure(
+                .invalidParameter, "'parent' is set by the supervisor, for jobs that a job starts")
+        }
         record(.submit(submission), on: submission.id, for: request)
     }
 
@@ -145,10 +150,9 @@ extension Hub {
     /// With the progress that running attempts report; never less than what was said before.
     func describe(_ state: JobState) -> JobDescription {
         var description = state.description
-        guard !state.status.isTerminal else { return description }
         let live = state.progress(running: fractions(of: state.id))
         description.progress = max(live, published[state.id] ?? 0)
-        published[state.id] = description.progress
+        if !state.status.isTerminal { published[state.id] = description.progress }
         return description
     }
 
@@ -168,7 +172,11 @@ extension Hub {
                 cancellingTaskCount: workers.reduce(0) { count, worker in
                     count + worker.tasks.values.count(where: \.isCancelled)
                 },
-                taskCredit: workers.reduce(0) { $0 + $1.taskCredit })
+                taskCredit: workers.reduce(0) { $0 + $1.taskCredit },
+                deathsInRow: health[pool]?.deathCount,
+                restMilliseconds: health[pool].map {
+                    Int($0.restLeft(at: MonotonicClock.nanoseconds()) / 1_000_000)
+                })
         }
         return SupervisorStatus(
             pools: pools, abandonedTaskCount: counters.abandonedTaskCount,
@@ -185,7 +193,7 @@ extension Hub {
         if WorkerWire.presenceTopic.hasPrefix(topic) { announce() }
         if "workers".hasPrefix(topic) { publishWorkers(always: true) }
         if "job/".hasPrefix(topic) {
-            for job in rotation { publish(job: job) }
+            for job in openJobs { publish(job: job) }
         } else if topic.hasPrefix("job/"), let id = JobID(String(topic.dropFirst(4))) {
             publish(job: id)
         }
@@ -204,7 +212,7 @@ extension Hub {
 
     /// Four times a second: jobs whose running attempts have news.
     func publishProgress() {
-        for job in rotation {
+        for job in openJobs {
             guard let state = table[job], !state.running.isEmpty else { continue }
             let before = published[job] ?? 0
             if state.progress(running: fractions(of: job)) > before { publish(job: job) }

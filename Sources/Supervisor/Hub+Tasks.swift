@@ -5,6 +5,7 @@ internal import Bus
 internal import CairnModel
 internal import Daemon
 internal import FoundationEssentials
+internal import Jobs
 internal import Logging
 internal import Platform
 
@@ -67,6 +68,7 @@ extension Hub {
 
     /// Gives waiting tasks to workers with credit, each to the one with the most.
     func dispatchTasks(_ pool: WorkerPool) {
+        guard !isResting(pool) else { return }
         while (queues[pool]?.count ?? 0) > 0, let instance = freest(in: pool) {
             guard let task = queues[pool]?.popFirst() else { return }
             guard !task.request.isAbandoned else { continue }
@@ -141,6 +143,7 @@ extension Hub {
         if isRefused {
             redispatch(task)
         } else {
+            health[task.pool]?.succeeded()
             var answer = message
             answer.header.kind =
                 message.header.flags & WorkerWire.failureFlag != 0 ? .failure : .reply

@@ -44,13 +44,8 @@ extension Hub {
         guard let beat = try? message.decode(WorkerBeat.self) else { return }
         let now = MonotonicClock.nanoseconds()
         for entry in beat.entries {
-            guard var chunk = workers[sender]?.chunks[entry.lease] else { continue }
-            if chunk.counter != entry.counter {
-                chunk.counter = entry.counter
-                chunk.counterSince = now
-            }
-            chunk.fraction = entry.fraction
-            workers[sender]?.chunks[entry.lease] = chunk
+            workers[sender]?.chunks[entry.lease]?.watch.beat(
+                counter: entry.counter, fraction: entry.fraction, at: now)
         }
     }
 
@@ -62,6 +57,7 @@ extension Hub {
         guard instance != .zero, let hello = try? message.decode(WorkerHello.self) else { return }
         if hears(instance) { return }
         guard workers.count < Self.workerBound else { return }
+        cameBack(instance, holding: hello.running)
         let earlier = workers.removeValue(forKey: instance)
         earlier?.watch?.cancel()
         earlier?.lane?.close()
@@ -139,6 +135,7 @@ extension Hub {
     }
 
     private func exited(_ instance: UUID, _ generation: Int) {
+        strays.removeValue(forKey: instance)?.watch.cancel()
         guard let worker = workers[instance], worker.generation == generation else { return }
         workers[instance]?.hasExited = true
         if !worker.isConnected { revokeSoon(instance, generation) }
@@ -165,10 +162,17 @@ extension Hub {
     func remove(_ instance: UUID, reason: String, isDeath: Bool) {
         guard let worker = workers.removeValue(forKey: instance) else { return }
         unadopted[instance] = nil
-        worker.watch?.cancel()
+        if isDeath, !worker.hasExited, !worker.chunks.isEmpty, let watch = worker.watch {
+            keepWatching(worker, watch)
+        } else {
+            worker.watch?.cancel()
+        }
         worker.lane?.close()
         lastServed[worker.hello.pool] = MonotonicClock.nanoseconds()
-        if isDeath { counters.lostWorkerCount += 1 }
+        if isDeath {
+            counters.lostWorkerCount += 1
+            died(worker.hello.pool)
+        }
         logger.info(
             "worker gone",
             metadata: [
@@ -200,6 +204,8 @@ extension Hub {
         let silence = timing.silence.wholeNanoseconds
         for (instance, worker) in workers {
             if now - worker.lastHeard > silence {
+                // What it might still write must not come after the end of a job that is cancelled.
+                if mustBeSeenToEnd(worker) { continue }
                 remove(
                     instance,
                     reason: "process \(worker.hello.processID) gave no sign of life for "
@@ -217,32 +223,41 @@ extension Hub {
     private func checkChunk(
         _ lease: UUID, _ chunk: WorkerLane.HeldChunk, of worker: WorkerLane, _ now: Int64
     ) {
-        guard let cancelledAt = chunk.cancelledAt else {
-            if now - chunk.counterSince > timing.stall.wholeNanoseconds {
-                logger.warning(
-                    "operation without a sign of life",
-                    metadata: ["job": "\(chunk.held.job)", "pid": "\(worker.hello.processID)"])
-                cancel(lease, of: worker.instance)
+        var chunk = chunk
+        let verdict = chunk.watch.verdict(
+            at: now, stall: stallLimit(of: chunk.held.job),
+            grace: timing.cancelGrace.wholeNanoseconds)
+        switch verdict {
+        case .fine: return
+        case .cancel:
+            logger.warning(
+                "operation without a sign of life",
+                metadata: ["job": "\(chunk.held.job)", "pid": "\(worker.hello.processID)"])
+            workers[worker.instance]?.chunks[lease]?.isStalled = true
+            cancel(lease, of: worker.instance)
+        case .kill:
+            workers[worker.instance]?.chunks[lease] = chunk
+            logger.warning(
+                "killing a worker that does not stop",
+                metadata: ["job": "\(chunk.held.job)", "pid": "\(worker.hello.processID)"])
+            if worker.watch != nil, !worker.hasExited {
+                kill(worker.hello.processID, SIGKILL)
+            } else {
+                remove(worker.instance, reason: "the operation did not stop", isDeath: true)
             }
-            return
         }
-        guard now - cancelledAt > timing.cancelGrace.wholeNanoseconds, !chunk.isKilled else {
-            return
+    }
+
+    func stallLimit(of job: JobID) -> Int64 {
+        guard let seconds = table[job]?.submission.stallLimitSeconds else {
+            return timing.stall.wholeNanoseconds
         }
-        workers[worker.instance]?.chunks[lease]?.isKilled = true
-        logger.warning(
-            "killing a worker that does not stop",
-            metadata: ["job": "\(chunk.held.job)", "pid": "\(worker.hello.processID)"])
-        if worker.watch != nil, !worker.hasExited {
-            kill(worker.hello.processID, SIGKILL)
-        } else {
-            remove(worker.instance, reason: "the operation did not stop", isDeath: true)
-        }
+        return Int64(seconds) * 1_000_000_000
     }
 
     /// Tells a worker to stop an attempt.
     func cancel(_ lease: UUID, of instance: UUID) {
-        workers[instance]?.chunks[lease]?.cancelledAt = MonotonicClock.nanoseconds()
+        workers[instance]?.chunks[lease]?.watch.cancel(at: MonotonicClock.nanoseconds())
         send(Message(header: MessageHeader(kind: .cancel, messageID: lease)), to: instance)
     }
 

@@ -32,8 +32,14 @@ actor Hub {
     var ledger = LedgerState()
     /// Chunks whose lease is on its way to the log, by job.
     var reserved: [JobID: Set<Int>] = [:]
-    /// Jobs in the order in which they get their next chunk.
-    var rotation: [JobID] = []
+    /// Jobs that have not ended, in the order of their submission.
+    var openJobs: [JobID] = []
+    /// Whose turn it is, by pool.
+    var shares: [WorkerPool: FairShares] = [:]
+    /// Which pools die of what they are given.
+    var health: [WorkerPool: PoolHealth] = [:]
+    /// Processes that fell silent while they held attempts and have not been seen to end.
+    var strays: [UUID: StrayWorker] = [:]
     /// What workers said they hold before the jobs were known.
     var unadopted: [UUID: WorkerHello] = [:]
     /// Until when workers of an earlier supervisor may come back; nil before the jobs are known.
@@ -139,8 +145,9 @@ actor Hub {
 
     // MARK: The end
 
-    /// Refuses new work from now on and waits, at most `limit`, until no worker owes anything.
-    func drain(limit: Duration) async {
+    /// Refuses new work from now on and waits, at most `limit`, until no worker owes anything; then says
+    /// what is left, which the next supervisor adopts.
+    func drain(limit: Duration) async -> DrainSummary {
         isDraining = true
         for pool in WorkerPool.allCases {
             for task in queues[pool]?.removeAll() ?? [] { task.request.reply(failure: .draining) }
@@ -153,6 +160,33 @@ actor Hub {
         }
         for timer in timers { timer.cancel() }
         timers = []
+        let held = workers.values.flatMap { $0.chunks.values.map(\.held) }
+        let left = DrainSummary(
+            chunkCount: held.count, jobCount: Set(held.map(\.job)).count,
+            taskCount: workers.values.reduce(0) { $0 + $1.tasks.count },
+            unfinishedJobCount: openJobs.count, isWriting: ledger.isWriting)
+        logger.notice("drained", metadata: ["left": "\(left)"])
+        return left
+    }
+}
+
+/// What a supervisor that stops leaves to the next one.
+public struct DrainSummary: Hashable, Sendable, CustomStringConvertible {
+    /// Chunks that workers still run.
+    public var chunkCount: Int
+    /// The jobs they belong to.
+    public var jobCount: Int
+    /// Interactive tasks not answered.
+    public var taskCount: Int
+    /// Jobs that have not ended.
+    public var unfinishedJobCount: Int
+    /// Whether an append was under way; the next supervisor finds out what became of it.
+    public var isWriting: Bool
+
+    /// The same in words.
+    public var description: String {
+        "\(chunkCount) running chunks of \(jobCount) jobs, \(taskCount) tasks, "
+            + "\(unfinishedJobCount) unfinished jobs" + (isWriting ? ", an append under way" : "")
     }
 }
 

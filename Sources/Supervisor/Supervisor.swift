@@ -30,8 +30,12 @@ public final class Supervisor: Sendable {
 
     /// Takes nothing new, and waits until workers owe nothing, at most `limit`.
     ///
-    /// Attempts still running then are adopted by the next supervisor.
-    public func drain(limit: Duration = .seconds(3)) async { await hub.drain(limit: limit) }
+    /// Attempts still running then are adopted by the next supervisor; what is left is returned and
+    /// logged.
+    @discardableResult
+    public func drain(limit: Duration = .seconds(30)) async -> DrainSummary {
+        await hub.drain(limit: limit)
+    }
 
     /// What has been counted since the start, by name.
     public func counts() async -> [String: Int] { await hub.counts }

@@ -4,23 +4,28 @@
 internal import Bus
 internal import CairnModel
 internal import FoundationEssentials
+internal import Jobs
 
 /// A worker as the hub knows it: its lane, its credit, and what it has been given.
 struct WorkerLane: Sendable {
     /// A chunk it holds the lease of.
     struct HeldChunk: Sendable {
         let held: HeldAttempt
-        var fraction = 0.0
-        /// The operation's last sign of life, and when it was new.
-        var counter = -1
-        var counterSince: Int64
+        /// When it was given to the worker; monotonic nanoseconds.
+        let since: Int64
+        var watch: AttemptWatch
+        /// Whether it was told to stop because it showed no sign of life.
+        var isStalled = false
         /// Whether its result has come; it is being recorded.
         var isReported = false
         /// Whether it takes up one of the worker's chunk slots.
         var occupiesSlot = true
-        /// When it was told to stop.
-        var cancelledAt: Int64?
-        var isKilled = false
+
+        init(held: HeldAttempt, since: Int64) {
+            self.held = held
+            self.since = since
+            watch = AttemptWatch(since: since)
+        }
     }
 
     let instance: UUID
@@ -78,4 +83,12 @@ struct WorkerLane: Sendable {
             held: chunks.values.map(\.held).sorted { $0.attempt.chunk < $1.attempt.chunk },
             doneCount: doneCount, isDraining: isDraining, build: hello.build, since: since)
     }
+}
+
+/// A process that fell silent and was given up, but not seen to end: it may wake up and go on writing.
+struct StrayWorker: Sendable {
+    let processID: Int32
+    let watch: BusThread.Watch
+    /// The jobs whose attempts it may still be working on.
+    var attempts: [UUID: JobID]
 }

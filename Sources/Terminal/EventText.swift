@@ -86,6 +86,8 @@ extension JobEvent {
         case .chunkLeased(let event):
             "chunk \(event.attempt.chunk) attempt \(event.attempt.number) given to process "
                 + "\(event.processID)"
+        case .chunkDelegated(let event):
+            "chunk \(event.attempt.chunk) given to job \(event.job)"
         case .chunkCompleted(let event): "chunk \(event.attempt.chunk) completed"
         case .chunkLost(let event): "chunk \(event.attempt.chunk) lost: \(event.reason)"
         case .chunkFailed(let event):

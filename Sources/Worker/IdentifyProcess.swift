@@ -16,7 +16,12 @@ public enum IdentifyProcess {
     ///
     /// It takes no work before it has read the log as far as it went at the start (or for ten seconds
     /// the log could not be reached): otherwise it would deny maps that exist.
-    public static func run(_ daemon: Daemon, recording rate: RecordingRate) async throws {
+    ///
+    /// With the path of a work order, it does that one chunk alone instead.
+    public static func run(
+        _ daemon: Daemon, recording rate: RecordingRate, alone path: String? = nil
+    ) async throws {
+        let scratch = try path.map { path throws(Failure) in try ScratchChunk(path: path) }
         let recorder = try Recorder(
             site: daemon.site, process: daemon.name, version: WorkerProcess.version, rate: rate)
         defer { recorder.close() }
@@ -48,8 +53,9 @@ public enum IdentifyProcess {
             try await log.events(category: category, after: after, limit: limit)
         }
         try await WorkerProcess.run(
-            daemon, pool: .identify, operations: operations.hosted(blobs: daemon.site.blobs),
+            daemon, pool: .identify,
+            operations: operations.hosted(blobs: scratch?.blobs ?? daemon.site.blobs),
             promptOperations: operations.prompt(),
-            slots: WorkerSlots(taskCredit: 32, taskThreadCount: 1, chunkCount: 1))
+            slots: WorkerSlots(taskCredit: 32, taskThreadCount: 1, chunkCount: 1), alone: scratch)
     }
 }

@@ -16,7 +16,12 @@ public enum LocatorProcess {
     ///
     /// It takes no work before it has read the log as far as it went at the start (or for ten seconds
     /// the log could not be reached): otherwise it would deny names that exist.
-    public static func run(_ daemon: Daemon, recording rate: RecordingRate) async throws {
+    ///
+    /// With the path of a work order, it does that one chunk alone instead.
+    public static func run(
+        _ daemon: Daemon, recording rate: RecordingRate, alone path: String? = nil
+    ) async throws {
+        let scratch = try path.map { path throws(Failure) in try ScratchChunk(path: path) }
         let recorder = try Recorder(
             site: daemon.site, process: daemon.name, version: WorkerProcess.version, rate: rate)
         defer { recorder.close() }
@@ -43,12 +48,12 @@ public enum LocatorProcess {
         try await WorkerProcess.run(
             daemon, pool: .locator,
             operations: LocatorOperations.hosted(
-                on: shelf, blobs: daemon.site.blobs
+                on: shelf, blobs: scratch?.blobs ?? daemon.site.blobs
             ) { exchange, locator in
                 recorder.note(
                     exchange(),
                     Recorder.Context(sequence: follower.current.sequence, locator: locator))
             },
-            slots: WorkerSlots(taskCredit: 32, taskThreadCount: 2, chunkCount: 1))
+            slots: WorkerSlots(taskCredit: 32, taskThreadCount: 2, chunkCount: 1), alone: scratch)
     }
 }

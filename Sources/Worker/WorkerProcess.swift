@@ -13,11 +13,14 @@ public enum WorkerProcess {
     /// The version that workers say they are.
     public static let version = "0.1.0"
 
-    /// Serves a pool until the process is asked to end; then drains for at most five seconds.
+    /// Serves a pool until the process is asked to end, then drains for at most five seconds; or does one
+    /// chunk alone.
     public static func run(
         _ daemon: Daemon, pool: WorkerPool, operations: [String: Operation],
-        promptOperations: [String: PromptOperation] = [:], slots: WorkerSlots
+        promptOperations: [String: PromptOperation] = [:], slots: WorkerSlots,
+        alone scratch: ScratchChunk? = nil
     ) async throws {
+        if let scratch { return try await scratch.run(operations) }
         let host = WorkerHost(
             pool: pool, operations: operations, promptOperations: promptOperations, slots: slots,
             bus: daemon.bus,
@@ -28,13 +31,14 @@ public enum WorkerProcess {
     }
 
     /// `cairn-worker`: the chunks of jobs that need neither a map nor a locator, one at a time.
-    public static func runJobWork(_ daemon: Daemon) async throws {
+    public static func runJobWork(_ daemon: Daemon, alone path: String? = nil) async throws {
+        let scratch = try path.map { path throws(Failure) in try ScratchChunk(path: path) }
         try await run(
             daemon, pool: .work,
             operations: ChunkOperations.hosted(
                 BatchGeocode.workOperations.merging(BatchIdentify.workOperations) { kind, _ in kind
-                },
-                blobs: daemon.site.blobs),
-            slots: WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount: 1))
+                }.merging(Batch.workOperations) { kind, _ in kind },
+                blobs: scratch?.blobs ?? daemon.site.blobs),
+            slots: WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount: 1), alone: scratch)
     }
 }

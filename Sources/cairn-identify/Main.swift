@@ -19,12 +19,15 @@ import Worker
         transform: RecordingRate.parse)
     var record = RecordingRate.standard
 
+    @Option(help: "Do one chunk alone, a work order that 'cairn job autopsy' wrote, and end.")
+    var chunk: String?
+
     func run() async {
-        let rate = record
+        let (rate, order) = (record, chunk)
         await Daemon.run(
             Self.configuration.commandName ?? "", sitePath: site, isSingleInstance: false
         ) { daemon in
-            try await IdentifyProcess.run(daemon, recording: rate)
+            try await IdentifyProcess.run(daemon, recording: rate, alone: order)
         }
     }
 }

@@ -13,11 +13,14 @@ import Worker
     @Option(help: "The site's directory; else the environment variable CAIRN_SITE.")
     var site: String?
 
+    @Option(help: "Do one chunk alone, a work order that 'cairn job autopsy' wrote, and end.")
+    var chunk: String?
+
     func run() async {
         await Daemon.run(
             Self.configuration.commandName ?? "", sitePath: site, isSingleInstance: false
         ) { daemon in
-            try await WorkerProcess.runJobWork(daemon)
+            try await WorkerProcess.runJobWork(daemon, alone: chunk)
         }
     }
 }

@@ -99,6 +99,14 @@ final class HubFixture: Sendable {
         parts.withLock { $0.supervisor.take() }?.bus.stop()
     }
 
+    /// As SIGTERM: says what it left.
+    func drainSupervisor(limit: Duration) async -> DrainSummary? {
+        guard let (service, bus) = parts.withLock({ $0.supervisor.take() }) else { return nil }
+        let summary = await service.drain(limit: limit)
+        bus.stop()
+        return summary
+    }
+
     func counts() async -> [String: Int] {
         await parts.withLock { $0.supervisor?.service }?.counts() ?? [:]
     }
@@ -143,13 +151,19 @@ final class HubFixture: Sendable {
         return String(decoding: answer.payload, as: UTF8.self)
     }
 
-    func submit(_ parameters: [String: String] = [:]) async throws -> JobDescription {
+    func submit(
+        _ parameters: [String: String] = [:], actor: String? = nil, stallLimitSeconds: Int? = nil,
+        priority: JobPriority? = nil
+    ) async throws -> JobDescription {
         try await ask(
             "submit",
             JobSubmission(
                 id: JobID(rawValue: .timeOrdered()), kind: JobKind(rawValue: "Test"),
-                parameters: parameters))
+                parameters: parameters, actor: actor, stallLimitSeconds: stallLimitSeconds,
+                priority: priority))
     }
+
+    func jobs() async throws -> [JobDescription] { try await ask("list", [String]()) }
 
     func command(_ command: JobCommand, _ job: JobID) async throws -> JobDescription {
         try await ask("command", JobCommandRequest(id: .timeOrdered(), job: job, command: command))
@@ -237,11 +251,33 @@ struct TestKind: Sendable {
 
     init(site: Site) { blobs = site }
 
+    /// So many sub-jobs of two rows each, two at a time, and a sum.
+    private static func family(of count: Int, _ parameters: [String: String]) -> ChunkOutcome {
+        var own = parameters
+        own["subJobs"] = nil
+        own["rows"] = "2"
+        let subJobs = (0..<count).map { number in
+            var own = own
+            if parameters["failJob"] == "\(number)" { own["fail"] = "0" }
+            return ChunkDescription(
+                pool: .work, operation: "job", input: Data(), weight: 200,
+                subJob: SubJob(
+                    kind: JobKind(rawValue: "Test"), parameters: own,
+                    mayFail: parameters["mayFail"] != nil, sideBySide: 2))
+        }
+        let sum = ChunkDescription(
+            pool: .work, operation: "sum", input: Data(), weight: 10, gathers: true)
+        return ChunkOutcome(nextStage: subJobs, laterStages: [[sum]])
+    }
+
     var operations: [String: Operation] {
         [
             "Test.plan": { context, payload in
                 let assignment = try CairnJSON.decode(ChunkAssignment.self, from: payload)
                 let rows = Int(assignment.parameters["rows"] ?? "3") ?? 3
+                if let count = assignment.parameters["subJobs"].flatMap(Int.init) {
+                    return try CairnJSON.encode(Self.family(of: count, assignment.parameters))
+                }
                 let stage = (0..<rows).map {
                     ChunkDescription(
                         pool: .locator, operation: "row", input: Data("\($0)".utf8), weight: 100)

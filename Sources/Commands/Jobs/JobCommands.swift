@@ -15,61 +15,8 @@ struct JobCommands: AsyncParsableCommand {
         commandName: "job", abstract: "Submit, watch and steer long jobs.",
         subcommands: [
             JobSubmit.self, JobList.self, JobShow.self, JobWatch.self, JobPause.self,
-            JobResume.self, JobCancel.self, JobResult.self,
+            JobResume.self, JobCancel.self, JobResult.self, JobAutopsyCommand.self,
         ])
-}
-
-struct JobSubmit: SiteCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "submit", abstract: "Submit a job; when this returns, anybody can read it.",
-        discussion: """
-            Kinds: BatchGeocode (--input CSV) and BatchIdentify (--input CSV or JSON Lines, --param \
-            map=NAME); see Docs/jobs.md for their parameters. JSON: the job.
-            """)
-
-    @OptionGroup var common: CommonOptions
-    @Argument(help: "The kind.", transform: Reading.jobKind) var kind: JobKind
-    @Option(help: "A file the job works on; its bytes are kept in the site.") var input: String?
-    @Option(
-        name: .customLong("param"), parsing: .singleValue,
-        help: "A parameter, 'name=value'. May be repeated.") var parameters: [String] = []
-    @Flag(help: "Wait for its end, as 'job watch' does.") var watch = false
-
-    func perform(_ session: Session) async throws {
-        var named: [String: String] = [:]
-        for text in parameters {
-            guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
-                throw UsageFailure("--param '\(text)': expected 'name=value'")
-            }
-            named[String(text[..<equals])] = String(text[text.index(after: equals)...])
-        }
-        let client = try session.client()
-        let blob = try input.map { path throws(Failure) in
-            try session.site.blobs.put(file: path, mediaType: Self.mediaType(of: path))
-        }
-        let id = JobID(rawValue: .timeOrdered())
-        let job = try await client.submit(
-            JobSubmission(
-                id: id, kind: kind, parameters: named, input: blob,
-                actor: Session.actor))
-        if watch {
-            try await JobWatching(session: session, id: job.id, until: 100).run()
-        } else if session.output.isJSON {
-            try session.output.record(JobLine(job: job))
-        } else {
-            try session.output.line("\(job.id)")
-        }
-    }
-
-    private static func mediaType(of path: String) -> String {
-        switch path.lowercased().split(separator: ".").last {
-        case "csv": "text/csv"
-        case "json", "geojson": "application/json"
-        case "jsonl", "ndjson": "application/jsonl"
-        case "tsv", "txt": "text/plain"
-        default: "application/octet-stream"
-        }
-    }
 }
 
 struct JobList: SiteCommand {

@@ -9,8 +9,13 @@ internal import Terminal
 /// A job as a JSON line: its description with the id as people write it and times as text.
 struct JobLine: Encodable {
     let job: JobDescription
+    /// What is new since the line before, and from where to go on; only where a ticket is kept.
+    var news: [JobMessage]?
+    var ticket: JobTicket?
 
-    private enum CodingKeys: String, CodingKey { case id, submittedAt, endedAt }
+    private enum CodingKeys: String, CodingKey {
+        case id, submittedAt, endedAt, clientState, serverState, news, ticket
+    }
 
     func encode(to encoder: any Encoder) throws {
         try job.encode(to: encoder)
@@ -18,6 +23,10 @@ struct JobLine: Encodable {
         try container.encode("\(job.id)", forKey: .id)
         try container.encode(job.submittedAt.displayText, forKey: .submittedAt)
         try container.encodeIfPresent(job.endedAt?.displayText, forKey: .endedAt)
+        try container.encode(JobClientState(job), forKey: .clientState)
+        try container.encode(JobServerState(job.status).esriName, forKey: .serverState)
+        try container.encodeIfPresent(news, forKey: .news)
+        try container.encodeIfPresent(ticket, forKey: .ticket)
     }
 }
 
@@ -32,6 +41,7 @@ extension JobDescription {
             "submitted  \(submittedAt.displayText)",
         ]
         if let endedAt { lines.append("ended      \(endedAt.displayText)") }
+        if let parent { lines.append("started by \(parent)") }
         if lostAttemptCount > 0 {
             lines.append("attempts that ended with their worker's death: \(lostAttemptCount)")
         }

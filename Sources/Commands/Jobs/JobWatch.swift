@@ -4,94 +4,102 @@
 internal import ArgumentParser
 internal import CairnClient
 internal import CairnModel
+internal import FoundationEssentials
 internal import Platform
+internal import Site
 internal import Terminal
 
 struct JobWatch: SiteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "watch", abstract: "Show a job's progress until it ends.",
+        commandName: "watch", abstract: "Show a job's progress and messages until it ends.",
         discussion: """
             Exits 0 when the job succeeded (or reached --until), 1 when it failed, was cancelled or \
-            timed out. On a terminal a bar is drawn; otherwise, and with --json, there is one line \
-            per change.
+            timed out, 69 when the site was away for ten minutes. On a terminal a bar is drawn; \
+            otherwise, and with --json, there is one line per change. With --from FILE it goes on \
+            where the ticket in FILE ends, submits the job if that has not happened yet, and keeps \
+            the ticket up to date; '-' reads a ticket from standard input.
             """)
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The job.", transform: Reading.jobID) var job: JobID
+    @Argument(help: "The job; left out with --from.", transform: Reading.jobID) var job: JobID?
+    @Option(help: "A ticket's file, or '-'.") var from: String?
     @Option(help: "Stop watching at this percentage.") var until = 100.0
 
     func validate() throws {
         guard 0...100 ~= until else { throw ValidationError("--until takes 0 to 100.") }
+        guard (job == nil) != (from == nil) else {
+            throw ValidationError("Name a job, or a ticket with --from FILE.")
+        }
     }
 
     func perform(_ session: Session) async throws {
-        try await JobWatching(session: session, id: job, until: until).run()
+        guard let from else {
+            guard let job else { return }
+            _ = try session.client()
+            let ticket = JobTicket(site: session.site.identity.siteID, jobID: job)
+            return try await JobWatching(session: session, ticket: ticket, until: until).run()
+        }
+        try await JobWatching(
+            session: session, ticket: try TicketFile.read(from), until: until,
+            file: from == "-" ? nil : TicketFile(path: from), showsTicket: true
+        ).run()
     }
 }
 
 /// Watching one job.
 struct JobWatching {
     let session: Session
-    let id: JobID
+    let ticket: JobTicket
     let until: Double
-
-    /// Where nothing was heard for so long the job is read: what is published may be lost (decision 0034).
-    private static let silence = Duration.seconds(2)
+    /// Where the ticket is kept up to date.
+    var file: TicketFile?
+    /// Whether lines for programs have it.
+    var showsTicket = false
 
     func run() async throws {
+        guard ticket.site == session.site.identity.siteID else {
+            throw Failure(
+                .conflict,
+                "the ticket is of site \(ticket.site), and '\(session.site.path)' is site "
+                    + "\(session.site.identity.siteID)")
+        }
         let drawsBar = !session.output.isJSON && StandardStream.output.isTerminal
-        let client = try session.client()
-        let (steps, feed) = AsyncStream.makeStream(
-            of: JobDescription?.self, bufferingPolicy: .bufferingNewest(16))
-        let live = try client.live(job: id)
-        let hearing = Task { for await job in live { feed.yield(job) } }
-        let reminding = Task {
-            while (try? await Task.sleep(for: Self.silence)) != nil { feed.yield(nil) }
-        }
-        defer {
-            hearing.cancel()
-            reminding.cancel()
-        }
         var shown = ""
-        // After the subscription: nothing lies between what is read and what is heard.
-        var job = try await client.job(id)
-        try show(job, drawsBar, isOver(job), &shown)
-        var wasHeard = false
-        for await step in steps where !isOver(job) {
-            if step == nil, wasHeard {
-                wasHeard = false
-                continue
-            }
-            wasHeard = step != nil
-            let news = if let step { step } else { try await client.job(id) }
-            // What was on its way while the job was read may be older.
-            guard (news.sequence, news.progress) >= (job.sequence, job.progress) else { continue }
-            job = news
-            try show(job, drawsBar, isOver(job), &shown)
-            if isOver(job) { break }
+        let job = try await session.patientClient().follow(ticket) { news in
+            let isEnough = until < 100 && news.job.progress >= until
+            try show(news, drawsBar, news.job.status.isTerminal || isEnough, &shown)
+            try file?.write(news.ticket)
+            return !isEnough
         }
         try conclude(job)
     }
 
-    private func isOver(_ job: JobDescription) -> Bool {
-        job.status.isTerminal || (until < 100 && job.progress >= until)
-    }
-
     private func show(
-        _ job: JobDescription, _ drawsBar: Bool, _ isOver: Bool, _ shown: inout String
+        _ news: JobNews, _ drawsBar: Bool, _ isOver: Bool, _ shown: inout String
     ) throws {
-        let line = ProgressBar.line(for: job, columns: 30)
+        if session.output.isJSON {
+            return try session.output.record(
+                JobLine(
+                    job: news.job, news: showsTicket ? news.messages : nil,
+                    ticket: showsTicket ? news.ticket : nil))
+        }
+        let columns = (RawTerminal.outputSize()?.columns ?? 80) - 1
+        for message in news.messages {
+            let text = "\(message.severity.rawValue): \(message.text)"
+            if drawsBar {
+                try session.output.write(
+                    "\r" + TextWidth.padded(TextWidth.displayable(text), to: columns) + "\n")
+            } else {
+                try session.output.line(text)
+            }
+        }
+        let line = ProgressBar.line(for: news.job, columns: 30)
         if drawsBar {
-            let width = RawTerminal.outputSize()?.columns ?? 80
             try session.output.write(
-                "\r" + TextWidth.padded(TextWidth.displayable(line), to: width - 1)
+                "\r" + TextWidth.padded(TextWidth.displayable(line), to: columns)
                     + (isOver ? "\n" : ""))
         } else if line != shown {
-            if session.output.isJSON {
-                try session.output.record(JobLine(job: job))
-            } else {
-                try session.output.line(line)
-            }
+            try session.output.line(line)
             shown = line
         }
     }
@@ -105,5 +113,29 @@ struct JobWatching {
                     + (job.failure.map { ": \($0)" } ?? ""))
         case .submitted, .waiting, .executing, .cancelling, .succeeded: break
         }
+    }
+}
+
+/// A file that holds a ticket; replaced whole, so it is always one ticket.
+struct TicketFile {
+    let path: String
+    /// The most bytes a ticket has.
+    private static let byteBound = 256 << 10
+
+    /// Reads a ticket from a file, or from standard input for `-`.
+    static func read(_ path: String) throws -> JobTicket {
+        let bytes = try Reading.bytes(of: path, atMost: byteBound)
+        do throws(Failure) {
+            return try JobTicket(parsing: bytes)
+        } catch {
+            throw Failure(error.code, "the ticket '\(path)': \(error.message)")
+        }
+    }
+
+    func write(_ ticket: JobTicket) throws {
+        let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        var file = try StagedFile(inDirectory: directory.isEmpty ? "/" : directory)
+        try file.write(Array(try CairnJSON.encode(ticket) + [UInt8(ascii: "\n")]))
+        try file.publish(as: path)
     }
 }

@@ -35,6 +35,11 @@ enum ProcessRole: String, Codable, Hashable, Sendable, CaseIterable {
     }
 }
 
+extension ProcessRole {
+    /// How long it may take to stop: what it drains in, and some seconds.
+    var stopSeconds: Int64 { self == .supervisor ? 33 : 8 }
+}
+
 /// One process that shall run.
 struct ProcessPlan: Hashable, Sendable {
     var role: ProcessRole

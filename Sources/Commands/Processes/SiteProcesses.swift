@@ -105,12 +105,13 @@ extension SiteProcesses {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Stops the processes of a phase: SIGTERM, then SIGKILL for what still runs after 8 s.
+    /// Stops the processes of a phase: SIGTERM, then SIGKILL for what still runs after its time.
     private func stop(phase: Int, _ slots: inout [ProcessSlot], _ written: inout SiteRecord?) {
         let chosen = slots.indices.filter { slots[$0].plan.role.stopPhase == phase }
         for index in chosen { slots[index].stop(.end) }
         publish(slots, &written)
-        let limit = MonotonicClock.nanoseconds() + 8_000_000_000
+        let seconds = chosen.map { slots[$0].plan.role.stopSeconds }.max() ?? 8
+        let limit = MonotonicClock.nanoseconds() + seconds * 1_000_000_000
         while chosen.contains(where: { slots[$0].isRunning }) {
             let left = (limit - MonotonicClock.nanoseconds()) / 1_000_000
             if left <= 0 {
@@ -207,6 +208,7 @@ struct ProcessSlot: Sendable {
             }
         child = nil
         watch = nil
+        LogFile.append(ProcessLog.endLine(record.pid, text), to: plan.logPath)
         ended(text)
         if !isStopping {
             var line = ""

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+public import FoundationEssentials
+internal import Platform
+internal import Site
+
+/// The job kind `Batch`: a file of jobs in, their products listed out.
+///
+/// The input is JSON Lines, one `Batch.Item` each. Parameters: `sideBySide`, how many run at once, 1…16
+/// (4; 1 is one after the other, in order); `onFailure`, `stop` (the default: the first that fails ends the
+/// batch and the others are cancelled) or `continue` (it is a warning and has no product in the list).
+public enum Batch {
+    /// The largest input file in bytes.
+    public static let maximumInputByteCount: Int64 = 4 << 20
+    /// The most jobs in a batch.
+    public static let maximumItemCount = 500
+
+    /// One job of a batch.
+    public struct Item: Codable, Hashable, Sendable {
+        /// Its kind.
+        public var kind: JobKind
+        /// Its parameters.
+        public var parameters: [String: String]?
+        /// The bytes it works on, in the site's blobs.
+        public var input: BlobReference?
+        /// How much of the batch's progress it is; without it the input's size.
+        public var weight: Int?
+
+        /// Describes a job.
+        public init(
+            kind: JobKind, parameters: [String: String]? = nil, input: BlobReference? = nil,
+            weight: Int? = nil
+        ) {
+            self.kind = kind
+            self.parameters = parameters
+            self.input = input
+            self.weight = weight
+        }
+    }
+
+    /// One line of the product.
+    struct Product: Codable, Hashable, Sendable {
+        var number: Int
+        var kind: JobKind
+        var result: BlobReference?
+    }
+
+    /// The operations that `cairn-worker` runs, by the name under which they are leased.
+    public static let workOperations: [String: ChunkOperation] = [
+        "Batch.plan": { try plan($0) },
+        "Batch.list": { try list($0) },
+    ]
+
+    private static func plan(_ context: ChunkContext) throws -> ChunkOutcome {
+        let (sideBySide, mayFail) = try settings(context.assignment.parameters)
+        let items = try items(context)
+        let subJobs = items.map { item in
+            ChunkDescription(
+                pool: .work, operation: "job", input: Data(),
+                weight: item.weight ?? max(1, Int(clamping: item.input?.byteCount ?? 1)),
+                subJob: SubJob(
+                    kind: item.kind, parameters: item.parameters ?? [:], input: item.input,
+                    mayFail: mayFail, sideBySide: sideBySide))
+        }
+        let list = ChunkDescription(
+            pool: .work, operation: "list", input: Data(), weight: 1, gathers: true)
+        return ChunkOutcome(
+            nextStage: subJobs, laterStages: [[list]],
+            messages: [
+                JobMessage(.informative, "\(items.count) jobs, \(sideBySide) at a time")
+            ])
+    }
+
+    private static func settings(
+        _ parameters: [String: String]
+    ) throws(Failure) -> (sideBySide: Int, mayFail: Bool) {
+        let texts = ParameterTexts(texts: parameters)
+        try texts.check(["sideBySide", "onFailure"])
+        let sideBySide = try texts.whole("sideBySide") ?? 4
+        guard 1...16 ~= sideBySide else { throw ParameterTexts.fault("sideBySide", "1 to 16") }
+        switch texts["onFailure"] ?? "stop" {
+        case "stop": return (sideBySide, false)
+        case "continue": return (sideBySide, true)
+        default: throw ParameterTexts.fault("onFailure", "stop or continue")
+        }
+    }
+
+    private static func items(_ context: ChunkContext) throws(Failure) -> [Item] {
+        guard let blob = context.assignment.jobInput else {
+            throw Failure(.invalidParameter, "a Batch job needs a file of jobs as its input")
+        }
+        let bytes = try context.blobs.read(blob, maximumByteCount: maximumInputByteCount)
+        return try items(of: bytes) { line throws(Failure) in
+            try CairnJSON.decode(Item.self, from: line)
+        }
+    }
+
+    /// Reads the lines of a file of jobs; empty ones are none.
+    ///
+    /// Throws `Failure` (`invalidParameter`, `tooLarge`) that names the line.
+    public static func items<Value>(
+        of bytes: Data, _ read: (Data) throws(Failure) -> Value
+    ) throws(Failure) -> [Value] {
+        var items: [Value] = []
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for (number, line) in lines.enumerated()
+        where !line.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") }) {
+            guard items.count < maximumItemCount else {
+                throw Failure(.tooLarge, "the file has more than \(maximumItemCount) jobs")
+            }
+            do throws(Failure) {
+                items.append(try read(Data(line)))
+            } catch {
+                throw Failure(error.code, "line \(number + 1): \(error.message)")
+            }
+        }
+        guard !items.isEmpty else {
+            throw Failure(.invalidParameter, "the file has no line: expected one for each job")
+        }
+        return items
+    }
+
+    private static func list(_ context: ChunkContext) throws -> ChunkOutcome {
+        let items = try items(context)
+        let results = context.assignment.gathered
+        guard items.count == results.count else {
+            throw Failure(.corrupt, "\(results.count) jobs ended; the file has \(items.count)")
+        }
+        var lines = Data()
+        for (number, item) in items.enumerated() {
+            let line = Product(number: number, kind: item.kind, result: results[number])
+            lines += try CairnJSON.encode(line) + [UInt8(ascii: "\n")]
+        }
+        let missing = results.count { $0 == nil }
+        return ChunkOutcome(
+            blob: try context.blobs.put(lines, mediaType: "application/jsonl"),
+            messages: [
+                JobMessage(
+                    missing > 0 ? .warning : .informative,
+                    "\(results.count - missing) of \(results.count) jobs have a product")
+            ])
+    }
+}
