@@ -7,8 +7,8 @@ internal import Synchronization
 
 /// A question that waits for its answer; answer once, from any thread.
 ///
-/// When the last copy goes without an answer, the asker gets a `Failure` (`internal`) instead of
-/// silence. A second answer is ignored.
+/// When the last copy goes without an answer, as happens to a question that a service has in hand when it ends, the asker gets
+/// a `Failure` (`unavailable`) instead of silence, and may ask again. A second answer is ignored.
 public struct IncomingRequest: Sendable {
     /// The question: kind `.request` or `.task`.
     public let message: Message
@@ -116,7 +116,7 @@ public struct IncomingRequest: Sendable {
         }
 
         deinit {
-            let failure = Failure(.internal, "the service gave no answer")
+            let failure = Failure(.unavailable, "the service let go of the question; ask again")
             answer(.failure, metadata: Data(), payload: failure.wirePayload, sequence: 0)
         }
     }

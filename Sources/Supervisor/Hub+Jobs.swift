@@ -244,7 +244,6 @@ extension Hub {
             case .succeeded, .failed, .timedOut, .cancelled:
                 cancelAttempts(of: job)
                 openJobs.removeAll { $0 == job }
-                if table[job]?.status == .succeeded { published[job] = nil }
                 let actor = table[job]?.submission.actor ?? ""
                 for pool in WorkerPool.allCases { shares[pool]?.forget(job, of: actor) }
                 logger.info(

@@ -24,7 +24,7 @@ extension Hub {
                 guard let state = table[id] else {
                     throw Failure(.notFound, "there is no job \(id)")
                 }
-                request.reply(encoding: describe(state))
+                request.reply(encoding: state.description)
             case "list":
                 try requireJobs()
                 request.reply(encoding: list)
@@ -55,7 +55,7 @@ extension Hub {
             byteCount += 2_048 + state.submission.parametersByteCount
             return byteCount < Self.listByteBound
         }.map { state in
-            var description = describe(state)
+            var description = state.description
             description.messages = []
             return description
         }
@@ -115,7 +115,7 @@ extension Hub {
             switch result {
             case .success:
                 guard let state = hub.table[job] else { return }
-                request.reply(encoding: hub.describe(state), sequence: state.sequence)
+                request.reply(encoding: state.description, sequence: state.sequence)
             case .failure(let failure): request.reply(failure: failure)
             }
         }
@@ -146,15 +146,6 @@ extension Hub {
     }
 
     // MARK: Descriptions
-
-    /// With the progress that running attempts report; never less than what was said before.
-    func describe(_ state: JobState) -> JobDescription {
-        var description = state.description
-        let live = state.progress(running: fractions(of: state.id))
-        description.progress = max(live, published[state.id] ?? 0)
-        if !state.status.isTerminal { published[state.id] = description.progress }
-        return description
-    }
 
     var workerDescriptions: [WorkerDescription] {
         workers.values.map(\.description).sorted {
@@ -201,22 +192,13 @@ extension Hub {
 
     /// Shows a job as it is now; never the record.
     func publish(job: JobID) {
-        guard let state = table[job], let payload = try? CairnJSON.encode(describe(state)) else {
+        guard let state = table[job], let payload = try? CairnJSON.encode(state.description) else {
             return
         }
         let header = MessageHeader(kind: .live, sequence: state.sequence)
         try? live?.publish(
             topic: "job/" + job.rawValue.uuidString.lowercased(),
             Message(header: header, payload: payload))
-    }
-
-    /// Four times a second: jobs whose running attempts have news.
-    func publishProgress() {
-        for job in openJobs {
-            guard let state = table[job], !state.running.isEmpty else { continue }
-            let before = published[job] ?? 0
-            if state.progress(running: fractions(of: job)) > before { publish(job: job) }
-        }
     }
 
     func publishWorkers(always: Bool) {

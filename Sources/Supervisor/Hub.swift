@@ -52,8 +52,6 @@ actor Hub {
     var hasResultSubscribers = false
     /// Whether the jobs are being hashed for somebody.
     var isHashing = false
-    /// Live figures published last, by job.
-    var published: [JobID: Double] = [:]
     var lastWorkers: [WorkerDescription] = []
     var lastPatrol: Int64
     var counters = HubCounters()
@@ -97,7 +95,6 @@ actor Hub {
         }
         logRequester = try bus.connectRequester(.logRequests)
         schedule(.milliseconds(100)) { $0.patrol() }
-        schedule(.milliseconds(250)) { $0.publishProgress() }
         schedule(.seconds(1)) { $0.everySecond() }
         announce()
         claimJobs()

@@ -72,7 +72,8 @@ import Testing
         "identify --map W --point 1,2 --tolerance nan", "geocode", "geocode x --max 51",
         "suggest x --max 16", "map show", "map move W a --index 1 --below b",
         "map scale W a --min nan", "map visibility W a maybe", "job show nothing", "job submit",
-        "replay", "replay --map W --job j00000000000070008000000000000001", "log tail -n -1",
+        "replay --jobs", "replay --into s --compare",
+        "replay --map W --job j00000000000070008000000000000001", "log tail -n -1",
         "log tail --stream nothing", "nonsense",
     ])
     func `what is not understood is refused`(text: String) {
