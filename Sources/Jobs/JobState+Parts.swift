@@ -119,10 +119,13 @@ private struct AttemptForm: Encodable {
     var attempt: ChunkAttempt
     var worker: UUID
     var processID: Int32
+    /// Absent where a worker does it.
+    var subJob: JobID?
 
     init(_ running: JobState.RunningAttempt) {
         attempt = running.attempt
         worker = running.worker
         processID = running.processID
+        subJob = running.subJob
     }
 }

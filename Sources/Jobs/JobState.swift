@@ -40,6 +40,8 @@ public struct JobState: Hashable, Sendable {
     /// The attempts that hold a lease, by chunk.
     public internal(set) var running: [Int: RunningAttempt] = [:]
     /// The sequence number at which it was paused or resumed last; 0 when it never was.
+    ///
+    /// Not part of the state's hash, which is older.
     public internal(set) var pauseSequence: Int64 = 0
 
     var messages: [JobMessage] = []

@@ -118,7 +118,9 @@ import Testing
         let job = try #require(story.live.jobs.newestFirst.first { !$0.chunks.isEmpty })
         let form = try #require(
             JSONSerialization.jsonObject(with: try job.part().bytes) as? [String: Any])
-        let derived: Set = ["doneWeight", "knownWeight", "stageCursor", "doneInStage"]
+        let derived: Set = [
+            "doneWeight", "knownWeight", "stageCursor", "doneInStage", "notices", "pauseSequence",
+        ]
         let absent = Set(
             Mirror(reflecting: job).children.filter { "\($0.value)" == "nil" }
                 .compactMap(\.label))
