@@ -27,6 +27,12 @@ public final class ProcessWatch: Sendable {
 
 /// What the system says about a directory that must belong to one user alone.
 public enum PrivateDirectory {
+    /// Makes it, closed to others from its first moment, where nothing has the path yet; throws what mkdir(2) says.
+    public static func make(at path: String) throws(PlatformError) {
+        guard unsafe mkdir(path, 0o700) != 0, errno != EEXIST else { return }
+        throw PlatformError(operation: "mkdir", subject: path)
+    }
+
     /// What is wrong with it, as half a sentence; nil when it exists, is a directory, belongs to the
     /// caller's user and is closed to everybody else (0700 or stricter).
     public static func fault(at path: String) -> String? {

@@ -73,7 +73,7 @@ struct RecordingFiles {
             return open
         }
         open = nil
-        try Site.makeDirectory(directory, mode: 0o700)
+        try Site.makePrivateDirectory(directory)
         RecordingDirectory(path: directory).trim(to: limits, at: now)
         let name = "\(now)-\(process)-\(OwnProgram.processID()).jsonl"
         let made = Open(

@@ -88,7 +88,7 @@ public struct ChunkComparison: Sendable {
         self.engine = engine
         self.tolerance = tolerance
         blobs = site.blobs
-        try Site.makeDirectory(scratch, mode: 0o700)
+        try Site.makePrivateDirectory(scratch)
         self.scratch = BlobStore(directory: scratch)
         operations = { chunk in
             var operations = BatchGeocode.workOperations

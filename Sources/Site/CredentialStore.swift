@@ -46,7 +46,7 @@ public struct CredentialStore: Hashable, Sendable {
                 "credential '\(name)': expected 1 to 8192 printable ASCII characters, and no ':' in "
                     + "the user's name")
         }
-        try Site.makeDirectory(directory, mode: 0o700)
+        try Site.makePrivateDirectory(directory)
         do {
             var file = try StagedFile(inDirectory: directory)
             try file.write(Array(try CairnJSON.encode(credential)))

@@ -50,7 +50,7 @@ public struct Site: Hashable, Sendable {
     public init(openingOrCreating path: String) throws(Failure) {
         let site = Self.absolute(path)
         if !FileManager.default.fileExists(atPath: site + "/cairn.json") {
-            try Self.makeDirectory(site, mode: 0o755)
+            try Self.makeDirectory(site)
             try SiteIdentity(
                 formatVersion: 1, siteID: UUID(),
                 createdAt: Timestamp(microseconds: WallClock.microseconds())
@@ -97,15 +97,23 @@ public struct Site: Hashable, Sendable {
 
     /// Makes a directory, and those above it, where there is none; throws `Failure` (`noSpace`,
     /// `unreadable`).
-    public static func makeDirectory(_ path: String, mode: Int = 0o755) throws(Failure) {
+    public static func makeDirectory(_ path: String) throws(Failure) {
         do {
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true,
-                attributes: [.posixPermissions: mode])
+                attributes: [.posixPermissions: 0o755])
         } catch let error as CocoaError where error.code == .fileWriteOutOfSpace {
             throw Failure(.noSpace, "cannot make the directory '\(path)': no space left")
         } catch {
             throw Failure(.unreadable, "cannot make the directory '\(path)': \(error)")
+        }
+    }
+
+    /// Makes a directory that only its owner may enter, never for a moment with a wider mode, in one that exists; throws `Failure` (`noSpace`,
+    /// `unreadable`).
+    public static func makePrivateDirectory(_ path: String) throws(Failure) {
+        do throws(PlatformError) { try PrivateDirectory.make(at: path) } catch {
+            throw Failure(error)
         }
     }
 
@@ -117,7 +125,7 @@ public struct Site: Hashable, Sendable {
             try Self.makeDirectory(directory)
         }
         if !FileManager.default.fileExists(atPath: runDirectory) {
-            try Self.makeDirectory(runDirectory, mode: 0o700)
+            try Self.makePrivateDirectory(runDirectory)
         }
         if let fault = PrivateDirectory.fault(at: runDirectory) {
             throw Failure(.conflict, "the directory of sockets and locks is not safe: " + fault)
