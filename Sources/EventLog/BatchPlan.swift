@@ -35,8 +35,14 @@ struct BatchPlan<Log: CommittedLog> {
     mutating func add(_ request: AppendRequest) throws(Failure) -> AppendResult {
         let appends = request.appends
         try AppendLimits.check(appends)
-        if let earlier = try earlierAppend(of: appends) { return earlier }
-        try writers.admit(request)
+        switch try earlierAppend(of: appends) {
+        case .same(let result): return result
+        case .none: try writers.admit(request)
+        case .other(let id, let position):
+            // Who was replaced is told that, not that its successor used the id.
+            try writers.admit(request)
+            throw Self.reused(id, at: position)
+        }
         var newHeads: [StreamName: Int64] = [:]
         var newRecords: [RecordedEvent] = []
         for append in appends {
@@ -69,11 +75,17 @@ struct BatchPlan<Log: CommittedLog> {
         return try log.lastPosition(of: stream)
     }
 
-    /// The positions of an append that the log (or this plan) holds already; nil when none of its
-    /// events are there.
-    ///
-    /// Some of them, or the same ids with other content, is a failure.
-    private func earlierAppend(of appends: [StreamAppend]) throws(Failure) -> AppendResult? {
+    /// What the log (or this plan) holds already of an append.
+    private enum Earlier {
+        /// None of its events.
+        case none
+        /// All of it, at these positions.
+        case same(AppendResult)
+        /// Some of its events, or one of its ids with other content.
+        case other(UUID, at: Int64)
+    }
+
+    private func earlierAppend(of appends: [StreamAppend]) throws(Failure) -> Earlier {
         var first: Int64?
         var time = self.time
         var count: Int64 = 0
@@ -87,7 +99,7 @@ struct BatchPlan<Log: CommittedLog> {
                 let expected = (first ?? record.globalPosition) + count
                 guard record.event == event, record.stream == append.stream,
                     record.globalPosition == expected, !isNew
-                else { throw Self.reused(event.id, at: record.globalPosition) }
+                else { return .other(event.id, at: record.globalPosition) }
                 if first == nil {
                     first = record.globalPosition
                     time = record.recordedAt
@@ -95,12 +107,12 @@ struct BatchPlan<Log: CommittedLog> {
                 count += 1
             }
         }
-        guard let first else { return nil }
-        guard !isNew else {
-            throw Self.reused(appends.first?.events.first?.id, at: first)
-        }
-        return AppendResult(
-            firstPosition: first, lastPosition: first + count - 1, isRepeat: true, recordedAt: time)
+        guard let first else { return .none }
+        guard !isNew else { return .other(appends[0].events[0].id, at: first) }
+        return .same(
+            AppendResult(
+                firstPosition: first, lastPosition: first + count - 1, isRepeat: true,
+                recordedAt: time))
     }
 
     private func record(id: UUID) throws(Failure) -> RecordedEvent? {
@@ -108,12 +120,11 @@ struct BatchPlan<Log: CommittedLog> {
         return try log.record(id: id)
     }
 
-    private static func reused(_ id: UUID?, at position: Int64) -> Failure {
-        let name = id.map { $0.uuidString.lowercased() } ?? ""
-        return Failure(
+    private static func reused(_ id: UUID, at position: Int64) -> Failure {
+        Failure(
             .idReused,
-            "event id \(name) is in the log already, at sequence \(position), as part of another "
-                + "append or with other content")
+            "event id \(id.uuidString.lowercased()) is in the log already, at sequence \(position), "
+                + "as part of another append or with other content")
     }
 
     private static func check(

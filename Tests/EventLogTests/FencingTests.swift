@@ -110,6 +110,32 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases)
+    func `a writer that was replaced is fenced though its successor used the same event ids`(
+        kind: Kind
+    ) throws {
+        let log = try StoreUnderTest(kind)
+        let first = try claim(log)
+        let second = try claim(log)
+        let (id, later) = (UUID(), UUID())
+        func appends(_ texts: (String, UUID)...) throws -> [StreamAppend] {
+            let events = texts.map { event($0.0, id: $0.1) }
+            return [StreamAppend(stream: try name("map-a"), expected: .noStream, events: events)]
+        }
+        try log.store.append(appends(("successor", id)), epochs: ["map": second.epoch])
+
+        for wanted in [
+            try appends(("zombie", id)), try appends(("successor", id), ("more", later)),
+            try appends(("more", later), ("successor", id)),
+        ] {
+            #expect(
+                code { try log.store.append(wanted, epochs: ["map": first.epoch]) } == .fenced)
+            #expect(
+                code { try log.store.append(wanted, epochs: ["map": second.epoch]) } == .idReused)
+        }
+        #expect(try log.store.head() == 1)
+    }
+
+    @Test(arguments: Kind.allCases)
     func `in one commit, what a zombie wants touches nothing of its successor's`(kind: Kind) throws
     {
         let log = try StoreUnderTest(kind)

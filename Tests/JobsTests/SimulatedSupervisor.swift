@@ -132,8 +132,9 @@ final class SimulatedSupervisor {
                 if isReplaced, !result.isRepeat { site.fault = "a zombie has written" }
             case .failure(let failure):
                 site.count("zombie refused")
-                // Or for what it, or its successor, has written meanwhile.
-                if ![.fenced, .idReused, .conflict].contains(failure.code) {
+                // Or, before it has been replaced, for what it has written meanwhile.
+                let codes: [Failure.Code] = isReplaced ? [.fenced] : [.fenced, .idReused, .conflict]
+                if !codes.contains(failure.code) {
                     site.fault = "a zombie was refused: \(failure)"
                 }
             }
