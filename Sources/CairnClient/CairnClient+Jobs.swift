@@ -30,17 +30,11 @@ extension CairnClient {
         _ handle: (JobNews) async throws -> Bool
     ) async throws -> JobDescription {
         let log = try LogReader(bus: bus)
-        let live = try live(job: ticket.jobID)
-        return try await withThrowingTaskGroup(of: JobDescription?.self) { group in
-            let latest = LatestJob()
-            group.addTask {
-                for await job in live { latest.put(job) }
-                return nil
-            }
-            defer { group.cancelAll() }
-            var follow = JobFollow(ticket, patience: patience, outside: outside(log, latest))
-            return try await follow.run(handle)
-        }
+        let latest = LatestJob()
+        let subscriber = try subscribe(job: ticket.jobID) { latest.put($0) }
+        defer { subscriber.close() }
+        var follow = JobFollow(ticket, patience: patience, outside: outside(log, latest))
+        return try await follow.run(handle)
     }
 
     private func outside(_ log: LogReader, _ latest: LatestJob) -> JobFollow.Outside {
@@ -59,22 +53,38 @@ extension CairnClient {
     }
 }
 
-/// The newest of what is published of a job.
-private final class LatestJob: Sendable {
+/// The newest of what is published of a job, for one who waits for it.
+final class LatestJob: Sendable {
     private let job = Mutex<JobDescription?>(nil)
+    /// Says that it is worth looking: at `job`, or at the time.
+    private let signals: AsyncStream<Void>
+    private let signal: AsyncStream<Void>.Continuation
 
-    func put(_ new: JobDescription) { job.withLock { $0 = new } }
+    init() {
+        (signals, signal) = AsyncStream.makeStream(
+            of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    }
 
-    /// Waits for one, at most so long; throws `Failure` (`cancelled`).
+    func put(_ new: JobDescription) {
+        job.withLock { $0 = new }
+        signal.yield()
+    }
+
+    /// Waits for one that was not taken before, at most so long; one at a time waits.
+    ///
+    /// Throws `Failure` (`cancelled`).
     func take(within limit: Duration) async throws(Failure) -> JobDescription? {
         let end = ContinuousClock.now + limit
+        let timer = Task { [signal] in
+            try await Task.sleep(for: limit)
+            signal.yield()
+        }
+        defer { timer.cancel() }
+        var iterator = signals.makeAsyncIterator()
         while true {
             if let new = job.withLock({ $0.take() }) { return new }
-            let left = end - .now
-            guard left > .zero else { return nil }
-            do { try await Task.sleep(for: min(left, .milliseconds(25))) } catch {
-                throw .requestCancelled
-            }
+            guard ContinuousClock.now < end else { return nil }
+            guard await iterator.next() != nil else { throw .requestCancelled }
         }
     }
 }

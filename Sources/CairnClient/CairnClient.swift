@@ -150,12 +150,19 @@ public final class CairnClient: Sendable {
     public func live(job: JobID) throws(Failure) -> AsyncStream<JobDescription> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: JobDescription.self, bufferingPolicy: .bufferingNewest(16))
-        let topic = "job/" + job.rawValue.uuidString.lowercased()
-        let subscriber = try bus.subscribe(.supervisorLive, topics: [topic]) { _, message in
-            if let job = try? message.decode(JobDescription.self) { continuation.yield(job) }
-        }
+        let subscriber = try subscribe(job: job) { continuation.yield($0) }
         continuation.onTermination = { _ in subscriber.close() }
         return stream
+    }
+
+    /// Calls `handler`, on the bus thread, with the job whenever the supervisor shows it.
+    func subscribe(
+        job: JobID, _ handler: @escaping @Sendable (JobDescription) -> Void
+    ) throws(Failure) -> Subscriber {
+        let topic = "job/" + job.rawValue.uuidString.lowercased()
+        return try bus.subscribe(.supervisorLive, topics: [topic]) { _, message in
+            if let job = try? message.decode(JobDescription.self) { handler(job) }
+        }
     }
 }
 
