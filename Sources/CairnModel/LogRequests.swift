@@ -114,12 +114,18 @@ public struct LogHead: Hashable, Sendable, Codable {
     /// Which log it is: another id means that a backup has been put in its place; absent from a log of
     /// an older build.
     public var incarnation: UUID?
+    /// What the log's clock shows; absent from head messages and from a log of an older build.
+    public var time: Timestamp?
 
     /// Makes an answer.
-    public init(head: Int64, categories: [String: Int64]? = nil, incarnation: UUID? = nil) {
+    public init(
+        head: Int64, categories: [String: Int64]? = nil, incarnation: UUID? = nil,
+        time: Timestamp? = nil
+    ) {
         self.head = head
         self.categories = categories
         self.incarnation = incarnation
+        self.time = time
     }
 }
 

@@ -18,8 +18,8 @@ public enum JobAction: Hashable, Sendable {
     case command(JobCommand, id: UUID)
     /// What running attempts say of themselves, 0…1 by chunk.
     case progress([Int: Double])
-    /// Time passes.
-    case tick
+    /// Time passes: so long ago the job was submitted, by a clock that never goes back.
+    case tick(age: Duration)
 }
 
 /// A lease about to be given.
@@ -59,7 +59,7 @@ extension JobState {
         case .lose(let attempt, let reason): return try decideLoss(attempt, reason, policy)
         case .command(let command, let id): return try decide(command, id: id)
         case .progress(let fractions): return decideProgress(fractions, at: now, policy)
-        case .tick: return decideTick(at: now)
+        case .tick(let age): return decideTick(age)
         }
     }
 
@@ -218,9 +218,8 @@ extension JobState {
         ]
     }
 
-    private func decideTick(at now: Timestamp) -> [JobChange] {
-        guard let limit = submission.timeLimitSeconds, !status.isTerminal,
-            now.microseconds - submittedAt.microseconds >= Int64(limit) * 1_000_000
+    private func decideTick(_ age: Duration) -> [JobChange] {
+        guard let limit = submission.timeLimitSeconds, !status.isTerminal, age >= .seconds(limit)
         else { return [] }
         return [change(.timedOut(JobTimedOut(limitSeconds: limit)), "over")]
     }

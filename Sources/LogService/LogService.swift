@@ -66,7 +66,10 @@ public final class LogService: Sendable {
             case "claim": try writer.enqueue(.claim, request)
             case "read": try readers.enqueue(.read, request)
             case "verify": try readers.enqueue(.verify, request)
-            case "head": request.reply(encoding: tail.head)
+            case "head":
+                var head = tail.head
+                head.time = Timestamp(microseconds: WallClock.microseconds())
+                request.reply(encoding: head)
             case "archive":
                 let asked = try request.message.decode(ArchiveRequest.self)
                 request.reply(

@@ -19,7 +19,11 @@ extension Hub {
         ledger.isReachable = true
         openJobs = table.jobs.values.filter { !$0.status.isTerminal }
             .sorted { $0.submittedAt < $1.submittedAt }.map(\.id)
-        adoptionEnd = MonotonicClock.nanoseconds() + timing.adoption.wholeNanoseconds
+        let (time, monotonic) = (now, MonotonicClock.nanoseconds())
+        for state in openJobs.compactMap({ table[$0] }) {
+            ages.begin(state.id, submittedAt: state.submittedAt, logTime: time, at: monotonic)
+        }
+        adoptionEnd = monotonic + timing.adoption.wholeNanoseconds
         for (instance, hello) in unadopted { adopt(hello, by: instance) }
         unadopted = [:]
         for job in openJobs { tend(job) }
@@ -237,13 +241,16 @@ extension Hub {
     func applied(_ records: [RecordedEvent], to job: JobID) throws(Failure) {
         for record in records {
             switch try JobEvent(record.event) {
-            case .submitted: openJobs.append(job)
+            case .submitted:
+                openJobs.append(job)
+                ages.begin(job, at: MonotonicClock.nanoseconds())
             case .cancelRequested:
                 failpoints.pass("supervisor.afterCancelBeforeOrder")
                 cancelAttempts(of: job)
             case .succeeded, .failed, .timedOut, .cancelled:
                 cancelAttempts(of: job)
                 openJobs.removeAll { $0 == job }
+                ages.end(job)
                 let actor = table[job]?.submission.actor ?? ""
                 for pool in WorkerPool.allCases { shares[pool]?.forget(job, of: actor) }
                 logger.info(
@@ -290,7 +297,8 @@ extension Hub {
         guard ledger.isLoaded else { return }
         for job in openJobs where ledger.writers[job] == nil {
             guard let state = table[job] else { continue }
-            for action in [JobAction.tick, .progress(fractions(of: job))] {
+            let age = ages.age(of: job, at: MonotonicClock.nanoseconds())
+            for action in [JobAction.tick(age: age), .progress(fractions(of: job))] {
                 let changes = (try? state.decide(action, at: now)) ?? []
                 if !changes.isEmpty { perform(action, on: job) }
             }

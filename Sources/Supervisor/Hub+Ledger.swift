@@ -80,12 +80,25 @@ extension Hub {
             do throws(Failure) {
                 let page = try answer.get().decode(ReadPage.self)
                 for record in page.events { try hub.table.apply(record) }
-                page.events.isEmpty ? hub.jobsLoaded() : hub.loadJobs()
+                page.events.isEmpty ? hub.readClock() : hub.loadJobs()
             } catch {
                 hub.logger.notice("jobs not read yet", metadata: ["reason": "\(error)"])
                 // Tasks go on without jobs; only another build can follow these.
                 guard error.isRetriable else { return hub.ledger.fault = error }
                 hub.after(.milliseconds(500)) { $0.loadJobs() }
+            }
+        }
+    }
+
+    /// Asks what the log's clock shows, by which jobs of before are as old as they are.
+    private func readClock() {
+        ask("head", [String: String]()) { hub, answer in
+            do throws(Failure) {
+                if let time = try answer.get().decode(LogHead.self).time { hub.setClock(time) }
+                hub.jobsLoaded()
+            } catch {
+                hub.logger.notice("the log's clock not read yet", metadata: ["reason": "\(error)"])
+                hub.after(.milliseconds(500)) { $0.readClock() }
             }
         }
     }

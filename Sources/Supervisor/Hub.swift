@@ -56,7 +56,10 @@ actor Hub {
     var lastPatrol: Int64
     var counters = HubCounters()
     let failpoints = Failpoints()
-    private let startedAt: (wall: Int64, monotonic: Int64)
+    /// What the wall clock showed at some moment of the steady one.
+    private var moment: (wall: Int64, monotonic: Int64)
+    /// How old open jobs are.
+    var ages = JobAges()
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { bus.unownedReference }
 
@@ -68,22 +71,25 @@ actor Hub {
         self.logger = logger
         self.timing = timing
         self.requestShutdown = requestShutdown
-        startedAt = (WallClock.microseconds(), MonotonicClock.nanoseconds())
-        lastPatrol = startedAt.monotonic
+        moment = (WallClock.microseconds(), MonotonicClock.nanoseconds())
+        lastPatrol = moment.monotonic
     }
 
-    /// Wall clock time that goes on steadily from the supervisor's start, whatever is done to the
-    /// system's clock meanwhile.
+    /// What the log's clock showed when the jobs were read, and goes on steadily from there, whatever is
+    /// done to clocks meanwhile; this process's own clock before.
     var now: Timestamp {
         Timestamp(
-            microseconds: startedAt.wall
-                + (MonotonicClock.nanoseconds() - startedAt.monotonic) / 1_000)
+            microseconds: moment.wall + (MonotonicClock.nanoseconds() - moment.monotonic) / 1_000)
+    }
+
+    func setClock(_ time: Timestamp) {
+        moment = (time.microseconds, MonotonicClock.nanoseconds())
     }
 
     /// Opens the endpoints and begins; throws `Failure` (`conflict`) when they are taken.
     func start() throws(Failure) {
         lastServed = Dictionary(
-            uniqueKeysWithValues: WorkerPool.allCases.map { ($0, startedAt.monotonic) })
+            uniqueKeysWithValues: WorkerPool.allCases.map { ($0, moment.monotonic) })
         live = try bus.bindPublisher(.supervisorLive) { [weak self] topic in
             self?.assumeIsolated { $0.subscribed(to: topic) }
         }

@@ -192,6 +192,26 @@ private final class Tally: Sendable {
         #expect(job.lostAttemptCount == 0)
     }
 
+    @Test(arguments: [-3_600, 3_600])
+    func `a time limit is kept whatever time the supervisor believes it is`(offset: Int)
+        async throws
+    {
+        let site = try await JobSite(supervisorClockOffset: offset)
+        let table = JobSite.table(rows: 10, seed: 2)
+        let (brief, long) = (
+            try await site.submit(table, timeLimitSeconds: 1),
+            try await site.submit(table, timeLimitSeconds: 3_000)
+        )
+
+        #expect(try await site.end(of: brief).status == .timedOut)
+        try site.replace("cairn-supervisor", clockOffset: -offset)
+        let next = try await site.submit(table, timeLimitSeconds: 1)
+        #expect(try await site.end(of: next).status == .timedOut)
+
+        for name in ["cairn-worker", "cairn-locator"] { try site.start(name) }
+        #expect(try await site.end(of: long).status == .succeeded)
+    }
+
     @Test func `a second supervisor ends with status 75 and the first goes on`() async throws {
         let site = try await site()
 

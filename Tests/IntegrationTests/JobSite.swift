@@ -19,12 +19,13 @@ final class JobSite: Sendable {
     /// Process ids by executable.
     private let processes = Mutex<[String: [Int32]]>([:])
 
-    init(supervisorFailpoint: String? = nil) async throws {
+    init(supervisorFailpoint: String? = nil, supervisorClockOffset: Int? = nil) async throws {
         files = try TestSite()
         site = try Site(openingOrCreating: files.path)
         client = try CairnClient(site: site, patience: .seconds(60))
         try start("cairn-logd")
-        try start("cairn-supervisor", failpoint: supervisorFailpoint)
+        try start(
+            "cairn-supervisor", failpoint: supervisorFailpoint, clockOffset: supervisorClockOffset)
         try await publishLocator()
     }
 
@@ -34,9 +35,12 @@ final class JobSite: Sendable {
     }
 
     @discardableResult
-    func start(_ name: String, failpoint: String? = nil) throws -> Int32 {
+    func start(
+        _ name: String, failpoint: String? = nil, clockOffset: Int? = nil
+    ) throws -> Int32 {
         var environment = ["CAIRN_LOG": "notice"]
         environment["CAIRN_FAILPOINT"] = failpoint
+        environment["CAIRN_CLOCK_OFFSET"] = clockOffset.map(String.init)
         let processID = try files.start(name, environment: environment)
         processes.withLock { $0[name, default: []].append(processID) }
         return processID
@@ -57,10 +61,10 @@ final class JobSite: Sendable {
     }
 
     /// Kills one process of that name and starts another.
-    func replace(_ name: String, at index: Int = 0) throws {
+    func replace(_ name: String, at index: Int = 0, clockOffset: Int? = nil) throws {
         let victim = processes.withLock { $0[name]?.remove(at: index) }
         files.kill(try #require(victim))
-        try start(name)
+        try start(name, clockOffset: clockOffset)
     }
 
     private func publishLocator() async throws {
@@ -116,12 +120,12 @@ final class JobSite: Sendable {
         return Data(text.utf8)
     }
 
-    func submit(_ table: Data) async throws -> JobID {
+    func submit(_ table: Data, timeLimitSeconds: Int? = nil) async throws -> JobID {
         let blob = try site.blobs.put(table, mediaType: "text/csv")
         return try await client.submit(
             JobSubmission(
                 id: JobID(rawValue: .timeOrdered()), kind: .batchGeocode, parameters: [:],
-                input: blob)
+                input: blob, timeLimitSeconds: timeLimitSeconds)
         ).id
     }
 

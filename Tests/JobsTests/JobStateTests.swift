@@ -209,17 +209,48 @@ import Testing
     @Test func `a time limit ends the job, and only when one was set`() throws {
         var free = try JobFixture()
         var bound = try JobFixture(timeLimitSeconds: 60)
-        for _ in 1...2 {
-            free.now.microseconds += 59_999_999
-            bound.now.microseconds += 59_999_999
-            let events = try bound.perform(.tick)
-            #expect(events.isEmpty == (bound.now.microseconds < 1_060_000_000))
-            if !events.isEmpty { break }
-        }
+        #expect(try bound.perform(.tick(age: .nanoseconds(59_999_999_999))).isEmpty)
+
+        #expect(try bound.perform(.tick(age: .seconds(60))).count == 1)
 
         #expect(bound.state.status == .timedOut)
         #expect(bound.state.failure?.code == .timedOut)
-        #expect(try free.perform(.tick).isEmpty)
+        #expect(try bound.perform(.tick(age: .seconds(61))).isEmpty)
+        #expect(try free.perform(.tick(age: .seconds(1_000_000))).isEmpty)
+    }
+
+    @Test(arguments: [-3_600, 0, 3_600] as [Int64])
+    func `a time limit is counted steadily, whatever the log's clock does`(step: Int64) throws {
+        var job = try JobFixture(timeLimitSeconds: 60)
+        var ages = JobAges()
+        let start: Int64 = 7_000_000_000
+        ages.begin(JobFixture.job, at: start)
+        job.now.microseconds += step * 1_000_000
+        func tick(after seconds: Int64) throws -> Int {
+            let age = ages.age(of: JobFixture.job, at: start + seconds * 1_000_000_000)
+            return try job.perform(.tick(age: age)).count
+        }
+
+        #expect(try tick(after: 59) == 0)
+        #expect(try tick(after: 60) == 1)
+    }
+
+    @Test func `a job of an earlier supervisor is as old as the log's clock says`() throws {
+        var ages = JobAges()
+        let submitted = Timestamp(microseconds: 1_000_000_000)
+        let times: [Int64: Duration] = [
+            1_005_000_000: .seconds(5), 1_000_000_000: .zero, 5_000_000: .zero,
+            .max: .nanoseconds(Int64.max / 2_000 * 1_000),
+        ]
+        for (time, age) in times {
+            ages.begin(
+                JobFixture.job, submittedAt: submitted, logTime: Timestamp(microseconds: time),
+                at: 42)
+            #expect(ages.age(of: JobFixture.job, at: 42) == age, "\(time)")
+            #expect(ages.age(of: JobFixture.job, at: 41) >= .zero)
+        }
+        ages.end(JobFixture.job)
+        #expect(ages.age(of: JobFixture.job, at: .max) == .zero)
     }
 
     @Test func `a long stage is split into events of at most 64 KiB`() throws {

@@ -25,7 +25,7 @@ import Testing
             // A beat every second; the operation has news once a minute.
             watch.beat(counter: beat / 59, fraction: Double(beat) / 86_400, at: now)
             let verdict = watch.verdict(at: now, stall: stall, grace: grace)
-            try job.perform(.tick)
+            try job.perform(.tick(age: .nanoseconds(now)))
             try job.perform(.progress([1: watch.fraction]))
             guard verdict == .fine,
                 job.state.runnableChunks(in: .locator, at: job.now, limit: 9).isEmpty

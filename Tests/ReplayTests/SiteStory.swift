@@ -239,7 +239,9 @@ struct SiteStory {
         switch (choice, held) {
         case (0, _): return [.command(.pause, id: uuid()), .command(.resume, id: uuid())]
         case (1, _): return [.command(.cancel, id: uuid())]
-        case (2, _): return [.tick]
+        case (2, _):
+            let age = now.microseconds - state.submittedAt.microseconds
+            return [.tick(age: .microseconds(age))]
         case (3, let held?): return [.lose(held, reason: "killed")]
         case (4, let held?):
             return [.report(held, .failed(Failure(.internal, "oops")))]
