@@ -210,11 +210,16 @@ extension BusThread {
     }
 
     /// Gathers what is pushed to an endpoint; `handler` is called on the bus thread.
+    ///
+    /// `onEnd` is called there when the connection of a sender has ended and everything that it brought has
+    /// been handed to `handler`; not while others send so much that the socket is never empty.
     public func bindPull(
-        _ endpoint: Endpoint, _ handler: @escaping @Sendable (Message) -> Void
+        _ endpoint: Endpoint, onEnd: (@Sendable (UUID) -> Void)? = nil,
+        _ handler: @escaping @Sendable (Message) -> Void
     ) throws(Failure) {
         try perform { () throws(Failure) in
-            self.loop.add(try PullChannel(self.loop, endpoint, .bind, handler))
+            self.loop.add(
+                try PullChannel(self.loop, endpoint, .bind, onEnd: onEnd, handler))
         }
     }
 

@@ -21,6 +21,7 @@ extension Hub {
         // From somebody unknown: it misses its echoes and says hello.
         guard workers[sender] != nil else { return }
         workers[sender]?.lastHeard = MonotonicClock.nanoseconds()
+        workers[sender]?.isHeardOut = false
         switch message.header.kind {
         case .beat:
             beat(message)
@@ -131,25 +132,36 @@ extension Hub {
         guard let worker = workers[instance], worker.generation == generation else { return }
         workers[instance]?.isConnected = false
         workers[instance]?.lane = nil
-        if worker.hasExited { revokeSoon(instance, generation) }
+        revokeIfDead(instance)
     }
 
     private func exited(_ instance: UUID, _ generation: Int) {
         strays.removeValue(forKey: instance)?.watch.cancel()
         guard let worker = workers[instance], worker.generation == generation else { return }
         workers[instance]?.hasExited = true
-        if !worker.isConnected { revokeSoon(instance, generation) }
+        revokeIfDead(instance)
+    }
+
+    /// What it sent over a connection that has ended has all been taken.
+    func heardOut(_ instance: UUID) {
+        guard workers[instance] != nil else { return }
+        workers[instance]?.isHeardOut = true
+        revokeIfDead(instance)
     }
 
     /// The dead worker's last result may still be on its way: the sink is another socket.
-    private func revokeSoon(_ instance: UUID, _ generation: Int) {
+    private func revokeIfDead(_ instance: UUID) {
+        guard let worker = workers[instance], worker.hasExited, !worker.isConnected else { return }
+        guard !worker.isHeardOut else { return revoke(instance) }
         after(timing.sinkDrain) { hub in
-            guard let worker = hub.workers[instance], worker.generation == generation else {
-                return
-            }
-            hub.remove(
-                instance, reason: "process \(worker.hello.processID) ended", isDeath: true)
+            guard hub.workers[instance]?.generation == worker.generation else { return }
+            hub.revoke(instance)
         }
+    }
+
+    private func revoke(_ instance: UUID) {
+        guard let worker = workers[instance] else { return }
+        remove(instance, reason: "process \(worker.hello.processID) ended", isDeath: true)
     }
 
     /// The worker takes nothing more; once it hears this, nothing is on its way to it.

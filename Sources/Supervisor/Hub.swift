@@ -93,7 +93,9 @@ actor Hub {
         live = try bus.bindPublisher(.supervisorLive) { [weak self] topic in
             self?.assumeIsolated { $0.subscribed(to: topic) }
         }
-        try bus.bindPull(.supervisorSink) { [weak self] message in
+        try bus.bindPull(.supervisorSink) { [weak self] worker in
+            self?.assumeIsolated { $0.heardOut(worker) }
+        } _: { [weak self] message in
             self?.assumeIsolated { $0.receive(message) }
         }
         try bus.bindRouter(.supervisorRequests) { [weak self] request in
@@ -199,7 +201,8 @@ public struct SupervisorTiming: Sendable {
     public var silence = Duration.milliseconds(WorkerWire.silenceMilliseconds)
     /// How long workers of an earlier supervisor may take to come back.
     public var adoption = Duration.seconds(5)
-    /// How long a dead worker's last messages may take from the sink to here.
+    /// How long a dead worker's last messages may take from the sink to here, when it is not seen that
+    /// there are no more.
     public var sinkDrain = Duration.milliseconds(10)
     /// How long an operation may show no sign of life.
     public var stall = Duration.seconds(60)

@@ -37,6 +37,8 @@ struct WorkerLane: Sendable {
     var watch: BusThread.Watch?
     var isConnected = true
     var hasExited = false
+    /// Whether its connection to the sink has ended and everything that came over it has been taken.
+    var isHeardOut = false
     /// Whether it has answered since its lane was opened.
     var isReady = false
     var isDraining: Bool
@@ -79,7 +81,8 @@ struct WorkerLane: Sendable {
     var description: WorkerDescription {
         WorkerDescription(
             instance: instance, pool: hello.pool, processID: hello.processID,
-            taskCredit: taskCredit, chunkCredit: chunkCredit, runningTaskCount: tasks.count,
+            taskCredit: takesWork ? taskCredit : 0, chunkCredit: takesWork ? chunkCredit : 0,
+            runningTaskCount: tasks.count,
             held: chunks.values.map(\.held).sorted { $0.attempt.chunk < $1.attempt.chunk },
             doneCount: doneCount, isDraining: isDraining, build: hello.build, since: since)
     }

@@ -25,18 +25,7 @@ private struct Lane {
 
     /// Sends on the bus thread, as services do; answers what was thrown.
     func send(_ message: Message) async -> Failure? {
-        let pusher = pusher
-        let supervisor = supervisor
-        return await withCheckedContinuation { continuation in
-            supervisor.post {
-                do throws(Failure) {
-                    try pusher.send(message)
-                    continuation.resume(returning: nil)
-                } catch {
-                    continuation.resume(returning: error)
-                }
-            }
-        }
+        await LaneTests.send(message, by: pusher, on: supervisor)
     }
 }
 
@@ -123,6 +112,66 @@ private struct Lane {
         }
 
         #expect(await eventually { lane.ends.count == 1 })
+    }
+
+    @Test func `a sender's end is told once everything it sent has been taken, and only its own`()
+        async throws
+    {
+        let directory = try RunDirectory()
+        let supervisor = try directory.bus("supervisor")
+        defer { supervisor.stop() }
+        let told = Inbox<String>()
+        try supervisor.bindPull(.sink) {
+            told.put("end of \($0)")
+        } _: { message in
+            told.put("\(message.text) of \(message.header.sender)")
+        }
+        let stayer = try directory.bus("stayer")
+        defer { stayer.stop() }
+        try await push(1, by: stayer)
+        _ = await told.waitFor(1)
+
+        // Connections that follow one another have the same descriptor.
+        for _ in 0..<20 {
+            let sender = try directory.bus("sender")
+            let count = Int.random(in: 1...700)
+            let before = told.count
+            try await push(count, by: sender)
+            sender.stop()
+
+            let all = await told.waitFor(before + count + 1)
+            let expected = (0..<count).map { "\($0) of \(sender.instance)" }
+            let isInOrder = all[before...] == (expected + ["end of \(sender.instance)"])[...]
+            #expect(isInOrder, "\(all.count - before) of \(count), last \(all.last ?? "")")
+        }
+        try await push(1, by: stayer)
+        #expect(await eventually { told.all.last == "0 of \(stayer.instance)" })
+        #expect(!told.all.contains("end of \(stayer.instance)"))
+    }
+
+    /// Sends numbered messages to the sink, waiting for room; returns once libzmq has them all.
+    private func push(_ count: Int, by bus: BusThread) async throws {
+        let pusher = try bus.connectPush(.sink)
+        for number in 0..<count {
+            while await Self.send(message(.progress, "\(number)"), by: pusher, on: bus) != nil {
+                try await Task.sleep(for: .milliseconds(1))
+            }
+        }
+    }
+
+    static func send(
+        _ message: Message, by pusher: Pusher, on bus: BusThread
+    ) async -> Failure? {
+        await withCheckedContinuation { continuation in
+            bus.post {
+                do throws(Failure) {
+                    try pusher.send(message)
+                    continuation.resume(returning: nil)
+                } catch {
+                    continuation.resume(returning: error)
+                }
+            }
+        }
     }
 
     @Test func `the files of lanes whose supervisor was killed are swept`() async throws {

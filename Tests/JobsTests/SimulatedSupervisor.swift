@@ -133,7 +133,8 @@ final class SimulatedSupervisor {
             case .failure(let failure):
                 site.count("zombie refused")
                 // Or, before it has been replaced, for what it has written meanwhile.
-                let codes: [Failure.Code] = isReplaced ? [.fenced] : [.fenced, .idReused, .conflict]
+                let codes: [Failure.Code] =
+                    isReplaced ? [.fenced] : [.fenced, .idReused, .conflict]
                 if !codes.contains(failure.code) {
                     site.fault = "a zombie was refused: \(failure)"
                 }
