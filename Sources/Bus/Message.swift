@@ -51,13 +51,16 @@ public struct MessageKind: RawRepresentable, Hashable, Sendable, CustomStringCon
     public static let head = MessageKind(rawValue: 17)
     /// Something ephemeral: progress, a result on a map, the list of workers.
     public static let live = MessageKind(rawValue: 18)
+    /// Supervisor to worker: hand that task back, unless it has been begun.
+    public static let recall = MessageKind(rawValue: 19)
 
     /// Whether this build knows the byte.
-    public var isKnown: Bool { 1...18 ~= rawValue }
+    public var isKnown: Bool { 1...19 ~= rawValue }
 
     private static let names = [
         "request", "reply", "failure", "hello", "welcome", "task", "result", "resultAck", "beat",
         "beatEcho", "progress", "credit", "cancel", "drain", "bye", "event", "head", "live",
+        "recall",
     ]
 
     /// The name, or the number for a byte this build does not know.

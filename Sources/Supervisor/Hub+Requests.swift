@@ -158,7 +158,8 @@ extension Hub {
         let pools = WorkerPool.allCases.map { pool in
             let workers = workers.values.filter { $0.hello.pool == pool }
             return PoolStatus(
-                pool: pool, workerCount: workers.count, waitingTaskCount: queues[pool]?.count ?? 0,
+                pool: pool, workerCount: workers.count,
+                waitingTaskCount: waitingTaskCount(in: pool),
                 runningTaskCount: workers.reduce(0) { $0 + $1.tasks.count },
                 cancellingTaskCount: workers.reduce(0) { count, worker in
                     count + worker.tasks.values.count(where: \.isCancelled)

@@ -10,9 +10,6 @@ internal import Logging
 internal import Platform
 
 extension Hub {
-    /// Workers that may die of a task before its asker is told.
-    static let taskDeathBound = 3
-
     // MARK: In
 
     /// Takes an interactive task; its payload is never opened.
@@ -69,7 +66,8 @@ extension Hub {
     /// Gives waiting tasks to workers with credit, each to the one with the most.
     func dispatchTasks(_ pool: WorkerPool) {
         guard !isResting(pool) else { return }
-        while (queues[pool]?.count ?? 0) > 0, let instance = freest(in: pool) {
+        let kept = (suspects[pool]?.count ?? 0) > 0 ? trySuspects(pool) : nil
+        while (queues[pool]?.count ?? 0) > 0, let instance = freest(in: pool, except: kept) {
             guard let task = queues[pool]?.popFirst() else { return }
             guard !task.request.isAbandoned else { continue }
             let now = ContinuousClock.now
@@ -81,7 +79,7 @@ extension Hub {
         }
     }
 
-    private func expire(_ task: PendingTask) {
+    func expire(_ task: PendingTask) {
         counters.expiredTaskCount += 1
         task.request.reply(
             failure: Failure(
@@ -90,18 +88,19 @@ extension Hub {
                     + "\(task.limitMilliseconds) ms; it was not begun"))
     }
 
-    private func freest(in pool: WorkerPool) -> UUID? {
+    private func freest(in pool: WorkerPool, except kept: UUID?) -> UUID? {
         var best: WorkerLane?
         for worker in workers.values
         where worker.hello.pool == pool && worker.takesWork
-            && worker.taskCredit > (best?.taskCredit ?? 0)
+            && worker.taskCredit > (best?.taskCredit ?? 0) && !worker.triesSuspect
+            && worker.instance != kept
         {
             best = worker
         }
         return best?.instance
     }
 
-    private func give(
+    func give(
         _ task: PendingTask, to instance: UUID, _ now: ContinuousClock.Instant
     ) {
         let question = task.request.message
@@ -117,13 +116,14 @@ extension Hub {
             workers[instance]?.taskCredit -= 1
             var given = task
             given.givenAt = now
+            given.isRecalled = false
             workers[instance]?.tasks[header.messageID] = given
             failpoints.pass("supervisor.afterInteractiveTask")
         } catch {
             if error.code == .tooLarge { return task.request.reply(failure: error) }
             // A lane that takes nothing more: its worker gets no task until one comes back.
             workers[instance]?.taskCredit = 0
-            queues[task.pool]?.putBack(task)
+            putBack(task)
         }
     }
 
@@ -131,17 +131,18 @@ extension Hub {
 
     func taskResult(_ message: Message) {
         let sender = message.header.sender
-        // A refusal says that the credit was wrong: it is not given back.
         let isRefused = message.header.flags & WorkerWire.refusedFlag != 0
-        if !isRefused { workers[sender]?.returnTaskCredit() }
-        guard let task = workers[sender]?.tasks.removeValue(forKey: message.header.correlation)
-        else {
+        let found = workers[sender]?.tasks.removeValue(forKey: message.header.correlation)
+        // A refusal that nobody asked for says that the credit was wrong: it is not given back.
+        if !isRefused || found?.isRecalled == true { workers[sender]?.returnTaskCredit() }
+        if !isRefused { workers[sender]?.doneCount += 1 }
+        guard let task = found else {
             counters.lateResultCount += 1
             if let pool = workers[sender]?.hello.pool { dispatchTasks(pool) }
             return
         }
         if isRefused {
-            redispatch(task)
+            task.isRecalled ? putBack(task) : redispatch(task)
         } else {
             health[task.pool]?.succeeded()
             var answer = message
@@ -151,33 +152,45 @@ extension Hub {
             if answer.header.kind == .reply { publishResult(of: task, answer) }
         }
         dispatchTasks(task.pool)
+        if workers[sender]?.tasks.isEmpty == true { expectRecall(in: task.pool) }
     }
 
     /// Gives a task to another worker: it changes nothing, so it may be done twice.
     func redispatch(_ task: PendingTask) {
         guard !task.request.isAbandoned else { return }
         counters.redispatchCount += 1
-        guard task.deathCount < Self.taskDeathBound else {
+        guard !task.isDeadly else {
             return task.request.reply(
                 failure: Failure(
                     .internal,
                     "the request ended \(task.deathCount) \(task.pool.processName) processes and "
                         + "is not tried again"))
         }
-        queues[task.pool, default: TaskQueue()].putBack(task)
+        putBack(task)
     }
 
     func expireTasks(_ now: Int64) {
-        for pool in WorkerPool.allCases where (queues[pool]?.count ?? 0) > 0 {
+        for pool in WorkerPool.allCases where waitingTaskCount(in: pool) > 0 {
             for task in queues[pool]?.removeExpired(at: .now) ?? [] { expire(task) }
+            for task in suspects[pool]?.removeExpired(at: .now) ?? [] { expire(task) }
             guard isAbsent(pool) else {
                 dispatchTasks(pool)
                 continue
             }
-            for task in queues[pool]?.removeAll() ?? [] {
+            for task in takeWaitingTasks(in: pool) {
                 task.request.reply(failure: Self.absence(of: pool))
             }
         }
+    }
+
+    /// How many tasks no worker has.
+    func waitingTaskCount(in pool: WorkerPool) -> Int {
+        (queues[pool]?.count ?? 0) + (suspects[pool]?.count ?? 0)
+    }
+
+    /// Takes all tasks out that no worker has.
+    func takeWaitingTasks(in pool: WorkerPool) -> [PendingTask] {
+        (suspects[pool]?.removeAll() ?? []) + (queues[pool]?.removeAll() ?? [])
     }
 
     /// Shows an identify answer to whoever watches the map.

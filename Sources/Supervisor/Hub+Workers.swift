@@ -123,6 +123,7 @@ extension Hub {
         guard let pool = workers[instance]?.hello.pool else { return }
         publishWorkers(always: false)
         dispatchTasks(pool)
+        expectRecall(in: pool)
         dispatchChunks()
     }
 
@@ -199,11 +200,13 @@ extension Hub {
                 ? .lose(attempt, reason: reason) : .report(attempt, .released(reason: reason))
             perform(action, on: chunk.held.job)
         }
-        // Only what it was working on can have been its death: the oldest, one for each thread. Last
-        // is put back first, so that the oldest stands in front.
-        let tasks = worker.tasks.sorted { $0.value.givenAt < $1.value.givenAt }.map(\.value)
-        for (place, var task) in tasks.enumerated().reversed() {
-            if isDeath, place < worker.hello.taskThreadCount { task.deathCount += 1 }
+        // Any of them can have been its death. Last is put back first, so that the oldest stands in front.
+        let tasks = worker.tasks.values.sorted { $0.givenAt < $1.givenAt }
+        for var task in tasks.reversed() {
+            if isDeath {
+                task.deathCount += 1
+                if tasks.count == 1 { task.aloneDeathCount += 1 }
+            }
             redispatch(task)
         }
         publishWorkers(always: false)

@@ -26,6 +26,10 @@ actor Hub {
     var nextTask: UInt64 = 0
     /// Interactive tasks nobody has taken yet.
     var queues: [WorkerPool: TaskQueue] = [:]
+    /// Those of them that are tried alone.
+    var suspects: [WorkerPool: TaskQueue] = [:]
+    /// Pools where somebody idle may soon be given what waits at others.
+    var expectedRecalls: Set<WorkerPool> = []
 
     /// The jobs as committed.
     var table = JobTable()
@@ -155,7 +159,7 @@ actor Hub {
     func drain(limit: Duration) async -> DrainSummary {
         isDraining = true
         for pool in WorkerPool.allCases {
-            for task in queues[pool]?.removeAll() ?? [] { task.request.reply(failure: .draining) }
+            for task in takeWaitingTasks(in: pool) { task.request.reply(failure: .draining) }
         }
         let end = ContinuousClock.now + limit
         while ContinuousClock.now < end {
@@ -227,6 +231,8 @@ struct HubCounters {
     var abandonedTaskCount = 0
     /// Those of them that a worker had and was told to stop.
     var cancelledTaskCount = 0
+    /// Tasks that a worker was asked to hand back for another.
+    var recalledTaskCount = 0
     /// Tasks whose time was over before a worker had room for them.
     var expiredTaskCount = 0
 }

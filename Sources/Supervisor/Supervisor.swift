@@ -48,7 +48,8 @@ extension Hub {
             "redispatches": counters.redispatchCount, "lostWorkers": counters.lostWorkerCount,
             "abandonedTasks": counters.abandonedTaskCount,
             "cancelledTasks": counters.cancelledTaskCount,
-            "expiredTasks": counters.expiredTaskCount, "workers": workers.count,
+            "expiredTasks": counters.expiredTaskCount,
+            "recalledTasks": counters.recalledTaskCount, "workers": workers.count,
         ]
     }
 }

@@ -15,10 +15,14 @@ struct PendingTask: Sendable {
     let deadline: ContinuousClock.Instant
     /// Workers that died while they had it.
     var deathCount = 0
+    /// Those of them that had nothing else.
+    var aloneDeathCount = 0
     /// When it was given to the worker that has it.
     var givenAt: ContinuousClock.Instant
     /// Whether that worker has been told to stop.
     var isCancelled = false
+    /// Whether that worker has been asked to hand it back.
+    var isRecalled = false
 
     init(
         _ request: IncomingRequest, pool: WorkerPool, serial: UInt64,
@@ -30,6 +34,18 @@ struct PendingTask: Sendable {
         givenAt = now
         deadline = request.deadline ?? now + TaskQueue.longestWait
     }
+
+    /// Workers that may die of a task before its asker is told.
+    static let deathBound = 3
+
+    /// Whether it must be tried alone: once more may be chance, and once more is not.
+    var isSuspect: Bool { deathCount >= Self.deathBound - 1 }
+
+    /// Whether it ends workers: enough have died with it, and more than one with it alone.
+    var isDeadly: Bool { deathCount >= Self.deathBound && aloneDeathCount > 1 }
+
+    /// Whether somebody still waits for it.
+    var isWanted: Bool { !request.isAbandoned && deadline > .now }
 
     /// How long its asker waits in all, in milliseconds.
     var limitMilliseconds: UInt32 {
@@ -55,6 +71,8 @@ struct TaskQueue: Sendable {
     private var tasks: Deque<PendingTask> = []
 
     var count: Int { tasks.count }
+
+    var first: PendingTask? { tasks.first }
 
     /// False when the queue is full.
     mutating func append(_ task: PendingTask) -> Bool {

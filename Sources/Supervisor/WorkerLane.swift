@@ -70,11 +70,16 @@ struct WorkerLane: Sendable {
     /// The most credit a worker is believed to have.
     static let creditBound = 1_000
 
-    /// A task was answered, one that this supervisor gave or one from before.
+    /// A task was answered or handed back, one that this supervisor gave or one from before.
     mutating func returnTaskCredit() {
         taskCredit = min(taskCredit + 1, min(max(0, hello.taskCapacity), Self.creditBound))
-        doneCount += 1
     }
+
+    /// Tasks it has beyond those it works on, unless it works on more because some of them wait for others.
+    var waitingTaskCount: Int { max(0, tasks.count - max(1, hello.taskThreadCount)) }
+
+    /// Whether it has a task that must be alone.
+    var triesSuspect: Bool { tasks.count == 1 && tasks.values.allSatisfy(\.isSuspect) }
 
     var takesWork: Bool { isReady && isConnected && !hasExited && !isDraining && lane != nil }
 

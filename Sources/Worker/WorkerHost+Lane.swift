@@ -22,6 +22,7 @@ extension WorkerHost {
         case .cancel:
             chunks[message.header.messageID]?.control.cancel()
             cancel(task: message.header.messageID)
+        case .recall: handBack(task: message.header.messageID)
         case .resultAck:
             if message.header.flags & WorkerWire.staleFlag != 0 {
                 logger.notice(

@@ -136,6 +136,14 @@ public actor WorkerHost {
         if taskThreads?.remove(id) == true { finish(work, .failure(.stopped)) }
     }
 
+    /// Hands a task back, so that another worker does it; one that has been begun stays.
+    func handBack(task id: UUID) {
+        guard let work = tasks[id], taskThreads?.remove(id) == true else { return }
+        tasks[id] = nil
+        refuse(work.message)
+        checkIdle()
+    }
+
     func take(chunk message: Message) {
         let lease = message.header.messageID
         guard chunks[lease] == nil, results[lease] == nil else { return }

@@ -152,7 +152,7 @@ import Testing
             func id() -> UUID { UUID(words: (random.next(), random.next())) }
             let message = Message(
                 header: MessageHeader(
-                    kind: MessageKind(rawValue: .random(in: 1...18, using: &random)),
+                    kind: MessageKind(rawValue: .random(in: 1...19, using: &random)),
                     pool: .random(in: .min ... .max, using: &random),
                     contentType: .random(in: .min ... .max, using: &random),
                     flags: .random(in: .min ... .max, using: &random), messageID: id(),

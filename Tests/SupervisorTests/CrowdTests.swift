@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Bus
+import CairnModel
+import Foundation
+import Supervisor
+import Synchronization
+import Testing
+import Worker
+
+/// Tasks that wait behind others at a worker, and tasks that die with others.
+@Suite(.timeLimit(.minutes(5))) struct CrowdTests {
+    /// Asks, and has the answer or failure put under the question's text.
+    private final class Asker: Sendable {
+        private let hub: HubFixture
+        private let answers = Mutex<[String: Result<String, Failure>]>([:])
+
+        init(_ hub: HubFixture) { self.hub = hub }
+
+        func ask(_ text: String) {
+            Task {
+                let result: Result<String, Failure>
+                do {
+                    result = .success(try await hub.task("x", text))
+                } catch {
+                    result = .failure(error as? Failure ?? Failure(.internal, "\(error)"))
+                }
+                answers.withLock { [result] in $0[text] = result }
+            }
+        }
+
+        subscript(text: String) -> Result<String, Failure>? { answers.withLock { $0[text] } }
+    }
+
+    /// Has the worker hold the tasks, given in this order.
+    private func give(_ texts: [String], to worker: HandWorker, _ asker: Asker) async {
+        for text in texts {
+            asker.ask(text)
+            #expect(await eventually { worker.tasks.contains(text) }, "\(text)")
+        }
+    }
+
+    @Test func `what waits behind a long task goes to a worker that comes`() async throws {
+        let hub = try await HubFixture()
+        let isOpen = Atomic<Bool>(false)
+        let slots = WorkerSlots(taskCredit: 8, taskThreadCount: 1, chunkCount: 0)
+        let operations: [String: Worker.Operation] = [
+            "long": { _, payload in
+                while !isOpen.load(ordering: .relaxed) { PauseThread.briefly() }
+                return payload
+            },
+            "short": { _, payload in payload },
+        ]
+        try await hub.startWorker(.identify, slots: slots, operations)
+        async let long = hub.task("long", "long")
+        _ = try await eventually {
+            let workers: [WorkerDescription] = try await hub.ask("workers", [String]())
+            return workers.first?.runningTaskCount == 1
+        }
+        try await withThrowingTaskGroup(of: String.self) { group in
+            for number in 0..<6 { group.addTask { try await hub.task("short", "\(number)") } }
+            _ = try await eventually {
+                let workers: [WorkerDescription] = try await hub.ask("workers", [String]())
+                return workers.first?.runningTaskCount == 7
+            }
+            try await hub.startWorker(.identify, slots: slots, operations)
+            var answers: Set<String> = []
+            for try await answer in group { answers.insert(answer) }
+            #expect(answers.count == 6)
+        }
+        #expect(await hub.counts()["recalledTasks"] == 6)
+        #expect(await hub.counts()["redispatches"] == 0)
+        isOpen.store(true, ordering: .relaxed)
+        #expect(try await long == "long")
+    }
+
+    @Test func `half of what waits is asked for, the oldest, and its credit comes back`()
+        async throws
+    {
+        let hub = try await HubFixture()
+        let asker = Asker(hub)
+        let first = try HandWorker(hub, credit: 5, threads: 1)
+        await give(["a", "b", "c", "d"], to: first, asker)
+        let second = try HandWorker(hub, credit: 5, threads: 1)
+
+        #expect(await eventually { first.received(.recall).count == 2 })
+        let asked = first.received(.recall).map(\.header.messageID)
+        #expect(asked == first.received(.task)[1...2].map(\.header.messageID))
+        // One comes back; the other has been begun meanwhile and is answered as ever.
+        first.answer("b", isRefused: true)
+        #expect(await eventually { second.tasks == ["b"] })
+        for text in ["c", "a", "d"] { first.answer(text) }
+        second.answer("b")
+        for text in ["a", "b", "c", "d"] {
+            #expect(await eventually { asker[text] != nil })
+            #expect(asker[text] == .success(text))
+        }
+        let isWhole = try await eventually {
+            let workers: [WorkerDescription] = try await hub.ask("workers", [String]())
+            return workers.map(\.taskCredit) == [5, 5]
+        }
+        #expect(isWhole)
+    }
+
+    @Test func `a task that ends its workers is told from those that were with it`() async throws {
+        let hub = try await HubFixture()
+        let asker = Asker(hub)
+        let innocents = (0..<6).map { "innocent \($0)" }
+        var worker = try HandWorker(hub, credit: 8, threads: 1)
+        // It holds the thread; those before it wait for others.
+        await give(innocents + ["deadly"], to: worker, asker)
+        worker.kill()
+        worker = try HandWorker(hub, credit: 8, threads: 1)
+        #expect(await eventually { worker.tasks.count == 7 }, "twice together")
+        worker.kill()
+
+        worker = try HandWorker(hub, credit: 8, threads: 1)
+        for (place, text) in innocents.enumerated() {
+            #expect(await eventually { worker.tasks.count == place + 1 })
+            #expect(worker.tasks.last == text)
+            // What was asked later waits.
+            if place == 0 { asker.ask("later") }
+            #expect(await eventually { await isWaiting(hub, atLeast: 1) })
+            worker.answer(text)
+            #expect(await eventually { asker[text] == .success(text) })
+        }
+        for _ in 0..<2 {
+            #expect(await eventually { worker.tasks.last == "deadly" })
+            worker.kill()
+            worker = try HandWorker(hub, credit: 8, threads: 1)
+        }
+
+        #expect(await eventually { asker["deadly"] != nil })
+        #expect(asker["deadly"]?.failureCode == .internal)
+        #expect(await eventually { worker.tasks == ["later"] })
+        worker.answer("later")
+        #expect(await eventually { asker["later"] == .success("later") })
+        #expect(await hub.counts()["lostWorkers"] == 4)
+    }
+
+    @Test func `a task alone at its workers is given up after the third`() async throws {
+        let hub = try await HubFixture()
+        let asker = Asker(hub)
+        asker.ask("deadly")
+        for _ in 0..<3 {
+            #expect(asker["deadly"] == nil)
+            let worker = try HandWorker(hub, credit: 2, threads: 1)
+            #expect(await eventually { worker.tasks == ["deadly"] })
+            worker.kill()
+        }
+        #expect(await eventually { asker["deadly"]?.failureCode == .internal })
+    }
+
+    private func isWaiting(_ hub: HubFixture, atLeast count: Int) async -> Bool {
+        let status: SupervisorStatus? = try? await hub.ask("status", [String]())
+        return (status?[.identify]?.waitingTaskCount ?? 0) >= count
+    }
+}
+
+extension Result where Failure == CairnModel.Failure {
+    fileprivate var failureCode: CairnModel.Failure.Code? {
+        if case .failure(let failure) = self { failure.code } else { nil }
+    }
+}

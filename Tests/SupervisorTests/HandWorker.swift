@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Bus
+import CairnModel
+import Foundation
+import Site
+import Synchronization
+
+/// A worker whose every move the test makes, with a process that can be killed.
+final class HandWorker: Sendable {
+    private let bus: BusThread
+    private let sink: Pusher
+    private let process: Process
+    private let orders = Mutex<[Message]>([])
+    private let timers = Mutex<[BusThread.Timer]>([])
+
+    /// Says hello, and beats once it has been welcomed.
+    init(_ hub: HubFixture, pool: WorkerPool = .identify, credit: Int, threads: Int = 1) throws {
+        process = Process()
+        process.executableURL = URL(filePath: "/bin/sleep")
+        process.arguments = ["600"]
+        try process.run()
+        bus = try BusThread(name: "hand", runDirectory: hub.site.runDirectory)
+        sink = try bus.connectPush(.supervisorSink)
+        let hello = WorkerHello(
+            pool: pool, processID: process.processIdentifier, build: "hand/0",
+            taskCapacity: credit, taskThreadCount: threads, taskCredit: credit, chunkCredit: 0,
+            running: [], finished: [], isDraining: false)
+        let isWelcome = Atomic<Bool>(false)
+        let greeting = Message(
+            header: MessageHeader(kind: .hello, pool: pool.rawValue),
+            payload: try CairnJSON.encode(hello))
+        let beat = Message(
+            header: MessageHeader(kind: .beat, pool: pool.rawValue),
+            payload: try CairnJSON.encode(WorkerBeat(entries: [])))
+        try bus.connectPull(.lane(bus.instance)) { [weak self, sink] message in
+            if message.header.kind == .welcome {
+                isWelcome.store(true, ordering: .relaxed)
+                try? sink.send(beat)
+            }
+            self?.orders.withLock { $0.append(message) }
+        }
+        let timer = bus.schedule(every: .milliseconds(20)) { [sink] in
+            if !isWelcome.load(ordering: .relaxed) { try? sink.send(greeting) }
+        }
+        let pulse = bus.schedule(every: .milliseconds(500)) { [sink] in try? sink.send(beat) }
+        timers.withLock { $0 = [timer, pulse] }
+    }
+
+    deinit { kill() }
+
+    var instance: UUID { bus.instance }
+
+    /// What has come down the lane of one kind.
+    func received(_ kind: MessageKind) -> [Message] {
+        orders.withLock { $0.filter { $0.header.kind == kind } }
+    }
+
+    /// The tasks it has been given, by what they say.
+    var tasks: [String] { received(.task).map { String(decoding: $0.payload, as: UTF8.self) } }
+
+    /// Answers a task with its own text, or refuses it.
+    func answer(_ text: String, isRefused: Bool = false) {
+        guard
+            let task = received(.task).last(where: {
+                String(decoding: $0.payload, as: UTF8.self) == text
+            })
+        else { return }
+        var header = MessageHeader(kind: .result, correlation: task.header.messageID)
+        if isRefused { header.flags = WorkerWire.refusedFlag }
+        let message = Message(header: header, payload: isRefused ? Data() : task.payload)
+        bus.post { [sink] in try? sink.send(message) }
+    }
+
+    /// As `kill -9`.
+    func kill() {
+        for timer in timers.withLock({ $0 }) { timer.cancel() }
+        if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
+        process.waitUntilExit()
+        bus.stop()
+    }
+}
