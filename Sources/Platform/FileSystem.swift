@@ -2,9 +2,16 @@
 // Part of Cairn.
 
 internal import CCairnLinux
+internal import Glibc
 
-/// What kind of disk a path lies on.
+/// What the file system says of a path.
 public enum FileSystem {
+    /// How many bytes the file has; nil where there is none or it may not be looked at.
+    public static func byteCount(of path: String) -> Int64? {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 ? Int64(status.st_size) : nil
+    }
+
     /// The magic number statfs(2) gives for a path; throws what it says.
     public static func type(of path: String) throws(PlatformError) -> Int {
         let type = unsafe cairn_filesystem_type(path)

@@ -112,8 +112,7 @@ public struct RecordingDirectory: Sendable {
                 OutputFile.remove(path)
                 continue
             }
-            let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-            left.append((path, (attributes?[.size] as? Int64) ?? 0))
+            left.append((path, FileSystem.byteCount(of: path) ?? 0))
         }
         var total = left.reduce(0) { $0 + $1.byteCount }
         for (path, byteCount) in left where total > limits.totalByteCount {
