@@ -229,6 +229,7 @@ let testTargets: [Target] = [
         "MapStateServiceTests",
         [
             "MapStateService", "MapState", "LogService", "CairnClient", "CairnModel", "Dataset",
+            "EventLog",
             "Bus", "Daemon", "Geometry", "Site", "Platform", "TestKit", logging,
         ]),
     tests(

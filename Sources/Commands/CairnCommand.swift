@@ -2,11 +2,12 @@
 // Part of Cairn.
 
 public import ArgumentParser
+internal import CairnModel
 
 /// `cairn`: the operator's command line and the terminal client.
 public struct CairnCommand: AsyncParsableCommand {
     /// The version of this build.
-    static let version = "0.1.0"
+    static let version = Release.version
 
     /// Name, summary and subcommands.
     public static let configuration = CommandConfiguration(

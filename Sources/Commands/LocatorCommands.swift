@@ -84,7 +84,8 @@ extension Session {
         let log = try log()
         let stream = StreamName.locator(published.name)
         let event = try published.newEvent(
-            id: .timeOrdered(), metadata: EventMetadata(actor: Self.actor, producer: "cairn/0.1.0"))
+            id: .timeOrdered(),
+            metadata: EventMetadata(actor: Self.actor, producer: "cairn/" + Release.version))
         for _ in 0..<10 {
             let last = try await log.events(stream: stream).last?.streamPosition
             do throws(Failure) {

@@ -91,28 +91,27 @@ extension Session {
                 .invalidParameter,
                 "sequence number \(at): expected 0 to \(head), where the log ends")
         }
-        var state = MapsState()
-        var events: [RecordedEvent] = []
-        for category in MapsState.categories {
-            events += try await log.events(category: category, after: 0, limit: .max)
+        var (maps, locators) = (MapsState(), MapsState())
+        var last = head
+        if case .sequence(let at)? = moment { last = at }
+        if case .time? = moment {
+        } else {
+            maps = try await StateSnapshots(site: site, log: log).restore(through: last) ?? maps
         }
-        events.sort { $0.globalPosition < $1.globalPosition }
-        let last =
-            switch moment {
-            case nil: head
-            case .sequence(let at)?: at
-            case .time(let time)?: Self.position(at: time, in: events)
-            }
-        for event in events where event.globalPosition <= last { try state.apply(event) }
-        state.advance(to: last)
-        return state
+        let events = try await log.events(category: "map", after: maps.sequence, limit: .max)
+        if case .time(let time)? = moment { last = Self.position(at: time, in: events) }
+        for event in events where event.globalPosition <= last { try maps.apply(event) }
+        for event in try await log.events(category: "locator", after: 0, limit: .max)
+        where event.globalPosition <= last { try locators.apply(event) }
+        maps.advance(to: last)
+        locators.advance(to: last)
+        return maps.joined(withLocatorsOf: locators)
     }
 
     /// The last change of a map recorded at or before a moment; 0 when there was none.
     ///
     /// A change that follows one of a later time, because the log's clock went back, counts as no earlier.
     private static func position(at time: Timestamp, in events: [RecordedEvent]) -> Int64 {
-        events.filter { $0.stream.category == "map" }
-            .prefix { $0.recordedAt <= time }.last?.globalPosition ?? 0
+        events.prefix { $0.recordedAt <= time }.last?.globalPosition ?? 0
     }
 }

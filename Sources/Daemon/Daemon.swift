@@ -27,6 +27,8 @@ public final class Daemon: Sendable {
     public let bus: BusThread
     /// Writes to standard error; its level comes from `CAIRN_LOG` (`trace` … `critical`, `info`).
     public let logger: Logger
+    /// How often a service writes its state down: `CAIRN_SNAPSHOT_EVENTS`, for tests, or as usual.
+    public var snapshotPace: SnapshotPace { Self.askedPace ?? .usual }
     private let shutdown = ShutdownGate()
 
     private init(name: String, site: Site, bus: BusThread, logger: Logger) {
@@ -53,7 +55,7 @@ public final class Daemon: Sendable {
         _ body: @Sendable (Daemon) async throws -> Void
     ) async -> Never {
         let logger = bootstrapLogging(name)
-        if let complaint = Failpoints.complaint ?? clockComplaint() {
+        if let complaint = Failpoints.complaint ?? clockComplaint() ?? paceComplaint() {
             end(name, complaint, status: 64)
         }
         do {
@@ -129,6 +131,18 @@ extension Daemon {
         }
         WallClock.setOffset(microseconds: seconds * 1_000_000)
         return nil
+    }
+
+    private static var askedPace: SnapshotPace? {
+        environment("CAIRN_SNAPSHOT_EVENTS").flatMap { Int($0) }.flatMap {
+            1...1_000_000_000 ~= $0 ? SnapshotPace(eventCount: $0) : nil
+        }
+    }
+
+    private static func paceComplaint() -> String? {
+        guard let text = environment("CAIRN_SNAPSHOT_EVENTS"), askedPace == nil else { return nil }
+        return
+            "CAIRN_SNAPSHOT_EVENTS is '\(text.prefix(40))': expected a number of events, from 1 on"
     }
 
     private static func bootstrapLogging(_ name: String) -> Logger {

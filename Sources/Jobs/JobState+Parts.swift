@@ -10,7 +10,7 @@ internal import FoundationEssentials
 extension JobTable {
     /// The hash of every job.
     public func hash() throws(Failure) -> StateHash {
-        StateHash(try parts(), sequence: max(sequence, jobs.values.map(\.sequence).max() ?? 0))
+        StateHash(try parts(), sequence: foldedThrough)
     }
 
     /// Every job as `job/<id>`, in no particular order.
@@ -98,13 +98,7 @@ private struct ChunkForm: Encodable {
     init(_ chunk: JobState.Chunk) {
         description = chunk.description
         stage = chunk.stage
-        phase =
-            switch chunk.phase {
-            case .pending: "pending"
-            case .leased: "leased"
-            case .completed: "completed"
-            case .quarantined: "quarantined"
-            }
+        phase = chunk.phase.rawValue
         attemptCount = chunk.attemptCount
         errorCount = chunk.errorCount
         deathCount = chunk.deathCount

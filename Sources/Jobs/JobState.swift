@@ -8,7 +8,7 @@ public import FoundationEssentials
 ///
 /// A value without clock or I/O. `apply` follows what has happened, `decide` says what a wish or an
 /// observation leads to; the caller appends that and applies the records.
-public struct JobState: Hashable, Sendable {
+public struct JobState: Hashable, Sendable, Codable {
     /// What was submitted.
     public let submission: JobSubmission
     /// When it was submitted, by the log's clock.
@@ -61,7 +61,7 @@ public struct JobState: Hashable, Sendable {
     var doneInStage = 0
 
     /// One chunk and its history.
-    public struct Chunk: Hashable, Sendable {
+    public struct Chunk: Hashable, Sendable, Codable {
         /// What is to be done.
         public let description: ChunkDescription
         /// Its stage.
@@ -91,13 +91,13 @@ public struct JobState: Hashable, Sendable {
         }
     }
 
-    struct Notice: Hashable, Sendable {
+    struct Notice: Hashable, Sendable, Codable {
         var after: Int
         var message: JobMessage
     }
 
     /// Where a chunk stands.
-    public enum Phase: Hashable, Sendable {
+    public enum Phase: String, Hashable, Sendable, Codable {
         /// Nobody does it.
         case pending
         /// An attempt holds its lease.
@@ -109,7 +109,7 @@ public struct JobState: Hashable, Sendable {
     }
 
     /// An attempt that holds a lease.
-    public struct RunningAttempt: Hashable, Sendable {
+    public struct RunningAttempt: Hashable, Sendable, Codable {
         /// The attempt.
         public let attempt: ChunkAttempt
         /// The worker's instance.

@@ -40,15 +40,24 @@ public struct JobTable: Sendable {
             throw Failure(.corrupt, "stream \(record.stream) names no job")
         }
         if jobs[id] == nil {
-            let state = try JobState(first: record)
-            jobs[id] = state
-            if let parent = state.submission.parent {
-                subJobs[parent.job, default: []].insert(id)
-            }
+            add(try JobState(first: record))
         } else {
             try jobs[id]?.apply(record)
         }
         return id
+    }
+
+    private mutating func add(_ state: JobState) {
+        jobs[state.id] = state
+        if let parent = state.submission.parent {
+            subJobs[parent.job, default: []].insert(state.id)
+        }
+    }
+
+    /// The jobs as they were when the log ended at `sequence`.
+    init(_ states: [JobState], sequence: Int64) {
+        for state in states { add(state) }
+        self.sequence = sequence
     }
 
     /// Folds in what one's own append recorded.

@@ -34,6 +34,22 @@ struct MapModel: Hashable, Sendable {
         lastChange = record.globalPosition
     }
 
+    /// The map as it was written down, with what follows from that.
+    init(
+        _ form: Form, layers: [LayerID: LayerDescription], idsByName: [String: LayerID],
+        nextGraphicIDs: [LayerID: Int64], loadCauses: [LayerID: EventCause]
+    ) {
+        name = form.name
+        streamPosition = form.streamPosition
+        lastChange = form.lastChange
+        nextLayerID = form.nextLayerID
+        rootLayers = form.rootLayers
+        self.layers = layers
+        self.idsByName = idsByName
+        self.nextGraphicIDs = nextGraphicIDs
+        self.loadCauses = loadCauses
+    }
+
     /// The form in which two names are compared.
     static func folded(_ name: String) -> String { name.lowercased() }
 

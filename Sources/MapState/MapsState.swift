@@ -19,7 +19,7 @@ public struct MapsState: Hashable, Sendable {
     private var locators: [String: PublishedLocator] = [:]
     private var outcomes = RecentOutcomes()
 
-    private struct PublishedLocator: Hashable, Encodable {
+    struct PublishedLocator: Hashable, Codable {
         var event: LocatorPublished
         var streamPosition: Int64
         var sequence: Int64
@@ -146,6 +146,19 @@ public struct MapsState: Hashable, Sendable {
         return parts
     }
 
+    /// The locators, each with where it was published last.
+    var publishedLocators: [PublishedLocator] { Array(locators.values) }
+
+    mutating func restore(_ model: MapModel) { models[model.name] = model }
+
+    mutating func restore(_ locator: PublishedLocator) { locators[locator.event.name] = locator }
+
+    mutating func restore(sequence: Int64, lastEvent: Int64, _ outcomes: [Outcome]) {
+        self.sequence = sequence
+        self.lastEvent = lastEvent
+        for outcome in outcomes { self.outcomes.note(outcome.command, outcome.result) }
+    }
+
     /// How many commands ``outcome(of:)`` remembers.
     ///
     /// The log refuses a repetition that comes later,
@@ -215,7 +228,7 @@ public struct MapsState: Hashable, Sendable {
 }
 
 /// What an event follows from.
-public struct EventCause: Hashable, Sendable {
+public struct EventCause: Hashable, Sendable, Codable {
     /// The event's id.
     public var event: UUID
     /// The command that all of it belongs to, where that is known.

@@ -13,29 +13,42 @@ internal import MapState
 /// before anything else is decided, so no decision ever rests on a guess.
 final class MapLog {
     private let log: LogReader
+    private let snapshots: StateSnapshots<MapsState>
     private let failpoints = Failpoints()
     /// The maps up to the last event this process has folded.
     private(set) var state = MapsState()
     /// Whether the log may hold map events that `state` lacks.
     private(set) var isBehind = true
+    /// Events folded since the state was written down.
+    private(set) var unkeptCount = 0
     /// Why this process may not append any more: another has taken over.
     private(set) var fault: Failure?
     private var claim: WriterClaim?
     private let instance = UUID.timeOrdered()
 
-    private static let producer = "cairn-mapstate/0.1.0"
+    private static let producer = "cairn-mapstate/" + Release.version
     private static let pageSize = 1000
     /// Shorter than clients wait for a command, so that they hear why.
     private static let patience = Duration.seconds(8)
 
-    init(log: LogReader) { self.log = log }
+    init(log: LogReader, snapshots: StateSnapshots<MapsState>) {
+        self.log = log
+        self.snapshots = snapshots
+    }
 
-    /// Becomes the one writer of maps, then folds what earlier ones have left; throws what claiming,
-    /// reading or folding throws.
+    /// Becomes the one writer of maps, then folds what earlier ones have left, from the last snapshot on;
+    /// throws what claiming, reading or folding throws.
     func takeOver() async throws(Failure) {
         claim = try await log.claim(
             ClaimRequest(category: "map", instance: instance, holder: Self.producer))
+        if state.sequence == 0, let kept = try await snapshots.restore() { state = kept }
         try await catchUp()
+    }
+
+    /// The state as it is now, to be written down; counts from here.
+    func takeSnapshot() -> MapsState {
+        unkeptCount = 0
+        return state
     }
 
     /// Folds what the log holds beyond the state; throws what reading or folding throws.
@@ -48,6 +61,7 @@ final class MapLog {
                 failpoints.pass("mapstate.duringFold")
                 try state.apply(record)
             }
+            unkeptCount += records.count
             if records.count < Self.pageSize { break }
         }
         isBehind = false
@@ -115,6 +129,7 @@ final class MapLog {
                     streamPosition: (position ?? -1) + 1 + Int64(number),
                     recordedAt: Timestamp(microseconds: 0), event: event))
         }
+        unkeptCount += new.count
         isBehind = false
         return result.lastPosition
     }

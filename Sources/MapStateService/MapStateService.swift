@@ -22,6 +22,9 @@ public actor MapStateService {
     private let site: Site
     private let logger: Logger
     private let log: MapLog
+    private let snapshots: StateSnapshots<MapsState>
+    private let pace: SnapshotPace
+    private var isKeeping = false
     private var loader: LayerLoader?
     private var lanes = LoadLanes()
     private var timer: BusThread.Timer?
@@ -33,11 +36,20 @@ public actor MapStateService {
     private static let retryInterval = Duration.milliseconds(500)
 
     /// Makes a service that does nothing until ``run()``; its sockets live on `bus`.
-    public init(site: Site, bus: BusThread, logger: Logger) throws(Failure) {
+    ///
+    /// `pace` says how often its state is written down.
+    public init(
+        site: Site, bus: BusThread, logger: Logger, pace: SnapshotPace = .usual
+    ) throws(Failure) {
         self.site = site
         self.bus = bus
         self.logger = logger
-        log = MapLog(log: try LogReader(bus: bus))
+        self.pace = pace
+        let reader = try LogReader(bus: bus)
+        snapshots = StateSnapshots(site: site, log: reader) { reason in
+            logger.warning("snapshot not used", metadata: ["reason": "\(reason)"])
+        }
+        log = MapLog(log: reader, snapshots: snapshots)
     }
 
     /// Folds the log, opens `map.req` and serves until ``stop()``.
@@ -57,12 +69,13 @@ public actor MapStateService {
             "maps ready",
             metadata: [
                 "sequence": "\(log.state.sequence)", "maps": "\(log.state.mapNames.count)",
-                "toLoad": "\(lanes.waitingCount)",
+                "toLoad": "\(lanes.waitingCount)", "folded": "\(log.unkeptCount)",
             ])
         inbox.put(.wake)
         for await _ in inbox.signals {
             for item in inbox.takeAll() where log.fault == nil { await handle(item) }
             if log.fault != nil { break }
+            keepIfDue()
         }
         timer?.cancel()
         loader.stop()
@@ -85,6 +98,16 @@ public actor MapStateService {
                 logger.warning("waiting for the log", metadata: ["reason": "\(error)"])
                 do { try await Task.sleep(for: Self.retryInterval) } catch { return false }
             }
+        }
+    }
+
+    /// Has the state written down beside whatever comes next.
+    private func keepIfDue() {
+        guard !isKeeping, pace.isDue(after: log.unkeptCount, log.state) else { return }
+        isKeeping = true
+        Task { [state = log.takeSnapshot(), snapshots] in
+            await snapshots.keep(state)
+            isKeeping = false
         }
     }
 

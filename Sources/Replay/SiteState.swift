@@ -19,6 +19,13 @@ public struct SiteState: Sendable {
     /// The state before the first event.
     public init() {}
 
+    /// Maps and jobs that were folded apart: a state once it has reached the later of the two.
+    public init(maps: MapsState, jobs: JobTable) {
+        self.maps = maps
+        self.jobs = jobs
+        sequence = min(maps.sequence, jobs.sequence)
+    }
+
     /// The kinds of parts a site has: what ``StateHash/limited(to:)`` takes.
     public static let kinds: Set<String> = ["commands", "job", "locator", "map"]
 

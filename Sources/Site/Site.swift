@@ -12,6 +12,7 @@ internal import Platform
 /// site/ cairn.json · run/ · log/events.sqlite · datasets/<sha256>/layer.fgb
 ///       rasters/<sha256>/raster.json
 ///       locators/<sha256>/locator.bin · blobs/<sha256> · jobs/<job>/
+///       snapshots/<state>/<incarnation>-<sequence>.snapshot
 /// ```
 /// A value: it holds names, not handles, and may be used on any thread and in any process.
 public struct Site: Hashable, Sendable {
@@ -74,6 +75,11 @@ public struct Site: Hashable, Sendable {
     public var locatorsDirectory: String { path + "/locators" }
     /// The directory of recorded requests, which exists once there is one.
     public var recordingsDirectory: String { path + "/recordings" }
+    /// The snapshots of a folded state, in a directory that exists once there is one.
+    public func snapshots(of state: String) -> SnapshotStore {
+        SnapshotStore(directory: path + "/snapshots/" + state)
+    }
+
     /// The directory of jobs' scratch files.
     public var jobsDirectory: String { path + "/jobs" }
     /// The site's blobs.

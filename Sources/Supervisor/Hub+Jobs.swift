@@ -28,7 +28,12 @@ extension Hub {
         unadopted = [:]
         for job in openJobs { tend(job) }
         logger.info(
-            "jobs", metadata: ["count": "\(table.jobs.count)", "open": "\(openJobs.count)"])
+            "jobs",
+            metadata: [
+                "count": "\(table.jobs.count)", "open": "\(openJobs.count)",
+                "folded": "\(ledger.unkeptCount)",
+            ])
+        keepIfDue()
         dispatchChunks()
     }
 

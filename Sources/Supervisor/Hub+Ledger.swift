@@ -43,13 +43,19 @@ struct LedgerState {
     /// Whether the log answered when it was last asked.
     var isReachable = false
     var writers: [JobID: Writer] = [:]
+    /// Events folded since the jobs were written down.
+    var unkeptCount = 0
+    /// Whether they are being written down.
+    var isKeeping = false
+    /// Whether nothing further is appended until what is under way has been answered.
+    var isResting = false
     var commandCount = 0
 
     var isWriting: Bool { !writers.isEmpty }
 }
 
 extension Hub {
-    static let producer = "cairn-supervisor/0.1.0"
+    static let producer = "cairn-supervisor/" + Release.version
     private static let appendTimeout = Duration.seconds(2)
 
     // MARK: Reading
@@ -62,7 +68,7 @@ extension Hub {
         ask("claim", request) { hub, answer in
             do throws(Failure) {
                 hub.ledger.claim = try answer.get().decode(WriterClaim.self)
-                hub.loadJobs()
+                hub.restoreJobs()
             } catch {
                 hub.logger.notice("jobs not claimed yet", metadata: ["reason": "\(error)"])
                 guard error.isRetriable || error.code == .noSpace else {
@@ -80,6 +86,7 @@ extension Hub {
             do throws(Failure) {
                 let page = try answer.get().decode(ReadPage.self)
                 for record in page.events { try hub.table.apply(record) }
+                hub.ledger.unkeptCount += page.events.count
                 page.events.isEmpty ? hub.readClock() : hub.loadJobs()
             } catch {
                 hub.logger.notice("jobs not read yet", metadata: ["reason": "\(error)"])
@@ -153,8 +160,8 @@ extension Hub {
         pump(job)
     }
 
-    private func pump(_ job: JobID) {
-        while let writer = ledger.writers[job], writer.underWay == nil {
+    func pump(_ job: JobID) {
+        while !ledger.isResting, let writer = ledger.writers[job], writer.underWay == nil {
             guard let entry = ledger.writers[job]?.waiting.popFirst() else {
                 ledger.writers[job] = nil
                 return
@@ -225,7 +232,9 @@ extension Hub {
         } catch {
             return requestShutdown(error)
         }
+        ledger.unkeptCount += records.count
         entry.done(self, .success(()))
+        keepIfDue()
         pump(job)
     }
 
@@ -245,6 +254,7 @@ extension Hub {
             logger.error("append refused", metadata: ["reason": "\(failure)"])
             ledger.writers[job]?.underWay = nil
             entry.done(self, .failure(failure))
+            keepIfDue()
             pump(job)
         default:
             if ledger.isReachable {

@@ -2,12 +2,14 @@
 // Part of Cairn.
 
 internal import Bus
+internal import CairnClient
 internal import CairnModel
 internal import Daemon
 internal import FoundationEssentials
 internal import Jobs
 internal import Logging
 internal import Platform
+internal import Site
 
 /// Everything the supervisor knows, on its bus thread: workers with their lanes, interactive tasks,
 /// and jobs.
@@ -15,6 +17,8 @@ actor Hub {
     nonisolated let bus: BusThread
     let logger: Logger
     let timing: SupervisorTiming
+    let snapshots: StateSnapshots<JobTable>
+    let pace: SnapshotPace
     nonisolated let requestShutdown: @Sendable (Failure) -> Void
 
     /// Workers by instance.
@@ -69,11 +73,14 @@ actor Hub {
 
     init(
         bus: BusThread, logger: Logger, timing: SupervisorTiming,
+        snapshots: StateSnapshots<JobTable>, pace: SnapshotPace,
         requestShutdown: @escaping @Sendable (Failure) -> Void
     ) {
         self.bus = bus
         self.logger = logger
         self.timing = timing
+        self.snapshots = snapshots
+        self.pace = pace
         self.requestShutdown = requestShutdown
         moment = (WallClock.microseconds(), MonotonicClock.nanoseconds())
         lastPatrol = moment.monotonic

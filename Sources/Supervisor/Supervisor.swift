@@ -2,8 +2,11 @@
 // Part of Cairn.
 
 public import Bus
+internal import CairnClient
 public import CairnModel
+internal import Jobs
 public import Logging
+public import Site
 
 /// The hub of a site: gives interactive tasks and the chunks of jobs to workers, and records what
 /// becomes of jobs.
@@ -19,12 +22,17 @@ public final class Supervisor: Sendable {
     ///
     /// `onFault` is called, on the bus thread, when it must not go on: somebody else writes jobs, or
     /// the log holds what this build cannot follow. Throws `Failure` (`conflict`) when another
-    /// process serves the endpoints.
+    /// process serves the endpoints. `pace` says how often the jobs are written down, to be found at the next start.
     public init(
-        bus: BusThread, logger: Logger, timing: SupervisorTiming = SupervisorTiming(),
-        onFault: @escaping @Sendable (Failure) -> Void
+        site: Site, bus: BusThread, logger: Logger, timing: SupervisorTiming = SupervisorTiming(),
+        pace: SnapshotPace = .usual, onFault: @escaping @Sendable (Failure) -> Void
     ) async throws(Failure) {
-        hub = Hub(bus: bus, logger: logger, timing: timing, requestShutdown: onFault)
+        let snapshots = StateSnapshots<JobTable>(site: site, log: try LogReader(bus: bus)) {
+            logger.warning("snapshot not used", metadata: ["reason": "\($0)"])
+        }
+        hub = Hub(
+            bus: bus, logger: logger, timing: timing, snapshots: snapshots, pace: pace,
+            requestShutdown: onFault)
         try await hub.start()
     }
 

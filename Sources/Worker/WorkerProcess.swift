@@ -11,7 +11,7 @@ internal import Site
 /// A whole worker process, from its start to its end.
 public enum WorkerProcess {
     /// The version that workers say they are.
-    public static let version = "0.1.0"
+    public static let version = Release.version
 
     /// Serves a pool until the process is asked to end, then drains for at most five seconds; or does one
     /// chunk alone.

@@ -47,7 +47,7 @@ import Recording
             let client = CairnClient(sharing: daemon.bus)
             _ = try client.follow()
             let recorder = try Recorder(
-                site: daemon.site, process: daemon.name, version: "0.1.0", rate: rate)
+                site: daemon.site, process: daemon.name, version: Release.version, rate: rate)
             defer { recorder.close() }
             let server = GatewayServer(
                 backend: try SiteBackend(

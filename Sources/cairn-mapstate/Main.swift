@@ -17,7 +17,8 @@ import MapStateService
     func run() async {
         await Daemon.run(Self.configuration.commandName ?? "", sitePath: site) { daemon in
             let service = try MapStateService(
-                site: daemon.site, bus: daemon.bus, logger: daemon.logger)
+                site: daemon.site, bus: daemon.bus, logger: daemon.logger,
+                pace: daemon.snapshotPace)
             let work = Task {
                 do throws(Failure) {
                     try await service.run()

@@ -16,7 +16,10 @@ import Supervisor
 
     func run() async {
         await Daemon.run(Self.configuration.commandName ?? "", sitePath: site) { daemon in
-            let supervisor = try await Supervisor(bus: daemon.bus, logger: daemon.logger) {
+            let supervisor = try await Supervisor(
+                site: daemon.site, bus: daemon.bus, logger: daemon.logger,
+                pace: daemon.snapshotPace
+            ) {
                 daemon.requestShutdown(because: $0)
             }
             await daemon.untilShutdown()

@@ -27,8 +27,12 @@ final class HubFixture: Sendable {
     let requester: Requester
     let logRequester: Requester
     let faults = Mutex<[Failure]>([])
+    private let pace: SnapshotPace
 
-    init(timing: SupervisorTiming = HubFixture.quick) async throws {
+    init(
+        timing: SupervisorTiming = HubFixture.quick, pace: SnapshotPace = .usual
+    ) async throws {
+        self.pace = pace
         let path = "/tmp/cairn-sup-\(UUID().uuidString.prefix(8))"
         site = try Site(openingOrCreating: path)
         client = try BusThread(name: "client", runDirectory: site.runDirectory)
@@ -80,7 +84,9 @@ final class HubFixture: Sendable {
     /// Returns once the supervisor has read the log, as a client's patience would have it.
     func startSupervisor(_ timing: SupervisorTiming = HubFixture.quick) async throws {
         let bus = try BusThread(name: "supervisor", runDirectory: site.runDirectory)
-        let service = try await Supervisor(bus: bus, logger: Self.logger, timing: timing) {
+        let service = try await Supervisor(
+            site: site, bus: bus, logger: Self.logger, timing: timing, pace: pace
+        ) {
             [weak self] fault in self?.faults.withLock { $0.append(fault) }
         }
         parts.withLock { $0.supervisor = (service, bus) }

@@ -53,7 +53,7 @@ class Fleet:
         return next(slot for slot in self.slots if slot.name == name)
 
     def environment(self, failpoint=None, clock_offset=0):
-        environment = dict(os.environ, CAIRN_SITE=self.site, CAIRN_LOG="notice")
+        environment = dict(os.environ, CAIRN_SITE=self.site, CAIRN_LOG="notice", CAIRN_SNAPSHOT_EVENTS="200")
         environment.pop("CAIRN_FAILPOINT", None)
         if failpoint:
             environment["CAIRN_FAILPOINT"] = failpoint

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import CairnClient
 internal import CairnModel
 internal import FoundationEssentials
 internal import Platform

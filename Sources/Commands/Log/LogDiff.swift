@@ -38,7 +38,9 @@ struct LogDiff: SiteCommand {
             try await session.position(of: first), try await session.position(of: second)
         )
         let stream = map.map { StreamName.map($0) } ?? job.map { StreamName.job($0) }
+        // A diff of one stream reads that stream alone.
         var state = SiteState()
+        if stream == nil { state = try await session.snapshot(through: min(one, two)) }
         let earlier = try await fold(&state, to: min(one, two), stream, session)
         let later = try await fold(&state, to: max(one, two), stream, session)
         guard stream == nil || !(earlier + later).isEmpty else {

@@ -4,6 +4,8 @@
 internal import ArgumentParser
 internal import CairnClient
 internal import CairnModel
+internal import Jobs
+internal import MapState
 internal import Replay
 
 struct LogStateHash: SiteCommand {
@@ -11,7 +13,7 @@ struct LogStateHash: SiteCommand {
         commandName: "state-hash",
         abstract: "Fold the log and print the hash of the maps and jobs it leads to.",
         discussion: """
-            The same log gives the same hash on every run and release. --live asks the running \
+            The same log gives the same hash on every run and release; snapshots are not looked at. --live asks the running \
             services for theirs and compares each part with the log folded up to it; it exits 1 \
             where one differs. JSON: {"form":1,"hash":…,"partCount":…,"parts":[…],"sequence":…}, or \
             with --live one {"service":…,"comparedCount":…,"differences":[…],"hash":…,"sequence":…} \
@@ -103,8 +105,8 @@ struct LogStateHash: SiteCommand {
 }
 
 extension Session {
-    /// The whole site as it was at a sequence number, folded from the log; `each` sees it after every
-    /// event.
+    /// The whole site as it was at a sequence number, folded from the beginning of the log, whatever
+    /// snapshots there are; `each` sees it after every event.
     func state(
         at position: Int64, each: (SiteState) throws -> Void = { _ in }
     ) async throws -> SiteState {
@@ -115,5 +117,22 @@ extension Session {
             try each(state)
         }
         return state
+    }
+
+    /// The latest state up to a sequence number that snapshots lead to, to fold on from; that before the
+    /// first event where there are none.
+    func snapshot(through position: Int64) async throws -> SiteState {
+        let log = try log()
+        let maps = try await StateSnapshots<MapsState>(site: site, log: log)
+            .restore(through: position)
+        let jobs = try await StateSnapshots<JobTable>(site: site, log: log)
+            .restore(through: position)
+        guard var maps, let jobs else { return SiteState() }
+        var locators = MapsState()
+        for event in try await log.events(category: "locator", after: 0, limit: .max)
+        where event.globalPosition <= maps.sequence { try locators.apply(event) }
+        locators.advance(to: maps.sequence)
+        maps = maps.joined(withLocatorsOf: locators)
+        return SiteState(maps: maps, jobs: jobs)
     }
 }

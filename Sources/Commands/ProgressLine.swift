@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Platform
+internal import Terminal
+
+/// One line on standard error that is written over and over; nothing unless that is a terminal.
+struct ProgressLine {
+    private let isShown = StandardStream.error.isTerminal
+    private var last: Int64 = 0
+
+    /// Shows a text, at most ten times a second.
+    mutating func show(_ text: String) {
+        let now = MonotonicClock.nanoseconds()
+        guard isShown, now - last > 100_000_000 else { return }
+        last = now
+        StandardStream.error.write("\r\u{1B}[K" + TextWidth.displayable(text.prefix(100)))
+    }
+
+    /// Takes the line away.
+    func clear() {
+        if isShown, last > 0 { StandardStream.error.write("\r\u{1B}[K") }
+    }
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Bus
+import CairnClient
+import CairnModel
+import EventLog
+import Foundation
+import LogService
+import Logging
+import MapState
+import Platform
+import Site
+import Synchronization
+import TestKit
+import Testing
+
+private final class Complaints: Sendable {
+    private let texts = Mutex<[String]>([])
+    func add(_ text: String) { texts.withLock { $0.append(text) } }
+    func take() -> [String] {
+        texts.withLock { texts in
+            defer { texts = [] }
+            return texts
+        }
+    }
+}
+
+/// A log with maps in it, and the snapshots of its fold.
+private final class SnapshotSite {
+    let site: Site
+    let bus: BusThread
+    let log: LogReader
+    let store: SnapshotStore
+    private let complaints = Complaints()
+    private var service: (log: LogService, bus: BusThread)?
+    /// What a service would hold.
+    private(set) var live = MapsState()
+    /// The whole fold at each sequence number.
+    private(set) var history: [Int64: MapsState] = [:]
+
+    init() throws {
+        site = try Site(
+            openingOrCreating: "/tmp/cairn-snap-" + UUID().uuidString.prefix(8).lowercased())
+        bus = try BusThread(name: "client", runDirectory: site.runDirectory)
+        log = try LogReader(bus: bus)
+        store = site.snapshots(of: MapsState.snapshotName)
+        try startLog()
+    }
+
+    func startLog() throws {
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let bus = try BusThread(name: "logd", runDirectory: site.runDirectory)
+        service = (try LogService(site: site, bus: bus, logger: logger), bus)
+    }
+
+    func stopLog() {
+        service?.log.stop()
+        service?.bus.stop()
+        service = nil
+    }
+
+    func end() {
+        stopLog()
+        bus.stop()
+        try? FileManager.default.removeItem(atPath: site.path)
+    }
+
+    func snapshots() -> StateSnapshots<MapsState> {
+        StateSnapshots(site: site, log: log) { [complaints] in complaints.add($0) }
+    }
+
+    /// What has been said since the last time.
+    func takeComplaints() -> [String] { complaints.take() }
+
+    /// Adds groups to the map, several in one commit.
+    func grow(_ count: Int) async throws {
+        let world = try MapName(parsing: "World")
+        for number in 0..<count {
+            let isNew = live.map(named: world) == nil
+            let request = MapCommandRequest(
+                id: .timeOrdered(), map: world,
+                command: isNew
+                    ? .createMap
+                    : .addGroup(name: "G\(live.sequence)-\(number)", place: .init()))
+            let metadata = EventMetadata(causation: request.id, correlation: request.id)
+            let events = try live.decide(request).map {
+                try $0.payload.newEvent(id: .timeOrdered(), metadata: metadata)
+            }
+            let result = try await log.append(
+                events, to: .map(world), expected: .any, timeout: .seconds(30))
+            let page = try await log.read(
+                ReadRequest(after: result.firstPosition - 1, limit: events.count))
+            for event in page.events {
+                try live.apply(event)
+                history[live.sequence] = live
+            }
+        }
+    }
+
+    func path(_ sequence: Int64) throws -> String {
+        let name = try #require(store.names().first { $0.sequence == sequence })
+        return store.path(name)
+    }
+}
+
+/// Every kind of snapshot that must not be taken.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct StateSnapshotTests {
+    private let running: SnapshotSite
+
+    init() throws { running = try SnapshotSite() }
+
+    @Test func `the latest snapshot up to a sequence number is found, and the oldest goes`()
+        async throws
+    {
+        defer { running.end() }
+        let snapshots = running.snapshots()
+        #expect(try await snapshots.restore() == nil)
+        var kept: [Int64] = []
+        for _ in 0..<(SnapshotStore.bound + 2) {
+            try await running.grow(7)
+            await snapshots.keep(running.live)
+            kept.append(running.live.sequence)
+        }
+        try await running.grow(3)
+
+        #expect(
+            running.store.names().map(\.sequence) == kept.suffix(SnapshotStore.bound).reversed())
+        for last in 0...running.live.sequence {
+            let expected = kept.suffix(SnapshotStore.bound).last { $0 <= last }
+            let found = try await running.snapshots().restore(through: last)
+            #expect(found == expected.flatMap { running.history[$0] }, "up to \(last)")
+        }
+        #expect(running.takeComplaints() == [])
+    }
+
+    @Test func `any byte that is another, and any end that is early, is noticed`() async throws {
+        defer { running.end() }
+        let snapshots = running.snapshots()
+        _ = try await snapshots.restore()
+        try await running.grow(5)
+        await snapshots.keep(running.live)
+        let older = running.live
+        try await running.grow(5)
+        await snapshots.keep(running.live)
+        let path = try running.path(running.live.sequence)
+        let good = try Data(contentsOf: URL(filePath: path))
+        var random = SeededGenerator(seed: 5)
+        var damaged: [Data] = [Data(), Data("\n".utf8)]
+        for _ in 0..<60 {
+            var flipped = good
+            flipped[Int.random(in: 0..<good.count, using: &random)] ^=
+                1 << UInt8.random(in: 0..<8, using: &random)
+            damaged.append(flipped)
+            damaged.append(good.prefix(Int.random(in: 0..<good.count, using: &random)))
+        }
+        for bytes in damaged {
+            try bytes.write(to: URL(filePath: path))
+            #expect(try await snapshots.restore() == older)
+            #expect(running.takeComplaints().count == 1)
+        }
+        try good.write(to: URL(filePath: path))
+        #expect(try await snapshots.restore() == running.live)
+        #expect(running.takeComplaints() == [])
+    }
+
+    @Test func `a snapshot that says another thing than the log is not taken`() async throws {
+        defer { running.end() }
+        let snapshots = running.snapshots()
+        _ = try await snapshots.restore()
+        try await running.grow(6)
+        await snapshots.keep(running.live)
+        let name = try #require(running.store.names().first)
+        let (label, pieces) = try running.store.read(name)
+        /// Writes what has a right checksum, and asks for it.
+        func isTaken(_ change: (inout SnapshotStore.Label) -> Void) async throws -> Bool {
+            var label = label
+            change(&label)
+            try FileManager.default.removeItem(atPath: running.store.directory)
+            try running.store.write(label, pieces)
+            return try await snapshots.restore() != nil
+        }
+
+        #expect(try await isTaken { _ in })
+        #expect(running.takeComplaints() == [])
+        let changes: [(inout SnapshotStore.Label) -> Void] = [
+            { $0.form = "maps 999" },
+            { $0.state = "jobs" },
+            { $0.incarnation = UUID() },
+            { $0.chainHash = String(repeating: "0", count: 64) },
+            { $0.committedThrough += 1 },
+            { $0.sequence -= 1 },
+            { $0.sequence += 1_000 },
+            { $0.stateHash = ContentID(SHA256.digest("another")) },
+        ]
+        for (number, change) in changes.enumerated() {
+            #expect(try await !isTaken(change), "change \(number)")
+            #expect(running.takeComplaints().count == 1, "change \(number)")
+        }
+        // One whole snapshot under the name of another.
+        try FileManager.default.removeItem(atPath: running.store.directory)
+        try running.store.write(label, pieces)
+        let other = SnapshotStore.Name(incarnation: name.incarnation, sequence: name.sequence - 1)
+        try FileManager.default.moveItem(
+            atPath: running.store.path(name), toPath: running.store.path(other))
+        #expect(try await snapshots.restore() == nil)
+        #expect(running.takeComplaints().count == 1)
+    }
+
+    @Test func `a log restored from a backup has no snapshots, and then its own`() async throws {
+        defer { running.end() }
+        let snapshots = running.snapshots()
+        _ = try await snapshots.restore()
+        try await running.grow(6)
+        await snapshots.keep(running.live)
+        let backup = running.site.path + "/backup.sqlite"
+        _ = try await running.log.backup(to: backup)
+        running.stopLog()
+        _ = try LogBackup.restore(backup, to: running.site.logFile)
+        try running.startLog()
+
+        // Who has folded the lost log keeps nothing of it.
+        await snapshots.keep(running.live)
+        #expect(running.takeComplaints().count == 1)
+        let after = running.snapshots()
+        #expect(try await after.restore() == nil)
+        #expect(running.takeComplaints().count == 1)
+        await after.keep(running.live)
+        #expect(running.store.names().count == 1)
+        #expect(try await running.snapshots().restore() == running.live)
+        #expect(running.takeComplaints() == [])
+    }
+
+    @Test func `a snapshot above the floor needs no archive, one below is held against it`()
+        async throws
+    {
+        defer { running.end() }
+        let snapshots = running.snapshots()
+        _ = try await snapshots.restore()
+        try await running.grow(6)
+        let below = running.live
+        await snapshots.keep(below)
+        try await running.grow(6)
+        await snapshots.keep(running.live)
+        let kept = running.live
+        try await running.grow(2)
+        let archive = try await running.log.archive(through: kept.sequence - 2)
+        #expect(try await running.snapshots().restore() == kept)
+        #expect(try await running.snapshots().restore(through: below.sequence) == below)
+        #expect(running.takeComplaints() == [])
+
+        try FileManager.default.removeItem(
+            atPath: running.site.logDirectory + "/archives/" + archive.name)
+        running.stopLog()
+        try running.startLog()
+        #expect(try await running.snapshots().restore() == kept)
+        #expect(running.takeComplaints() == [])
+        #expect(try await running.snapshots().restore(through: below.sequence) == nil)
+        #expect(running.takeComplaints().count == 1)
+    }
+
+    @Test func `what cannot be written is said, and nothing else comes of it`() async throws {
+        defer { running.end() }
+        let snapshots = running.snapshots()
+        _ = try await snapshots.restore()
+        try await running.grow(4)
+        // A file where the folder should be.
+        try Data().write(to: URL(filePath: running.site.path + "/snapshots"))
+        await snapshots.keep(running.live)
+        #expect(running.takeComplaints().count == 1)
+        #expect(try await snapshots.restore() == nil)
+        try FileManager.default.removeItem(atPath: running.site.path + "/snapshots")
+        await snapshots.keep(running.live)
+        #expect(running.takeComplaints() == [])
+        #expect(try await snapshots.restore() == running.live)
+    }
+}
