@@ -12,6 +12,10 @@ public protocol EventPayload: Codable, Hashable, Sendable {
     /// The version this very event is written in: the lowest that can say it, so that builds which
     /// know no later one still read it.
     var writtenSchema: Int { get }
+    /// The way from every older schema to the current one: the first leads from schema 1 to schema 2.
+    ///
+    /// There is one less than ``schema``; they are as old as the logs that need them and never change.
+    static var upcasts: [Upcast] { get }
 }
 
 extension EventPayload {
@@ -20,6 +24,9 @@ extension EventPayload {
 
     /// The current version.
     public var writtenSchema: Int { Self.schema }
+
+    /// None, for the first version.
+    public static var upcasts: [Upcast] { [] }
 
     /// The event for appending: JSON with sorted keys, so equal payloads are equal bytes.
     public func newEvent(id: UUID, metadata: EventMetadata) throws(Failure) -> NewEvent {
@@ -38,7 +45,10 @@ extension EventPayload {
                     + "knows schema \(Self.schema)")
         }
         do {
-            return try CairnJSON.decode(Self.self, from: event.data)
+            let data =
+                event.schema == Self.schema
+                ? event.data : try Upcast.apply(upcasts, to: event.data, from: event.schema)
+            return try CairnJSON.decode(Self.self, from: data)
         } catch {
             throw Failure(
                 .corrupt, "event \(event.id) of type \(event.type): \(error.message)")

@@ -117,6 +117,8 @@ public struct JobStagePlanned: EventPayload {
     public static let eventType = "job.stagePlanned"
     /// The newest form.
     public static let schema = 2
+    /// The second only says more.
+    public static let upcasts = [Upcast.unchanged]
     /// 2 only where a chunk is a sub-job.
     public var writtenSchema: Int { chunks.contains { $0.subJob != nil } ? 2 : 1 }
     /// The stage, from 0.

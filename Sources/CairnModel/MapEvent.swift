@@ -127,6 +127,8 @@ public struct LayerAdded: EventPayload {
     public static let eventType = "map.layer.added"
     /// The second has layers that are no dataset's.
     public static let schema = 2
+    /// The second only says more.
+    public static let upcasts = [Upcast.unchanged]
     /// The first, where it can say it.
     public var writtenSchema: Int { kind.isInFirstSchema ? 1 : 2 }
     /// Its number, never used before in this map.
@@ -258,6 +260,8 @@ public struct LayerSourceChanged: EventPayload {
     public static let eventType = "map.layer.sourceChanged"
     /// The second has sources that are no dataset.
     public static let schema = 2
+    /// The second only says more.
+    public static let upcasts = [Upcast.unchanged]
     /// The first, where it can say it.
     public var writtenSchema: Int { source.isInFirstSchema ? 1 : 2 }
     /// The layer or group.
@@ -287,6 +291,8 @@ public struct LayerLoaded: EventPayload {
     public static let eventType = "map.layer.loaded"
     /// The second has layers without a kind of geometry.
     public static let schema = 2
+    /// The second only says more.
+    public static let upcasts = [Upcast.unchanged]
     /// The first, where it can say it.
     public var writtenSchema: Int { properties.geometryType == nil ? 2 : 1 }
     /// The layer or group.

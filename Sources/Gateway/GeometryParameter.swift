@@ -41,7 +41,7 @@ struct GeometryParameter: Hashable {
     /// Without a kind, the text decides.
     init(_ text: String, kind: Kind?, name: String = "geometry") throws(Failure) {
         if text.utf8.first(where: { $0 > UInt8(ascii: " ") }) == UInt8(ascii: "{") {
-            let json: JSONValue
+            let json: RelaxedValue
             do {
                 json = try RelaxedJSON.parse(text)
                 spatialReference = try SpatialReference(json["spatialReference"] ?? .null)
@@ -97,7 +97,7 @@ struct GeometryParameter: Hashable {
             maxX: max(values[0], values[2]), maxY: max(values[1], values[3]))
     }
 
-    private static func shape(_ json: JSONValue, kind: Kind?) throws(Failure) -> Shape {
+    private static func shape(_ json: RelaxedValue, kind: Kind?) throws(Failure) -> Shape {
         let shape: Shape
         let found: Kind
         if json["x"] != nil {
@@ -135,7 +135,7 @@ struct GeometryParameter: Hashable {
         ring.first == ring.last ? ring : ring + ring.prefix(1)
     }
 
-    private static func coordinate(_ values: [JSONValue?]) throws(Failure) -> Coordinate {
+    private static func coordinate(_ values: [RelaxedValue?]) throws(Failure) -> Coordinate {
         guard values.count >= 2, let x = values[0]?.number, let y = values[1]?.number else {
             throw Failure(.invalidParameter, "a coordinate needs two numbers")
         }
@@ -143,7 +143,7 @@ struct GeometryParameter: Hashable {
     }
 
     private static func coordinates(
-        _ json: JSONValue, least: Int, what: String
+        _ json: RelaxedValue, least: Int, what: String
     ) throws(Failure) -> [Coordinate] {
         guard case .array(let elements) = json, elements.count >= least else {
             throw Failure(
@@ -160,7 +160,7 @@ struct GeometryParameter: Hashable {
     }
 
     private static func parts(
-        _ json: JSONValue, least: Int, _ what: String
+        _ json: RelaxedValue, least: Int, _ what: String
     ) throws(Failure) -> [[Coordinate]] {
         guard case .array(let elements) = json, !elements.isEmpty else {
             throw Failure(.invalidParameter, "'\(what)': expected an array of arrays of [x, y]")
@@ -175,7 +175,7 @@ struct GeometryParameter: Hashable {
 
 extension SpatialReference {
     /// Reads Esri's JSON object, or a bare number; nil for null or an object without content.
-    init?(_ json: JSONValue) throws(Failure) {
+    init?(_ json: RelaxedValue) throws(Failure) {
         switch json {
         case .null: return nil
         case .number(let number): try self.init(number: number)

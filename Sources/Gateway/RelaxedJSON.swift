@@ -4,16 +4,16 @@
 internal import CairnModel
 
 /// A JSON value as clients write it in parameters.
-enum JSONValue: Hashable, Sendable {
+enum RelaxedValue: Hashable, Sendable {
     case null
     case bool(Bool)
     case number(Double)
     case string(String)
-    case array([JSONValue])
-    case object([String: JSONValue])
+    case array([RelaxedValue])
+    case object([String: RelaxedValue])
 
     /// The member of that name; nil when there is none or this is no object.
-    subscript(name: String) -> JSONValue? {
+    subscript(name: String) -> RelaxedValue? {
         guard case .object(let members) = self else { return nil }
         return members[name]
     }
@@ -40,7 +40,7 @@ struct RelaxedJSON {
     private init(_ text: String) { bytes = Array(text.utf8) }
 
     /// Parses the whole text; throws `invalidParameter` with the byte offset of the fault.
-    static func parse(_ text: String) throws(Failure) -> JSONValue {
+    static func parse(_ text: String) throws(Failure) -> RelaxedValue {
         var parser = RelaxedJSON(text)
         let value = try parser.value(depth: 0)
         parser.skipSpace()
@@ -67,7 +67,7 @@ struct RelaxedJSON {
         Failure(.invalidParameter, "JSON at byte \(offset): expected \(expected)")
     }
 
-    private mutating func value(depth: Int) throws(Failure) -> JSONValue {
+    private mutating func value(depth: Int) throws(Failure) -> RelaxedValue {
         guard depth <= Self.depthLimit else {
             throw Failure(
                 .invalidParameter,
@@ -83,9 +83,9 @@ struct RelaxedJSON {
         }
     }
 
-    private mutating func object(depth: Int) throws(Failure) -> JSONValue {
+    private mutating func object(depth: Int) throws(Failure) -> RelaxedValue {
         offset += 1
-        var members: [String: JSONValue] = [:]
+        var members: [String: RelaxedValue] = [:]
         if take("}") { return .object(members) }
         repeat {
             skipSpace()
@@ -99,9 +99,9 @@ struct RelaxedJSON {
         return .object(members)
     }
 
-    private mutating func array(depth: Int) throws(Failure) -> JSONValue {
+    private mutating func array(depth: Int) throws(Failure) -> RelaxedValue {
         offset += 1
-        var elements: [JSONValue] = []
+        var elements: [RelaxedValue] = []
         if take("]") { return .array(elements) }
         repeat { elements.append(try value(depth: depth + 1)) } while take(",")
         guard take("]") else { throw fault("',' or ']'") }
@@ -125,7 +125,7 @@ struct RelaxedJSON {
         }
     }
 
-    private mutating func scalar() throws(Failure) -> JSONValue {
+    private mutating func scalar() throws(Failure) -> RelaxedValue {
         let start = offset
         switch word() {
         case "null": return .null

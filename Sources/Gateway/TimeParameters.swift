@@ -78,7 +78,7 @@ extension Parameters {
 
 extension LayerTimeOptions {
     /// Nil where a member has another type or unit than Esri's.
-    fileprivate init?(_ json: JSONValue) {
+    fileprivate init?(_ json: RelaxedValue) {
         guard case .object(let members) = json else { return nil }
         self.init()
         for (name, value) in members {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+public import CairnModel
 internal import FoundationEssentials
 
 /// One field that differs between two JSON values.

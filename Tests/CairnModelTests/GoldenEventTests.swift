@@ -52,6 +52,7 @@ import Testing
         let payload = try payload(event)
 
         #expect(type(of: payload).eventType == golden.type)
+        #expect(type(of: payload).upcasts.count == type(of: payload).schema - 1)
         let again = try payload.newEvent(id: event.id, metadata: event.metadata)
         if again.schema == golden.schema {
             #expect(
@@ -98,6 +99,7 @@ import Testing
         #expect(code("map.created", 1, #"{"name":"World"}"#) == nil)
         #expect(code("map.created", 1, #"{"name":"World","later":1}"#) == nil)
         #expect(code("map.created", 2, #"{"name":"World"}"#) == .newerVersion)
+        #expect(code("map.created", 0, #"{"name":"World"}"#) == .corrupt)
         #expect(code("map.renamedByNobody", 1, "{}") == .newerVersion)
         #expect(code("map.created", 1, #"{"name":"not a name"}"#) == .corrupt)
         #expect(code("job.progressed", 1, "{}") == .corrupt)

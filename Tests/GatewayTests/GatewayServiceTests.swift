@@ -33,20 +33,20 @@ private struct Asked {
         String(decoding: await get(url).body, as: UTF8.self)
     }
 
-    func json(_ url: String) async throws -> JSONValue { try RelaxedJSON.parse(await text(url)) }
+    func json(_ url: String) async throws -> RelaxedValue { try RelaxedJSON.parse(await text(url)) }
 
     func errorCode(_ url: String) async throws -> Double? {
         try await json(url)["error"]?["code"]?.number
     }
 }
 
-extension JSONValue {
-    fileprivate subscript(index: Int) -> JSONValue? {
+extension RelaxedValue {
+    fileprivate subscript(index: Int) -> RelaxedValue? {
         guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }
         return elements[index]
     }
 
-    fileprivate var elements: [JSONValue] {
+    fileprivate var elements: [RelaxedValue] {
         guard case .array(let elements) = self else { return [] }
         return elements
     }
