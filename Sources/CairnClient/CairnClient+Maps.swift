@@ -36,12 +36,16 @@ extension CairnClient {
 
     /// The follower behind ``maps(at:minSequence:timeout:)``; starts it when there is none yet, and anew
     /// when the log it followed has been replaced.
-    public func follow() throws(Failure) -> MapFollower {
+    ///
+    /// `onFault` is told what a follower that this call starts has to say, as `MapFollower` does.
+    public func follow(
+        onFault: @escaping @Sendable (Failure) -> Void = { _ in }
+    ) throws(Failure) -> MapFollower {
         let result = mapFollower.withLock { known -> Result<MapFollower, Failure> in
             if let known, known.fault?.code != .conflict { return .success(known) }
             known?.stop()
             return Result { () throws(Failure) in
-                let made = try MapFollower(following: bus)
+                let made = try MapFollower(following: bus, onFault: onFault)
                 known = made
                 return made
             }

@@ -57,17 +57,23 @@ public final class MapFollower: Sendable {
     public init() {}
 
     /// A follower of the site that the bus thread belongs to; the log need not be up yet.
-    public convenience init(following bus: BusThread) throws(Failure) {
+    ///
+    /// `onFault` is told, on any thread, why the log cannot be followed any more; see `LogSubscription`.
+    public convenience init(
+        following bus: BusThread, onFault: @escaping @Sendable (Failure) -> Void = { _ in }
+    ) throws(Failure) {
         self.init()
         let log = try LogReader(bus: bus)
         // One subscription for each category: a subscription to several reads the whole log, and
         // most of a long log is jobs.
-        let maps = try LogSubscription(bus: bus, log: log, categories: ["map"]) {
-            [weak self] events, position in
+        let maps = try LogSubscription(
+            bus: bus, log: log, categories: ["map"], onFault: onFault
+        ) { [weak self] events, position in
             self?.ingest(events, upTo: position, into: \.maps)
         }
-        let locators = try LogSubscription(bus: bus, log: log, categories: ["locator"]) {
-            [weak self] events, position in
+        let locators = try LogSubscription(
+            bus: bus, log: log, categories: ["locator"], onFault: onFault
+        ) { [weak self] events, position in
             self?.ingest(events, upTo: position, into: \.locators)
         }
         feed.withLock { $0 = Feed(log: log, subscriptions: [maps, locators]) }

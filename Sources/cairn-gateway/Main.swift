@@ -45,7 +45,10 @@ import Recording
             settings.host = host
             settings.port = port
             let client = CairnClient(sharing: daemon.bus)
-            _ = try client.follow()
+            // What it knows, and has told, is not what the log holds now: the next process begins anew.
+            _ = try client.follow {
+                if $0.code == .conflict { daemon.requestShutdown(because: $0) }
+            }
             let recorder = try Recorder(
                 site: daemon.site, process: daemon.name, version: Release.version, rate: rate)
             defer { recorder.close() }

@@ -35,9 +35,12 @@ import Testing
         async throws
     {
         defer { files.end() }
-        guard Programs.areBuilt(["cairn", "cairn-logd", "cairn-mapstate"]) else { return }
+        guard Programs.areBuilt(["cairn", "cairn-logd", "cairn-mapstate", "cairn-gateway"]) else {
+            return
+        }
         let logd = try files.start("cairn-logd")
         let mapstate = try files.start("cairn-mapstate")
+        let gateway = try files.start("cairn-gateway", ["--port", "\(try Loopback.freePort())"])
         _ = try await client.command(map: world, .createMap)
         let isOver = Atomic(false)
         let (client, world) = (client, world)
@@ -82,7 +85,9 @@ import Testing
         #expect(restored.objects.first?["incarnation"] as? Int == 2)
         try files.start("cairn-logd")
 
-        // Whoever is ahead stops: the subscription, and the map state, which would write on.
+        // Whoever is ahead stops: the gateway, the subscription, and the map state, which would write on.
+        #expect(files.waitForExit(gateway) == 1, "\(files.output())")
+        #expect(files.output().contains("cairn-gateway: the event log has been replaced"))
         while stopped.withLock({ $0 }) == nil { try await Task.sleep(for: .milliseconds(5)) }
         #expect(stopped.withLock { $0 }?.code == .conflict)
         let requester = try client.requester(.mapRequests)
