@@ -89,6 +89,19 @@ public struct GeocodeAnswer: Hashable, Sendable, Codable {
     /// The locator file that answered.
     public var locator: ContentID
 
+    /// Whether the log was out of reach, so that the locator's name may mean another file by now.
+    public var isStale: Bool {
+        get { stale ?? false }
+        set { stale = newValue ? true : nil }
+    }
+    /// Absent unless it is so.
+    private var stale: Bool?
+
+    private enum CodingKeys: String, CodingKey {
+        case candidates, locator
+        case stale = "isStale"
+    }
+
     /// Makes an answer.
     public init(candidates: [Candidate], locator: ContentID) {
         self.candidates = candidates
@@ -144,6 +157,19 @@ public struct SuggestAnswer: Hashable, Sendable, Codable {
     /// Best first.
     public var suggestions: [Suggestion]
 
+    /// Whether the log was out of reach, so that the locator's name may mean another file by now.
+    public var isStale: Bool {
+        get { stale ?? false }
+        set { stale = newValue ? true : nil }
+    }
+    /// Absent unless it is so.
+    private var stale: Bool?
+
+    private enum CodingKeys: String, CodingKey {
+        case suggestions
+        case stale = "isStale"
+    }
+
     /// Makes an answer.
     public init(suggestions: [Suggestion]) { self.suggestions = suggestions }
 }
@@ -169,6 +195,19 @@ public struct ReverseGeocodeRequest: Hashable, Sendable, Codable {
 public struct ReverseGeocodeAnswer: Hashable, Sendable, Codable {
     /// The nearest place within the distance; nil when there is none.
     public var candidate: Candidate?
+
+    /// Whether the log was out of reach, so that the locator's name may mean another file by now.
+    public var isStale: Bool {
+        get { stale ?? false }
+        set { stale = newValue ? true : nil }
+    }
+    /// Absent unless it is so.
+    private var stale: Bool?
+
+    private enum CodingKeys: String, CodingKey {
+        case candidate
+        case stale = "isStale"
+    }
 
     /// Makes an answer.
     public init(candidate: Candidate?) { self.candidate = candidate }

@@ -140,16 +140,18 @@ struct GatewayService: Sendable {
             let answer = try await backend.geocode(request, within: try parameters.timeout())
             return GatewayResponse(
                 body: GeocodeResource.body(
-                    answer, outFields: parameters["outFields"], in: reference))
+                    answer, outFields: parameters["outFields"], in: reference),
+                isStale: answer.isStale)
         case .suggest:
             let request = try GeocodeResource.suggestRequest(locator: name, parameters)
             let answer = try await backend.suggest(request, within: try parameters.timeout())
-            return GatewayResponse(body: GeocodeResource.body(answer))
+            return GatewayResponse(body: GeocodeResource.body(answer), isStale: answer.isStale)
         case .reverseGeocode:
             let reference = try OutputReference(parameters)
             let request = try GeocodeResource.reverseRequest(locator: name, parameters)
             let answer = try await backend.reverse(request, within: try parameters.timeout())
-            return GatewayResponse(body: GeocodeResource.body(answer, in: reference))
+            return GatewayResponse(
+                body: GeocodeResource.body(answer, in: reference), isStale: answer.isStale)
         }
     }
 

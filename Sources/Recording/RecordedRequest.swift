@@ -108,10 +108,21 @@ public struct RecordedRequest: Hashable, Sendable {
         /// The answer without what depends on when it was asked: the sequence number up to which the
         /// log was known, and whether it was in reach.
         public var timeless: Answer {
-            guard case .identify(var answer) = self else { return self }
-            answer.sequence = 0
-            answer.isStale = false
-            return .identify(answer)
+            switch self {
+            case .identify(var answer):
+                answer.sequence = 0
+                answer.isStale = false
+                return .identify(answer)
+            case .geocode(var answer):
+                answer.isStale = false
+                return .geocode(answer)
+            case .suggest(var answer):
+                answer.isStale = false
+                return .suggest(answer)
+            case .reverse(var answer):
+                answer.isStale = false
+                return .reverse(answer)
+            }
         }
     }
 

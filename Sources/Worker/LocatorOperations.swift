@@ -14,29 +14,35 @@ public enum LocatorOperations {
     public typealias Record = @Sendable (_ exchange: () -> RecordedExchange, ContentID) -> Void
 
     /// The operations, answering from the locators of a shelf.
+    ///
+    /// `isStale` says whether names may mean other locators by now, and is passed on with each answer.
     public static func hosted(
-        on shelf: LocatorShelf, blobs: BlobStore, record: @escaping Record = { _, _ in }
+        on shelf: LocatorShelf, blobs: BlobStore,
+        isStale: @escaping @Sendable () -> Bool = { false }, record: @escaping Record = { _, _ in }
     ) -> [String: Operation] {
         let tasks: [String: Operation] = [
             "geocode": { _, payload in
                 let request = try CairnJSON.decode(GeocodeRequest.self, from: payload)
                 let locator = try shelf.locator(named: request.locator)
-                let answer = try locator.geocode(request)
-                record({ .geocode(request, answer) }, locator.id)
+                var answer = try locator.geocode(request)
+                answer.isStale = isStale()
+                record({ [answer] in .geocode(request, answer) }, locator.id)
                 return try CairnJSON.encode(answer)
             },
             "suggest": { _, payload in
                 let request = try CairnJSON.decode(SuggestRequest.self, from: payload)
                 let locator = try shelf.locator(named: request.locator)
-                let answer = try locator.suggest(request)
-                record({ .suggest(request, answer) }, locator.id)
+                var answer = try locator.suggest(request)
+                answer.isStale = isStale()
+                record({ [answer] in .suggest(request, answer) }, locator.id)
                 return try CairnJSON.encode(answer)
             },
             "reverse": { _, payload in
                 let request = try CairnJSON.decode(ReverseGeocodeRequest.self, from: payload)
                 let locator = try shelf.locator(named: request.locator)
-                let answer = try locator.reverse(request)
-                record({ .reverse(request, answer) }, locator.id)
+                var answer = try locator.reverse(request)
+                answer.isStale = isStale()
+                record({ [answer] in .reverse(request, answer) }, locator.id)
                 return try CairnJSON.encode(answer)
             },
         ]

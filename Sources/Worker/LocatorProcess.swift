@@ -48,7 +48,8 @@ public enum LocatorProcess {
         try await WorkerProcess.run(
             daemon, pool: .locator,
             operations: LocatorOperations.hosted(
-                on: shelf, blobs: scratch?.blobs ?? daemon.site.blobs
+                on: shelf, blobs: scratch?.blobs ?? daemon.site.blobs,
+                isStale: { subscription.isStale }
             ) { exchange, locator in
                 recorder.note(
                     exchange(),

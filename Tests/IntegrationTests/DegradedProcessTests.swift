@@ -5,6 +5,7 @@ import Bus
 import CairnClient
 import CairnModel
 import Foundation
+import Geometry
 import Site
 import TestKit
 import Testing
@@ -54,6 +55,63 @@ import Testing
         let events = try await log.read(ReadRequest(after: head, limit: 100)).events
         // What was refused as out of reach is decided anew by whoever asked; nothing came by itself.
         #expect(!events.contains { $0.stream == .map(site.map) })
+    }
+
+    @Test func `without the log places are found and said to be stale`() async throws {
+        let site = try await JobSite()
+        let port = try Loopback.freePort()
+        try site.start("cairn-locator")
+        try site.files.start("cairn-gateway", ["--port", "\(port)"])
+        try await site.waitForWorkers(1)
+        let client = site.client
+        let before = try await client.geocode(GeocodeRequest(singleLine: "Paris"))
+        #expect(!before.isStale && !before.candidates.isEmpty)
+        let paris = try #require(before.candidates.first).location
+        func staleness() async throws -> [Bool] {
+            let root = "/arcgis/rest/services/World/GeocodeServer/"
+            func header(_ path: String, _ form: String) throws -> Bool {
+                let connection = try #require(Loopback(port: port))
+                connection.post(root + path, form + "&f=json")
+                return try #require(connection.wholeAnswer()).head.contains("x-cairn-stale: true")
+            }
+            return [
+                try await client.geocode(GeocodeRequest(singleLine: "Paris")).isStale,
+                try await client.suggest(SuggestRequest(text: "Par")).isStale,
+                try await client.reverse(ReverseGeocodeRequest(location: paris)).isStale,
+                try header("findAddressCandidates", "singleLine=Paris"),
+                try header("suggest", "text=Par"),
+                try header("reverseGeocode", "location=\(paris.x),\(paris.y)"),
+            ]
+        }
+        func until(_ expected: Bool) async throws -> Bool {
+            let end = ContinuousClock.now + .seconds(40)
+            while ContinuousClock.now < end {
+                if try await staleness() == Array(repeating: expected, count: 6) { return true }
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            return false
+        }
+        let isServed = try await eventually { Loopback(port: port) != nil }
+        #expect(isServed)
+        #expect(try await until(false))
+
+        site.files.kill(try #require(site.processIDs("cairn-logd").first))
+        #expect(try await until(true))
+        var answer = try await client.geocode(GeocodeRequest(singleLine: "Paris"))
+        answer.isStale = false
+        #expect(answer == before)
+
+        try site.start("cairn-logd")
+        #expect(try await until(false))
+    }
+
+    private func eventually(_ condition: () async throws -> Bool) async throws -> Bool {
+        let end = ContinuousClock.now + .seconds(40)
+        while ContinuousClock.now < end {
+            if try await condition() { return true }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        return false
     }
 
     private func http(_ site: IdentifySite) throws -> (head: String, body: String) {
