@@ -53,7 +53,8 @@ class Fleet:
         return next(slot for slot in self.slots if slot.name == name)
 
     def environment(self, failpoint=None, clock_offset=0):
-        environment = dict(os.environ, CAIRN_SITE=self.site, CAIRN_LOG="notice", CAIRN_SNAPSHOT_EVENTS="200")
+        environment = dict(
+            os.environ, CAIRN_SITE=self.site, CAIRN_LOG="notice", CAIRN_SNAPSHOT_EVENTS="200")
         environment.pop("CAIRN_FAILPOINT", None)
         if failpoint:
             environment["CAIRN_FAILPOINT"] = failpoint
@@ -151,6 +152,20 @@ class Fleet:
             if slot.is_running and "TERM" in slot.was_hurt and time.monotonic() > slot.ends_by:
                 self.faults.append(f"{slot.name} did not end in 40 s after SIGTERM")
                 self.kill(slot)
+
+    def end_alone(self, slot):
+        """SIGTERM where every peer has just been killed; returns how many seconds it took to end."""
+        for other in self.slots:
+            if other is not slot:
+                self.kill(other)
+        began = time.monotonic()
+        self.terminate(slot)
+        while slot.is_running and time.monotonic() < slot.ends_by:
+            time.sleep(0.005)
+        seconds = time.monotonic() - began
+        self.check_terminations()
+        self.look(slot)
+        return seconds
 
     def calm(self):
         """Everything runs, as it should, with the right time and no failpoint."""

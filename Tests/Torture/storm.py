@@ -174,3 +174,22 @@ class Storm:
     def free_disks(self):
         for path in list(self.fillers):
             self.free_disk(path)
+
+
+class Stillness(Storm):
+    """Readers that take nothing for a whole while, in which nothing else happens: it kills nobody."""
+
+    def blow(self, seconds):
+        before = {slot.name: slot.process.pid for slot in self.fleet.slots if slot.is_running}
+        for _ in range(4):
+            self.stall_reader()
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and not self.fleet.faults:
+            self.fleet.look_at_all()
+            time.sleep(0.05)
+        after = {slot.name: slot.process.pid for slot in self.fleet.slots if slot.is_running}
+        if before != after or len(before) < len(self.fleet.slots):
+            self.fleet.faults.append(f"beside readers that stood still {before} became {after}")
+        self.counts["stalledSeconds"] = round(seconds)
+        for reader in self.readers:
+            reader.close()

@@ -25,12 +25,14 @@ import urllib.request
 
 from checker import Checker
 from fleet import Fleet, die_with_parent
-from storm import HERE, Storm, failpoints
+from storm import HERE, Stillness, Storm, failpoints
 
 SAMPLE = f"{HERE}/../../deploy/sample"
 QUESTION = ("/arcgis/rest/services/World/MapServer/identify?f=json&geometry={x},{y}&sr=4326&"
             "layers=all&tolerance=4&mapExtent=-5,41,10,52&imageDisplay=800,600,96&"
             "returnGeometry=false")
+# How long a process may wait for what it owes, after SIGTERM; see `Docs/faults.md`.
+DRAINS = {"cairn-supervisor": 30, "cairn-identify": 5, "cairn-locator": 5, "cairn-worker": 5}
 TOWNS = [(2.3488, 48.8534), (13.4, 52.5), (-3.7, 40.4), (10.75, 59.9)]
 
 
@@ -139,13 +141,13 @@ class Torture:
             for line in history:
                 self.checker.check(json.loads(line), may_be_full)
 
-    def round(self, number, seconds, full_disks=()):
+    def round(self, number, seconds, full_disks=(), kind=Storm):
         chance = random.Random(f"{self.options.seed}/{number}")
         seed = str(chance.getrandbits(48))
         history = f"{self.site}/../round-{number}.jsonl"
         is_over = threading.Event()
         web = threading.Thread(target=self.web_client, args=(is_over,), daemon=True)
-        storm = Storm(self.fleet, chance, self.port, full_disks)
+        storm = kind(self.fleet, chance, self.port, full_disks)
         with open(history, "w") as output:
             load = self.load(output, "--seed", seed, "--after", str(self.checker.head))
             web.start()
@@ -221,6 +223,9 @@ class Torture:
         try:
             self.begin()
             end = time.monotonic() + 60 * (minutes or 0)
+            if self.options.stalled and not disks:
+                still = self.round("stalled", self.options.stalled, kind=Stillness)
+                self.report("stalledReaders", "stalled", still)
             number = self.options.first_round
             last = number + (rounds or 1_000_000)
             while number < last and (rounds or time.monotonic() < end) and not self.faults():
@@ -230,9 +235,25 @@ class Torture:
                 storm = self.round(number, left, disks)
                 self.report(label, number, storm)
                 number += 1
+            if not disks and not self.faults():
+                self.end_each_alone()
             return not self.faults()
         finally:
             self.fleet.end()
+
+    def end_each_alone(self):
+        """How long each program takes to end when there is nobody left to say goodbye to."""
+        seconds, late = {}, []
+        for slot in self.fleet.slots:
+            if slot.program in seconds:
+                continue
+            self.fleet.calm()
+            self.wait_until_up()
+            seconds[slot.program] = round(self.fleet.end_alone(slot), 2)
+            if seconds[slot.program] > DRAINS.get(slot.program, 0) + 2:
+                late.append(slot.program)
+        self.say(case="endAlone", seconds=seconds, drains=DRAINS, asked="drain + 2 s", late=late,
+                 faults=len(self.faults()))
 
     def report(self, label, number, storm):
         self.totals = {"processes": dict(self.fleet.counts), "storm": storm.counts,
@@ -280,10 +301,14 @@ def main():
     parser.add_argument("--seconds", type=float, default=30, help="of faults in a round; default 30")
     parser.add_argument("--rounds", type=int, help="so many rounds instead of minutes")
     parser.add_argument("--first-round", type=int, default=0, help="begin with this round's faults")
+    parser.add_argument("--stalled", type=float, metavar="S", help="seconds in which readers stand "
+                        "still and nothing else happens; default 60 where minutes are 5 or more")
     parser.add_argument("--no-full-disk", action="store_true", help="leave out the small disks")
     parser.add_argument("--keep", action="store_true", help="leave the site where it is")
     parser.add_argument("--bin", metavar="DIR", required=True, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.stalled is None:
+        options.stalled = 60 if options.minutes >= 5 and not options.rounds else 0
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: sys.exit(130))
     may_mount = not options.no_full_disk and enter_own_mounts()
