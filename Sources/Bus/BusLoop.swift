@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CairnModel
+internal import DequeModule
 internal import FoundationEssentials
 internal import Platform
 internal import Synchronization
@@ -28,7 +29,7 @@ final class BusLoop: @unchecked Sendable {
     private var poller = SignalPoller()
     private var polled: [Polled] = []
     /// Channels whose sockets may hold something without a signal.
-    private var due: [Channel] = []
+    private var due: Deque<Channel> = []
     private var isPollerStale = true
     private var haveLanesBeenSwept = false
     private let threadID = Atomic<Int32>(0)
@@ -109,10 +110,8 @@ final class BusLoop: @unchecked Sendable {
     }
 
     private func serveReady() {
-        // What a handler opens or closes meanwhile changes `polled`; a later turn sees to that.
-        let polled = polled
-        let ready = polled.indices.filter { poller.isReadable($0) }
-        for index in ready {
+        // What a handler opens or closes meanwhile is seen to in a later turn: neither list changes here.
+        for index in polled.indices where poller.isReadable(index) {
             switch polled[index] {
             case .wake: mailbox.wake.drain()
             case .watch(let id):
@@ -126,10 +125,9 @@ final class BusLoop: @unchecked Sendable {
     }
 
     private func serveDue() {
-        guard !due.isEmpty else { return }
-        let looked = due
-        due = []
-        for channel in looked {
+        // Those that become due meanwhile have their turn when the others have had theirs.
+        for _ in due.indices {
+            guard let channel = due.popFirst() else { return }
             channel.isDue = false
             if !channel.isClosed { channel.look() }
         }

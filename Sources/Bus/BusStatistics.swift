@@ -38,10 +38,22 @@ public struct BusStatistics: Hashable, Sendable {
 
 final class BusCounters: Sendable {
     private let statistics = Mutex(BusStatistics())
+    // What happens for every message is counted apart.
+    private let received = Atomic<Int>(0)
+    private let sent = Atomic<Int>(0)
 
-    var snapshot: BusStatistics { statistics.withLock { $0 } }
+    var snapshot: BusStatistics {
+        var statistics = statistics.withLock { $0 }
+        statistics.receivedCount = received.load(ordering: .relaxed)
+        statistics.sentCount = sent.load(ordering: .relaxed)
+        return statistics
+    }
 
     func change(_ body: (inout BusStatistics) -> Void) { statistics.withLock { body(&$0) } }
+
+    func countReceived() { received.add(1, ordering: .relaxed) }
+
+    func countSent() { sent.add(1, ordering: .relaxed) }
 
     func reject(_ fault: FrameFault) {
         change { $0.rejectedCounts[fault, default: 0] += 1 }

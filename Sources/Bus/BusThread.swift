@@ -65,9 +65,12 @@ public final class BusThread: SerialExecutor, Sendable {
         _ = isCurrent ? loop.mailbox.postFromInside(body) : loop.mailbox.post(body)
     }
 
-    /// As `post`, but false instead of waiting.
-    func tryPost(_ body: @escaping @Sendable () -> Void) -> Bool {
-        isCurrent ? loop.mailbox.postFromInside(body) : loop.mailbox.tryPost(body)
+    /// Runs `body` on the bus thread: at once where that is the caller's, else after what was posted
+    /// before; false when there is no room or the bus has stopped.
+    func tryOnThread(_ body: @escaping @Sendable (BusLoop) -> Void) -> Bool {
+        guard isCurrent else { return loop.mailbox.tryPost { [loop] in body(loop) } }
+        body(loop)
+        return true
     }
 
     /// Runs `body` on the bus thread and waits for what it says; not from code that holds up the bus
@@ -149,7 +152,8 @@ public final class BusThread: SerialExecutor, Sendable {
         return Watch(thread: self, id: id)
     }
 
-    private func onThread(_ body: @escaping @Sendable (BusLoop) -> Void) {
+    /// Runs `body` on the bus thread: at once where that is the caller's.
+    func onThread(_ body: @escaping @Sendable (BusLoop) -> Void) {
         if isCurrent { body(loop) } else { post { [loop] in body(loop) } }
     }
 

@@ -25,10 +25,10 @@ class Channel {
         case connect
     }
 
-    /// What one receive gave: a message, or why it was not let in; with the frame in front of it.
-    enum Incoming {
-        case message(leading: [UInt8], Message)
-        case fault(FrameFault, leading: [UInt8])
+    /// What one receive gave: a message, or why it was not let in; with what stood in front of it.
+    enum Incoming<Leading> {
+        case message(Leading, Message)
+        case fault(FrameFault, Leading)
     }
 
     let id: UInt64
@@ -191,12 +191,39 @@ class Channel {
     }
 
     /// The next message; nil when there is none.
-    ///
-    /// `leadingCount` frames (0 or 1) come before it.
-    func next(leadingCount: Int) -> Incoming? {
+    func next() -> Incoming<Void>? {
+        next { socket, _ throws(ZeroMQError) in
+            try socket.receive(&loop.headFrame) ? .some(()) : nil
+        }
+    }
+
+    /// The next message of a socket whose messages have one more frame in front, of which `read` makes
+    /// what is handed on; nil when there is none.
+    func next<Leading>(after read: (RawSpan) -> Leading) -> Incoming<Leading>? {
+        next { socket, isCut throws(ZeroMQError) in
+            guard try socket.receive(&loop.headFrame) else { return nil }
+            let leading = loop.headFrame.withBytes(read)
+            isCut = !loop.headFrame.hasMore
+            if !isCut { isCut = !(try socket.receive(&loop.headFrame)) }
+            return leading
+        }
+    }
+
+    /// `receiveHead` takes the frames up to the header, which `loop.headFrame` then holds.
+    private func next<Leading>(
+        _ receiveHead: (borrowing Socket, _ isCut: inout Bool) throws(ZeroMQError) -> Leading?
+    ) -> Incoming<Leading>? {
         guard let sockets else { return nil }
-        do {
-            if let incoming = try Self.read(sockets.socket, loop, leadingCount) { return incoming }
+        do throws(ZeroMQError) {
+            var isCut = false
+            if let leading = try receiveHead(sockets.socket, &isCut) {
+                guard !isCut else { return .fault(.frameCount, leading) }
+                do throws(FrameFault) {
+                    return .message(leading, try receiveBody(sockets.socket))
+                } catch {
+                    return .fault(error, leading)
+                }
+            }
         } catch {
             loop.counters.change { $0.socketErrorCount += 1 }
         }
@@ -204,41 +231,27 @@ class Channel {
         return nil
     }
 
-    private static func read(
-        _ socket: borrowing Socket, _ loop: BusLoop, _ leadingCount: Int
-    ) throws(ZeroMQError) -> Incoming? {
-        var leading: [UInt8] = []
-        guard try socket.receive(&loop.headFrame) else { return nil }
-        if leadingCount == 1 {
-            leading = loop.headFrame.copy()
-            guard loop.headFrame.hasMore, try socket.receive(&loop.headFrame) else {
-                return .fault(.frameCount, leading: leading)
-            }
-        }
+    /// Takes the frames after the header.
+    private func receiveBody(_ socket: borrowing Socket) throws(FrameFault) -> Message {
         var metadata = Data()
         var payload = Data()
         var bodyCount = 0
         var more = loop.headFrame.hasMore
-        while more {
-            guard try socket.receive(&loop.bodyFrame) else { break }
+        // A message is there as a whole or not at all.
+        while more, (try? socket.receive(&loop.bodyFrame)) == true {
             more = loop.bodyFrame.hasMore
             bodyCount += 1
             // Frames beyond the third are taken out of the way, never kept.
-            if bodyCount == 1 { metadata = copyBody(&loop.bodyFrame) }
-            if bodyCount == 2 { payload = copyBody(&loop.bodyFrame) }
+            if bodyCount == 1 { metadata = Self.copy(&loop.bodyFrame) }
+            if bodyCount == 2 { payload = Self.copy(&loop.bodyFrame) }
         }
-        guard bodyCount == 2 else { return .fault(.frameCount, leading: leading) }
-        do throws(FrameFault) {
-            let message = try loop.headFrame.withBytes { head throws(FrameFault) in
-                try HeaderCoding.decode(header: head, metadata: metadata, payload: payload)
-            }
-            return .message(leading: leading, message)
-        } catch {
-            return .fault(error, leading: leading)
+        guard bodyCount == 2 else { throw .frameCount }
+        return try loop.headFrame.withBytes { head throws(FrameFault) in
+            try HeaderCoding.decode(header: head, metadata: metadata, payload: payload)
         }
     }
 
-    private static func copyBody(_ frame: inout Frame) -> Data {
+    private static func copy(_ frame: inout Frame) -> Data {
         var data = Data(count: frame.byteCount)
         var span = data.mutableBytes
         frame.copy(into: &span)
@@ -247,7 +260,7 @@ class Channel {
 
     func discardAll() {
         for _ in 0..<Self.batchCount {
-            guard next(leadingCount: 0) != nil else { return }
+            guard next() != nil else { return }
             loop.counters.reject(.kind)
         }
     }
@@ -257,16 +270,36 @@ class Channel {
     /// Hands a message to libzmq; false when it would have to wait.
     ///
     /// The size must have been checked.
-    func send(_ message: Message, leading: [UInt8]? = nil) throws(ZeroMQError) -> Bool {
+    func send(_ message: Message) throws(ZeroMQError) -> Bool {
+        try send(message) { _ throws(ZeroMQError) in true }
+    }
+
+    /// The same to one peer of a ROUTER socket.
+    func send(_ message: Message, to peer: RoutingID) throws(ZeroMQError) -> Bool {
+        try send(message) { socket throws(ZeroMQError) in try socket.send(to: peer) }
+    }
+
+    /// The same under a topic.
+    func send(_ message: Message, topic: String) throws(ZeroMQError) -> Bool {
+        try send(message) { socket throws(ZeroMQError) in
+            try socket.send(topic, more: true)
+        }
+    }
+
+    private func send(
+        _ message: Message, after sendLeading: (borrowing Socket) throws(ZeroMQError) -> Bool
+    ) throws(ZeroMQError) -> Bool {
         loop.assertIsCurrent()
         guard let socket = sockets else { return false }
-        var message = message
-        if message.header.sender == .zero { message.header.sender = loop.instance }
-        if let leading, !(try socket.socket.send(leading, more: true)) { return false }
-        guard try socket.socket.send(HeaderCoding.encode(message), more: true) else { return false }
+        guard try sendLeading(socket.socket) else { return false }
+        let header = HeaderCoding.encode(message, from: loop.instance)
+        let isTaken = try header.withBytes { header throws(ZeroMQError) in
+            try socket.socket.send(header, more: true)
+        }
+        guard isTaken else { return false }
         _ = try socket.socket.send(message.metadata.bytes, more: true)
         _ = try socket.socket.send(message.payload.bytes, more: false)
-        loop.counters.change { $0.sentCount += 1 }
+        loop.counters.countSent()
         // To send is to look at what has happened, so the signal of an answer may be gone.
         if kind != .push { loop.expectInput(of: self) }
         return true

@@ -8,8 +8,16 @@ public import FoundationEssentials
 public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
     /// The file name of the socket.
     public let name: String
+    /// The most bytes of a message, header and metadata included: 8 MiB where requests are answered
+    /// and on their way to workers and back, 1 MiB elsewhere.
+    public let maximumMessageByteCount: Int
 
-    private init(trusted name: String) { self.name = name }
+    private init(trusted name: String) {
+        self.name = name
+        let carriesRequests =
+            name.hasSuffix(".req") || name.hasPrefix(Self.lanePrefix) || name == Self.sinkName
+        maximumMessageByteCount = carriesRequests ? 8 << 20 : 1 << 20
+    }
 
     /// Names a further endpoint: 1–60 of `a–z 0–9 . -`; nil for anything else.
     public init?(name: String) {
@@ -21,7 +29,7 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
         guard 1...60 ~= name.utf8.count, name.utf8.allSatisfy(isAllowed),
             name.utf8.first != UInt8(ascii: ".")
         else { return nil }
-        self.name = name
+        self.init(trusted: name)
     }
 
     /// Requests to the log.
@@ -33,23 +41,16 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
     /// Requests on jobs, and interactive tasks.
     public static let supervisorRequests = Endpoint(trusted: "sup.req")
     /// What workers report.
-    public static let supervisorSink = Endpoint(trusted: "sup.sink")
+    public static let supervisorSink = Endpoint(trusted: sinkName)
     /// Ephemeral progress, results and worker lists.
     public static let supervisorLive = Endpoint(trusted: "sup.live")
 
     static let lanePrefix = "lane-"
+    private static let sinkName = "sup.sink"
 
     /// The way from the supervisor to one worker instance.
     public static func lane(_ worker: UUID) -> Endpoint {
         Endpoint(trusted: lanePrefix + worker.uuidString.lowercased())
-    }
-
-    /// The most bytes of a message, header and metadata included: 8 MiB where requests are answered
-    /// and on their way to workers and back, 1 MiB elsewhere.
-    public var maximumMessageByteCount: Int {
-        let carriesRequests =
-            name.hasSuffix(".req") || name.hasPrefix("lane-") || self == .supervisorSink
-        return carriesRequests ? 8 << 20 : 1 << 20
     }
 
     /// The most bytes of a message's metadata.

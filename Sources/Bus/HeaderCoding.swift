@@ -29,6 +29,8 @@ public enum FrameFault: String, Error, Hashable, Sendable, CaseIterable {
 public enum HeaderCoding {
     /// The bytes every header begins with.
     public static let magic: [UInt8] = Array("CRN1".utf8)
+    /// The same as a little-endian number.
+    private static let magicNumber: UInt32 = 0x314e_5243
     /// The wire version written, and the only one read.
     public static let version: UInt8 = 1
     /// The header's length as written.
@@ -37,39 +39,41 @@ public enum HeaderCoding {
     public static let maximumByteCount = 1024
     private static let checksumOffset = 92
 
+    /// A header as written.
+    typealias Bytes = InlineArray<96, UInt8>
+
     /// The 96 bytes for a message.
     public static func encode(_ message: Message) -> [UInt8] {
-        let header = message.header
-        var writer = ByteWriter(capacity: byteCount)
-        writer.append(magic)
-        writer.append(version)
-        writer.append(header.kind.rawValue)
-        writer.append(UInt16(byteCount))
-        writer.append(header.contentType)
-        writer.append(header.flags)
-        writer.append(header.pool)
-        writer.append(UInt8(0))
-        writer.append(header.epoch)
-        append(header.messageID, to: &writer)
-        append(header.correlation, to: &writer)
-        append(header.sender, to: &writer)
-        writer.append(header.sequence)
-        writer.append(header.previousInCategory)
-        writer.append(header.ttlMilliseconds)
-        writer.append(UInt32(message.metadata.count))
-        writer.append(UInt32(message.payload.count))
-        var crc = CRC32C()
-        crc.update(writer.bytes)
-        crc.update(message.metadata.bytes)
-        crc.update(message.payload.bytes)
-        writer.append(crc.value)
-        return writer.bytes
+        let bytes: Bytes = encode(message, from: .zero)
+        return bytes.withBytes { $0.copy() }
     }
 
-    private static func append(_ id: UUID, to writer: inout ByteWriter) {
-        let (high, low) = id.words
-        writer.append(high.byteSwapped)
-        writer.append(low.byteSwapped)
+    /// The 96 bytes for a message; the sender is put in where the message names none.
+    static func encode(_ message: Message, from sender: UUID) -> Bytes {
+        let header = message.header
+        var bytes = Bytes(repeating: 0)
+        bytes.store(magicNumber.littleEndian, at: 0)
+        bytes.store(version, at: 4)
+        bytes.store(header.kind.rawValue, at: 5)
+        bytes.store(UInt16(byteCount).littleEndian, at: 6)
+        bytes.store(header.contentType, at: 8)
+        bytes.store(header.flags, at: 9)
+        bytes.store(header.pool, at: 10)
+        bytes.store(header.epoch.littleEndian, at: 12)
+        bytes.store(header.messageID.uuid, at: 16)
+        bytes.store(header.correlation.uuid, at: 32)
+        bytes.store((header.sender == .zero ? sender : header.sender).uuid, at: 48)
+        bytes.store(header.sequence.littleEndian, at: 64)
+        bytes.store(header.previousInCategory.littleEndian, at: 72)
+        bytes.store(header.ttlMilliseconds.littleEndian, at: 80)
+        bytes.store(UInt32(message.metadata.count).littleEndian, at: 84)
+        bytes.store(UInt32(message.payload.count).littleEndian, at: 88)
+        var crc = CRC32C()
+        bytes.withBytes { crc.update($0.extracting(0..<checksumOffset)) }
+        crc.update(message.metadata.bytes)
+        crc.update(message.payload.bytes)
+        bytes.store(crc.value.littleEndian, at: checksumOffset)
+        return bytes
     }
 
     /// A header that has been read, with what must still be compared with the other frames.
@@ -85,28 +89,23 @@ public enum HeaderCoding {
     /// Reads a header frame; any bytes give a value or a fault, never a trap.
     static func decode(_ bytes: RawSpan) throws(FrameFault) -> Decoded {
         guard byteCount...maximumByteCount ~= bytes.byteCount else { throw .headerLength }
-        guard u8(bytes, 0) == magic[0], u8(bytes, 1) == magic[1], u8(bytes, 2) == magic[2],
-            u8(bytes, 3) == magic[3]
-        else { throw .magic }
-        guard u8(bytes, 4) == version else { throw .version }
-        guard Int(bytes.littleEndian(at: 6, as: UInt16.self) ?? 0) == bytes.byteCount else {
-            throw .headerLength
-        }
+        guard bytes.uint32(at: 0) == magicNumber else { throw .magic }
+        guard bytes.byte(at: 4) == version else { throw .version }
+        guard Int(bytes.uint16(at: 6)) == bytes.byteCount else { throw .headerLength }
         let header = MessageHeader(
-            kind: MessageKind(rawValue: u8(bytes, 5)), pool: u8(bytes, 10),
-            contentType: u8(bytes, 8), flags: u8(bytes, 9), messageID: uuid(bytes, 16),
+            kind: MessageKind(rawValue: bytes.byte(at: 5)), pool: bytes.byte(at: 10),
+            contentType: bytes.byte(at: 8), flags: bytes.byte(at: 9), messageID: uuid(bytes, 16),
             correlation: uuid(bytes, 32), sender: uuid(bytes, 48),
-            sequence: bytes.littleEndian(at: 64) ?? 0,
-            previousInCategory: bytes.littleEndian(at: 72) ?? 0,
-            epoch: bytes.littleEndian(at: 12) ?? 0, ttlMilliseconds: bytes.littleEndian(at: 80) ?? 0
-        )
+            sequence: Int64(bitPattern: bytes.uint64(at: 64)),
+            previousInCategory: Int64(bitPattern: bytes.uint64(at: 72)),
+            epoch: bytes.uint32(at: 12), ttlMilliseconds: bytes.uint32(at: 80))
         var crc = CRC32C()
         crc.update(bytes.extracting(0..<checksumOffset))
         crc.update(bytes.extracting(byteCount..<bytes.byteCount))
         return Decoded(
-            header: header, metadataByteCount: bytes.littleEndian(at: 84) ?? 0,
-            payloadByteCount: bytes.littleEndian(at: 88) ?? 0,
-            checksum: bytes.littleEndian(at: checksumOffset) ?? 0, partialChecksum: crc)
+            header: header, metadataByteCount: bytes.uint32(at: 84),
+            payloadByteCount: bytes.uint32(at: 88),
+            checksum: bytes.uint32(at: checksumOffset), partialChecksum: crc)
     }
 
     /// Reads three frames; any bytes give a message or a fault, never a trap.
@@ -125,13 +124,7 @@ public enum HeaderCoding {
         return Message(header: decoded.header, metadata: metadata, payload: payload)
     }
 
-    private static func u8(_ bytes: RawSpan, _ offset: Int) -> UInt8 {
-        bytes.littleEndian(at: offset) ?? 0
-    }
-
     private static func uuid(_ bytes: RawSpan, _ offset: Int) -> UUID {
-        let high: UInt64 = bytes.littleEndian(at: offset) ?? 0
-        let low: UInt64 = bytes.littleEndian(at: offset + 8) ?? 0
-        return UUID(words: (high.byteSwapped, low.byteSwapped))
+        UUID(uuid: bytes.uuid(at: offset))
     }
 }

@@ -3,28 +3,27 @@
 
 public import CairnModel
 public import FoundationEssentials
+internal import Platform
 internal import Synchronization
+internal import ZeroMQ
 
 /// A question that waits for its answer; answer once, from any thread.
 ///
 /// When the last copy goes without an answer, as happens to a question that a service has in hand when it ends, the asker gets
 /// a `Failure` (`unavailable`) instead of silence, and may ask again. A second answer is ignored.
 public struct IncomingRequest: Sendable {
-    /// The question: kind `.request` or `.task`.
-    public let message: Message
-    /// The moment after which the asker no longer waits; nil when it set no limit.
-    public let deadline: ContinuousClock.Instant?
     private let ticket: Ticket
 
-    init(
-        _ message: Message, abandonment: Abandonment? = nil,
-        _ send: @escaping @Sendable (Message) -> Void
-    ) {
-        self.message = message
-        let limit = message.header.ttlMilliseconds
-        deadline = limit == 0 ? nil : ContinuousClock.now + .milliseconds(limit)
-        ticket = Ticket(question: message.header, abandonment: abandonment, send: send)
+    init(_ message: Message, to address: ReturnAddress, abandonment: Abandonment?) {
+        ticket = Ticket(message, address, abandonment)
     }
+
+    /// The question: kind `.request` or `.task`.
+    public var message: Message { ticket.question }
+
+    /// The moment after which the asker no longer waits, in monotonic nanoseconds; nil when it set no
+    /// limit.
+    public var deadline: Int64? { ticket.deadline }
 
     /// Whether the asker of a task is gone, or has said that it no longer waits.
     public var isAbandoned: Bool { ticket.abandonment?.isRaised ?? false }
@@ -85,19 +84,26 @@ public struct IncomingRequest: Sendable {
             sequence: answer.header.sequence, contentType: answer.header.contentType)
     }
 
+    /// Where the answer goes.
+    struct ReturnAddress: Sendable {
+        let thread: BusThread
+        let channel: UInt64
+        let asker: RoutingID
+    }
+
     private final class Ticket: Sendable {
-        private let question: MessageHeader
+        let question: Message
+        let deadline: Int64?
         let abandonment: Abandonment?
-        private let send: @Sendable (Message) -> Void
+        private let address: ReturnAddress
         private let isAnswered = Atomic<Bool>(false)
 
-        init(
-            question: MessageHeader, abandonment: Abandonment?,
-            send: @escaping @Sendable (Message) -> Void
-        ) {
+        init(_ question: Message, _ address: ReturnAddress, _ abandonment: Abandonment?) {
             self.question = question
+            let limit = Int64(question.header.ttlMilliseconds) * 1_000_000
+            deadline = limit == 0 ? nil : MonotonicClock.nanoseconds() + limit
+            self.address = address
             self.abandonment = abandonment
-            self.send = send
         }
 
         func answer(
@@ -107,15 +113,20 @@ public struct IncomingRequest: Sendable {
             guard !isAnswered.exchange(true, ordering: .acquiringAndReleasing),
                 abandonment?.isRaised != true
             else { return }
-            send(
-                Message(
-                    header: MessageHeader(
-                        kind: kind, contentType: contentType,
-                        correlation: question.messageID, sequence: sequence),
-                    metadata: metadata, payload: payload))
+            let answer = Message(
+                header: MessageHeader(
+                    kind: kind, contentType: contentType,
+                    correlation: question.header.messageID, sequence: sequence),
+                metadata: metadata, payload: payload)
+            let address = address
+            address.thread.onThread {
+                let channel = $0.channel(address.channel) as? RouterChannel
+                channel?.answer(answer, address.asker)
+            }
         }
 
         deinit {
+            guard !isAnswered.load(ordering: .acquiring) else { return }
             let failure = Failure(.unavailable, "the service let go of the question; ask again")
             answer(.failure, metadata: Data(), payload: failure.wirePayload, sequence: 0)
         }

@@ -3,6 +3,7 @@
 
 internal import FoundationEssentials
 internal import Synchronization
+internal import ZeroMQ
 
 /// Says that nobody waits for an answer any more: raised once, on the bus thread.
 final class Abandonment: Sendable {
@@ -35,72 +36,77 @@ final class Abandonment: Sendable {
 /// A descriptor's number is used again, so an asker is bound to it only while its connection is known
 /// to be open.
 struct OpenQuestions {
-    typealias Asker = [UInt8]
-
-    private struct Waiting {
-        var descriptor: Int32?
-        var tasks: [UUID: Abandonment] = [:]
+    private struct Key: Hashable {
+        let asker: RoutingID
+        let id: UUID
     }
 
-    private var askers: [Asker: Waiting] = [:]
-    /// Whose connection it is.
-    private var owners: [Int32: Asker] = [:]
-    private var openDescriptors: Set<Int32> = []
+    private struct Connection {
+        /// Nil until somebody has asked over it.
+        var asker: RoutingID?
+    }
+
+    private var tasks: [Key: Abandonment] = [:]
+    /// Open connections by descriptor.
+    private var connections: [Int32: Connection] = [:]
+    /// Askers known to be at the end of an open connection.
+    private var located: Set<RoutingID> = []
+
+    /// Whether this asker's connection is open for certain, without a look at the message's descriptor:
+    /// a number is only ever that of one connection.
+    func isLocated(_ asker: RoutingID) -> Bool {
+        if case .number = asker { located.contains(asker) } else { false }
+    }
 
     /// Whether this asker is known to be at the other end of that connection.
-    func knows(_ asker: Asker, at descriptor: Int32?) -> Bool {
+    func knows(_ asker: RoutingID, at descriptor: Int32?) -> Bool {
         guard let descriptor else { return true }
-        return owners[descriptor] == asker
+        return connections[descriptor]?.asker == asker
     }
 
     /// Whether a connection of that number is open, as far as the events go.
     func isOpen(_ descriptor: Int32?) -> Bool {
-        descriptor.map { openDescriptors.contains($0) } ?? true
+        descriptor.map { connections[$0] != nil } ?? true
     }
 
-    mutating func opened(_ descriptor: Int32) { openDescriptors.insert(descriptor) }
+    mutating func opened(_ descriptor: Int32) { connections[descriptor] = Connection() }
 
     /// A connection ended; returns what its asker waited for, to be raised.
     mutating func closed(_ descriptor: Int32) -> [Abandonment] {
-        openDescriptors.remove(descriptor)
-        guard let asker = owners.removeValue(forKey: descriptor) else { return [] }
-        return askers.removeValue(forKey: asker)?.tasks.values.map(\.self) ?? []
+        guard let asker = connections.removeValue(forKey: descriptor)?.asker else { return [] }
+        located.remove(asker)
+        let left = tasks.filter { $0.key.asker == asker }
+        for key in left.keys { tasks[key] = nil }
+        return Array(left.values)
     }
 
-    /// An asker waits for a task.
+    /// Finds the asker at the end of an open connection; every event of the socket up to now must have
+    /// been handed in, unless it is known there.
     ///
-    /// Every event of the socket up to now must have been handed in, unless it is known there.
     /// False when its connection has ended already.
-    mutating func add(
-        _ id: UUID, from asker: Asker, at descriptor: Int32?, _ abandonment: Abandonment
-    ) -> Bool {
-        if let descriptor, owners[descriptor] != asker {
-            guard openDescriptors.contains(descriptor) else { return false }
-            owners[descriptor] = asker
+    mutating func locate(_ asker: RoutingID, at descriptor: Int32?) -> Bool {
+        guard let descriptor, let connection = connections[descriptor] else {
+            return descriptor == nil
         }
-        askers[asker, default: Waiting()].descriptor = descriptor
-        askers[asker]?.tasks[id] = abandonment
+        guard connection.asker != asker else { return true }
+        connections[descriptor] = Connection(asker: asker)
+        located.insert(asker)
         return true
     }
 
+    /// A located asker waits for a task.
+    mutating func add(_ id: UUID, from asker: RoutingID, _ abandonment: Abandonment) {
+        tasks[Key(asker: asker, id: id)] = abandonment
+    }
+
     /// The task has been answered.
-    mutating func remove(_ id: UUID, from asker: Asker) {
-        askers[asker]?.tasks[id] = nil
-        forget(asker)
+    mutating func remove(_ id: UUID, from asker: RoutingID) {
+        tasks[Key(asker: asker, id: id)] = nil
     }
 
     /// The asker says that it no longer waits; returns what is to be raised, nil for a task that is
     /// not known.
-    mutating func abandon(_ id: UUID, from asker: Asker) -> Abandonment? {
-        defer { forget(asker) }
-        return askers[asker]?.tasks.removeValue(forKey: id)
-    }
-
-    /// An asker without a connection to watch is kept only while it waits.
-    private mutating func forget(_ asker: Asker) {
-        guard let waiting = askers[asker], waiting.tasks.isEmpty, waiting.descriptor == nil else {
-            return
-        }
-        askers[asker] = nil
+    mutating func abandon(_ id: UUID, from asker: RoutingID) -> Abandonment? {
+        tasks.removeValue(forKey: Key(asker: asker, id: id))
     }
 }

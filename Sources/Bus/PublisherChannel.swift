@@ -60,7 +60,7 @@ final class PublisherChannel: Channel {
     }
 
     func publish(_ topic: String, _ message: Message) {
-        let isSent = (try? send(message, leading: Array(topic.utf8))) ?? false
+        let isSent = (try? send(message, topic: topic)) ?? false
         if !isSent { loop.counters.change { $0.droppedPublicationCount += 1 } }
     }
 }
@@ -88,8 +88,8 @@ public struct Publisher: Sendable {
         }
         let id = id
         let thread = thread
-        let isIn = thread.tryPost {
-            (thread.loop.channel(id) as? PublisherChannel)?.publish(topic, message)
+        let isIn = thread.tryOnThread { loop in
+            (loop.channel(id) as? PublisherChannel)?.publish(topic, message)
         }
         if !isIn { thread.loop.counters.change { $0.droppedPublicationCount += 1 } }
     }

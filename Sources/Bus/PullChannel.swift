@@ -11,6 +11,7 @@ final class PullChannel: Channel {
     private let onEnd: (@Sendable (UUID) -> Void)?
     /// Who sends over which connection; only where somebody wants to hear of ends.
     private var senders: [Int32: UUID] = [:]
+    private var known: Set<UUID> = []
     /// Senders whose connection has ended, and of whom something may still wait in the socket.
     private var ended: [UUID] = []
 
@@ -25,12 +26,12 @@ final class PullChannel: Channel {
 
     override func receive() {
         for _ in 0..<Self.batchCount {
-            switch next(leadingCount: 0) {
+            switch next() {
             case nil: return tellEnds()
             case .fault(let fault, _): loop.counters.reject(fault)
             case .message(_, let message):
-                loop.counters.change { $0.receivedCount += 1 }
-                if onEnd != nil { note(message.header.sender) }
+                loop.counters.countReceived()
+                if onEnd != nil { note(message.header) }
                 handler(message)
                 guard !isClosed else { return }
             }
@@ -40,15 +41,21 @@ final class PullChannel: Channel {
     override func handle(_ event: SocketEvent) {
         guard event.kind == .disconnected, let sender = senders.removeValue(forKey: event.value)
         else { return }
+        known.remove(sender)
         ended.append(sender)
     }
 
-    private func note(_ sender: UUID) {
-        guard let descriptor = loop.bodyFrame.connectionDescriptor, senders[descriptor] != sender
+    /// Binds a sender to its connection, when it is new here or greets or beats: to look for every message
+    /// would cost as much as the rest of receiving it.
+    private func note(_ header: MessageHeader) {
+        let sender = header.sender
+        guard !known.contains(sender) || header.kind == .hello || header.kind == .beat,
+            let descriptor = loop.bodyFrame.connectionDescriptor, senders[descriptor] != sender
         else { return }
         // The number may have been another connection's, whose end comes first.
         receiveEvents()
         senders[descriptor] = sender
+        known.insert(sender)
     }
 
     /// The socket is empty: what a connection brought before its end has been handed over.

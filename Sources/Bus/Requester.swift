@@ -60,8 +60,8 @@ public struct Requester: Sendable {
         return try result.get()
     }
 
-    /// The same with a completion instead of a task to suspend: called once, on the bus thread, or
-    /// at once on the caller's when the question cannot even be handed over.
+    /// The same with a completion instead of a task to suspend: called once, on the bus thread and never
+    /// within this call there, or at once on the caller's when the question cannot even be handed over.
     public func ask(
         _ message: Message, timeout: Duration, connectTimeout: Duration? = nil,
         _ completion: @escaping @Sendable (Result<Message, Failure>) -> Void
@@ -95,11 +95,10 @@ public struct Requester: Sendable {
         }
         let question = message
         let id = id
-        let thread = thread
-        let isIn = thread.tryPost {
-            guard !cancelled.isRaised else { return completion(.failure(.requestCancelled)) }
-            guard let channel = thread.loop.channel(id) as? RequesterChannel else {
-                return completion(.failure(.busStopped))
+        let isIn = thread.tryOnThread { loop in
+            if cancelled.isRaised { return loop.refuse(completion, .requestCancelled) }
+            guard let channel = loop.channel(id) as? RequesterChannel else {
+                return loop.refuse(completion, .busStopped)
             }
             channel.ask(
                 question, timeout: timeout, connectTimeout: connectTimeout ?? timeout, completion)

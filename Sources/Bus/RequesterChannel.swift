@@ -48,21 +48,21 @@ final class RequesterChannel: Channel {
         _ completion: @escaping Completion
     ) {
         let id = message.header.messageID
-        guard !isClosed else { return completion(.failure(.busStopped)) }
+        guard !isClosed else { return loop.refuse(completion, .busStopped) }
         guard questions.count < Self.capacity, questions[id] == nil else {
-            return completion(
-                .failure(
-                    Failure(.busy, "\(questions.count) requests to \(endpoint) are under way")))
+            return loop.refuse(
+                completion,
+                Failure(.busy, "\(questions.count) requests to \(endpoint) are under way"))
         }
         let now = MonotonicClock.nanoseconds()
         let grace = message.header.kind == .task ? Self.graceNanoseconds : 0
         let deadline = now + timeout.nanoseconds + grace
         let first = min(deadline, now + connectTimeout.nanoseconds)
+        let isSent = isConnected && unsent.isEmpty && (try? send(message)) == true
         questions[id] = Question(
             message: message, completion: completion, timer: addTimer(first, id),
-            deadline: deadline, isSent: false)
-        unsent.append(id)
-        sendWaiting()
+            deadline: deadline, isSent: isSent)
+        if !isSent { unsent.append(id) }
     }
 
     /// Waits no longer; the service hears it, where a task keeps it busy.
@@ -121,7 +121,7 @@ final class RequesterChannel: Channel {
 
     override func receive() {
         for _ in 0..<Self.batchCount {
-            switch next(leadingCount: 0) {
+            switch next() {
             case nil: return sendWaiting()
             case .fault(let fault, _): loop.counters.reject(fault)
             case .message(_, let message): accept(message)
@@ -137,7 +137,7 @@ final class RequesterChannel: Channel {
         guard questions[id] != nil || id == .zero else {
             return loop.counters.change { $0.lateReplyCount += 1 }
         }
-        loop.counters.change { $0.receivedCount += 1 }
+        loop.counters.countReceived()
         guard message.header.kind == .failure else { return finish(id, .success(message)) }
         let failure = Failure(wirePayload: message.payload)
         guard id == .zero else { return finish(id, .failure(failure)) }
@@ -162,6 +162,16 @@ final class RequesterChannel: Channel {
 
     override func didClose() {
         for id in Array(questions.keys) { finish(id, .failure(.busStopped)) }
+    }
+}
+
+extension BusLoop {
+    /// Fails a question later on this thread, so that whoever asks again at once does not do so within
+    /// its own call.
+    func refuse(_ completion: @escaping RequesterChannel.Completion, _ failure: Failure) {
+        if !mailbox.postFromInside({ completion(.failure(failure)) }) {
+            completion(.failure(failure))
+        }
     }
 }
 

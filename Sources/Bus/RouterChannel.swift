@@ -26,13 +26,11 @@ final class RouterChannel: Channel {
 
     override func receive() {
         for _ in 0..<Self.batchCount {
-            switch next(leadingCount: 1) {
+            switch next(after: RoutingID.init) {
             case nil: return
             case .fault(let fault, let asker): refuse(fault, asker)
             case .message(let asker, let message):
-                message.header.kind == .cancel
-                    ? cancel(message, asker)
-                    : accept(message, asker, at: loop.bodyFrame.connectionDescriptor)
+                message.header.kind == .cancel ? cancel(message, asker) : accept(message, asker)
             }
         }
     }
@@ -45,38 +43,40 @@ final class RouterChannel: Channel {
         }
     }
 
-    private func accept(_ message: Message, _ asker: [UInt8], at descriptor: Int32?) {
+    private func accept(_ message: Message, _ asker: RoutingID) {
         guard message.header.kind == .request || message.header.kind == .task else {
             return refuse(.kind, asker)
         }
-        loop.counters.change { $0.receivedCount += 1 }
-        let id = id
-        let thread = thread
+        loop.counters.countReceived()
         let abandonment = message.header.kind == .task ? Abandonment() : nil
-        let request = IncomingRequest(message, abandonment: abandonment) { answer in
-            thread.post { (thread.loop.channel(id) as? RouterChannel)?.answer(answer, asker) }
-        }
+        let address = IncomingRequest.ReturnAddress(thread: thread, channel: id, asker: asker)
+        let request = IncomingRequest(message, to: address, abandonment: abandonment)
         if let abandonment {
-            // Who is new on a connection may have gone again, and its number may have been another's:
-            // the connections' story up to here comes first.
-            if !open.knows(asker, at: descriptor) { receiveEvents() }
-            for _ in 0..<Self.batchCount where !open.isOpen(descriptor) { receiveEvents() }
-            guard open.add(message.header.messageID, from: asker, at: descriptor, abandonment)
-            else {
-                return abandonment.raise()
-            }
+            guard locate(asker) else { return abandonment.raise() }
+            open.add(message.header.messageID, from: asker, abandonment)
         }
         handler(request)
     }
 
+    /// Binds the asker of the message just received to its connection; false when that has ended.
+    private func locate(_ asker: RoutingID) -> Bool {
+        if open.isLocated(asker) { return true }
+        let descriptor = loop.bodyFrame.connectionDescriptor
+        // Who is new on a connection may have gone again, and its number may have been another's: the
+        // connections' story up to here comes first.
+        if !open.knows(asker, at: descriptor) { receiveEvents() }
+        for _ in 0..<Self.batchCount where !open.isOpen(descriptor) { receiveEvents() }
+        return open.locate(asker, at: descriptor)
+    }
+
     /// Somebody no longer waits; for a question that was answered meanwhile it means nothing.
-    private func cancel(_ message: Message, _ asker: [UInt8]) {
-        loop.counters.change { $0.receivedCount += 1 }
+    private func cancel(_ message: Message, _ asker: RoutingID) {
+        loop.counters.countReceived()
         open.abandon(message.header.correlation, from: asker)?.raise()
     }
 
     /// Only a peer of another wire version is told why: it can be one of ours, newer or older.
-    private func refuse(_ fault: FrameFault, _ asker: [UInt8]) {
+    private func refuse(_ fault: FrameFault, _ asker: RoutingID) {
         loop.counters.reject(fault)
         guard fault == .version else { return }
         let failure = Failure(
@@ -85,7 +85,8 @@ final class RouterChannel: Channel {
             Message(header: MessageHeader(kind: .failure), payload: failure.wirePayload), asker)
     }
 
-    private func answer(_ answer: Message, _ asker: [UInt8]) {
+    /// Sends an answer, or the sentence that it is too large.
+    func answer(_ answer: Message, _ asker: RoutingID) {
         open.remove(answer.header.correlation, from: asker)
         var answer = answer
         do throws(Failure) { try endpoint.check(answer) } catch {
@@ -97,7 +98,7 @@ final class RouterChannel: Channel {
         }
         // An asker that is gone (EHOSTUNREACH) or does not read (full) loses its answer, and only
         // it: this thread serves all the others.
-        let isSent = (try? send(answer, leading: asker)) ?? false
+        let isSent = (try? send(answer, to: asker)) ?? false
         if !isSent { loop.counters.change { $0.droppedReplyCount += 1 } }
     }
 }

@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CairnModel
+internal import Platform
 internal import ZeroMQ
 
 /// Subscribes: a SUB socket.
@@ -39,19 +40,20 @@ final class SubscriberChannel: Channel {
         loop.expectInput(of: self)
     }
 
+    /// Nil for what is no topic.
+    private static func topic(_ bytes: RawSpan) -> String? {
+        guard bytes.byteCount <= PublisherChannel.maximumTopicByteCount else { return nil }
+        return String(validating: bytes.copy(), as: UTF8.self)
+    }
+
     override func receive() {
         for _ in 0..<Self.batchCount {
-            switch next(leadingCount: 1) {
+            switch next(after: Self.topic) {
             case nil: return
             case .fault(let fault, _): loop.counters.reject(fault)
-            case .message(let bytes, let message):
-                guard bytes.count <= PublisherChannel.maximumTopicByteCount,
-                    let topic = String(validating: bytes, as: UTF8.self)
-                else {
-                    loop.counters.reject(.topic)
-                    continue
-                }
-                loop.counters.change { $0.receivedCount += 1 }
+            case .message(nil, _): loop.counters.reject(.topic)
+            case .message(let topic?, let message):
+                loop.counters.countReceived()
                 handler(topic, message)
                 guard !isClosed else { return }
             }

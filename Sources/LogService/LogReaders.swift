@@ -67,7 +67,7 @@ final class LogReaders: Sendable {
 
     private static func answer(_ task: Task, from reader: WholeLogReader, logger: Logger) {
         let request = task.request
-        if let deadline = request.deadline, deadline < .now {
+        if let deadline = request.deadline, deadline < MonotonicClock.nanoseconds() {
             return request.reply(failure: Failure(.timedOut, "the read waited too long"))
         }
         do throws(Failure) {

@@ -46,4 +46,33 @@ extension RawSpan {
     @inlinable
     @inline(__always)
     public func double(at offset: Int) -> Double { Double(bitPattern: uint64(at: offset)) }
+
+    /// The sixteen bytes at an offset; traps outside.
+    @inlinable
+    @inline(__always)
+    public func uuid(at offset: Int) -> UUIDBits.Bytes {
+        precondition(offset >= 0 && offset <= byteCount - 16)
+        return unsafe unsafeLoadUnaligned(
+            fromUncheckedByteOffset: offset, as: UUIDBits.Bytes.self)
+    }
+}
+
+extension InlineArray where Element == UInt8 {
+    /// Puts a value's bytes at an offset; traps outside.
+    @inlinable
+    @inline(__always)
+    public mutating func store<Value: BitwiseCopyable>(_ value: Value, at offset: Int) {
+        var span = mutableSpan
+        var bytes = unsafe span.mutableBytes
+        bytes.storeBytes(of: value, toByteOffset: offset, as: Value.self)
+    }
+
+    /// Lends the bytes.
+    @inlinable
+    @inline(__always)
+    public func withBytes<Result, Failure: Error>(
+        _ body: (RawSpan) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        unsafe try body(span.bytes)
+    }
 }

@@ -4,6 +4,7 @@
 internal import Bus
 internal import CairnModel
 internal import FoundationEssentials
+internal import Platform
 
 /// Tasks that wait behind others at one worker are taken back for a worker that has nothing to do.
 extension Hub {
@@ -42,11 +43,11 @@ extension Hub {
         let candidates = donor.tasks.sorted { $0.value.givenAt < $1.value.givenAt }
             .dropFirst(donor.hello.taskThreadCount)
             .filter { !$0.value.isRecalled && !$0.value.isCancelled }
-        let limit = ContinuousClock.now - Self.recallAge
+        let limit = MonotonicClock.nanoseconds() - Self.recallAge.wholeNanoseconds
         let count = min(idleCredit, (donor.waitingTaskCount + 1) / 2)
         let recalled = candidates.filter { $0.value.givenAt <= limit }.prefix(count)
         for dispatch in recalled.map(\.key) {
-            workers[donor.instance]?.tasks[dispatch]?.isRecalled = true
+            donor.tasks[dispatch]?.isRecalled = true
             counters.recalledTaskCount += 1
             send(
                 Message(header: MessageHeader(kind: .recall, messageID: dispatch)),

@@ -4,6 +4,7 @@
 internal import Bus
 internal import CairnModel
 internal import FoundationEssentials
+internal import Platform
 
 /// Tasks that two workers died with are tried alone: so the one that kills is told from those that were
 /// merely there.
@@ -20,7 +21,7 @@ extension Hub {
             }
             guard worker.tasks.isEmpty, worker.taskCredit > 0 else { return worker.instance }
             _ = suspects[pool]?.popFirst()
-            give(suspect, to: worker.instance, .now)
+            give(suspect, to: worker, MonotonicClock.nanoseconds())
         }
         return nil
     }

@@ -24,7 +24,8 @@ extension Hub {
         if isAbsent(pool) { return request.reply(failure: Self.absence(of: pool)) }
         nextTask += 1
         let serial = nextTask
-        let task = PendingTask(request, pool: pool, serial: serial, now: .now)
+        let task = PendingTask(
+            request, pool: pool, serial: serial, now: MonotonicClock.nanoseconds())
         guard queues[pool, default: TaskQueue()].append(task) else {
             return request.reply(
                 failure: Failure(
@@ -44,7 +45,7 @@ extension Hub {
         for (instance, worker) in workers where worker.hello.pool == pool {
             guard let dispatch = worker.tasks.first(where: { $0.value.serial == serial })?.key
             else { continue }
-            workers[instance]?.tasks[dispatch]?.isCancelled = true
+            worker.tasks[dispatch]?.isCancelled = true
             counters.cancelledTaskCount += 1
             send(Message(header: MessageHeader(kind: .cancel, messageID: dispatch)), to: instance)
             return
@@ -67,15 +68,15 @@ extension Hub {
     func dispatchTasks(_ pool: WorkerPool) {
         guard !isResting(pool) else { return }
         let kept = (suspects[pool]?.count ?? 0) > 0 ? trySuspects(pool) : nil
-        while (queues[pool]?.count ?? 0) > 0, let instance = freest(in: pool, except: kept) {
+        while (queues[pool]?.count ?? 0) > 0, let worker = freest(in: pool, except: kept) {
             guard let task = queues[pool]?.popFirst() else { return }
             guard !task.request.isAbandoned else { continue }
-            let now = ContinuousClock.now
+            let now = MonotonicClock.nanoseconds()
             guard task.deadline > now else {
                 expire(task)
                 continue
             }
-            give(task, to: instance, now)
+            give(task, to: worker, now)
         }
     }
 
@@ -88,7 +89,7 @@ extension Hub {
                     + "\(task.limitMilliseconds) ms; it was not begun"))
     }
 
-    private func freest(in pool: WorkerPool, except kept: UUID?) -> UUID? {
+    private func freest(in pool: WorkerPool, except kept: UUID?) -> WorkerLane? {
         var best: WorkerLane?
         for worker in workers.values
         where worker.hello.pool == pool && worker.takesWork
@@ -97,49 +98,45 @@ extension Hub {
         {
             best = worker
         }
-        return best?.instance
+        return best
     }
 
-    func give(
-        _ task: PendingTask, to instance: UUID, _ now: ContinuousClock.Instant
-    ) {
+    func give(_ task: PendingTask, to worker: WorkerLane, _ now: Int64) {
         let question = task.request.message
         let header = MessageHeader(
             kind: .task, pool: task.pool.rawValue, contentType: question.header.contentType,
-            correlation: instance, sequence: Int64(task.limitMilliseconds),
+            correlation: worker.instance, sequence: Int64(task.limitMilliseconds),
             ttlMilliseconds: task.timeLeft(at: now))
         let message = Message(
             header: header, metadata: question.metadata, payload: question.payload)
         do throws(Failure) {
-            guard let lane = workers[instance]?.lane else { throw .draining }
+            guard let lane = worker.lane else { throw .draining }
             try lane.send(message)
-            workers[instance]?.taskCredit -= 1
+            worker.taskCredit -= 1
             var given = task
             given.givenAt = now
             given.isRecalled = false
-            workers[instance]?.tasks[header.messageID] = given
+            worker.tasks[header.messageID] = given
             failpoints.pass("supervisor.afterInteractiveTask")
         } catch {
             if error.code == .tooLarge { return task.request.reply(failure: error) }
             // A lane that takes nothing more: its worker gets no task until one comes back.
-            workers[instance]?.taskCredit = 0
+            worker.taskCredit = 0
             putBack(task)
         }
     }
 
     // MARK: Back
 
-    func taskResult(_ message: Message) {
-        let sender = message.header.sender
+    func taskResult(_ message: Message, from worker: WorkerLane) {
         let isRefused = message.header.flags & WorkerWire.refusedFlag != 0
-        let found = workers[sender]?.tasks.removeValue(forKey: message.header.correlation)
+        let found = worker.tasks.removeValue(forKey: message.header.correlation)
         // A refusal that nobody asked for says that the credit was wrong: it is not given back.
-        if !isRefused || found?.isRecalled == true { workers[sender]?.returnTaskCredit() }
-        if !isRefused { workers[sender]?.doneCount += 1 }
+        if !isRefused || found?.isRecalled == true { worker.returnTaskCredit() }
+        if !isRefused { worker.doneCount += 1 }
         guard let task = found else {
             counters.lateResultCount += 1
-            if let pool = workers[sender]?.hello.pool { dispatchTasks(pool) }
-            return
+            return dispatchTasks(worker.hello.pool)
         }
         if isRefused {
             task.isRecalled ? putBack(task) : redispatch(task)
@@ -152,7 +149,7 @@ extension Hub {
             if answer.header.kind == .reply { publishResult(of: task, answer) }
         }
         dispatchTasks(task.pool)
-        if workers[sender]?.tasks.isEmpty == true { expectRecall(in: task.pool) }
+        if worker.tasks.isEmpty { expectRecall(in: task.pool) }
     }
 
     /// Gives a task to another worker: it changes nothing, so it may be done twice.
@@ -171,8 +168,8 @@ extension Hub {
 
     func expireTasks(_ now: Int64) {
         for pool in WorkerPool.allCases where waitingTaskCount(in: pool) > 0 {
-            for task in queues[pool]?.removeExpired(at: .now) ?? [] { expire(task) }
-            for task in suspects[pool]?.removeExpired(at: .now) ?? [] { expire(task) }
+            for task in queues[pool]?.removeExpired(at: now) ?? [] { expire(task) }
+            for task in suspects[pool]?.removeExpired(at: now) ?? [] { expire(task) }
             guard isAbsent(pool) else {
                 dispatchTasks(pool)
                 continue

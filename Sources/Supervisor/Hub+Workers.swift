@@ -19,16 +19,16 @@ extension Hub {
         let sender = message.header.sender
         if message.header.kind == .hello { return hello(message) }
         // From somebody unknown: it misses its echoes and says hello.
-        guard workers[sender] != nil else { return }
-        workers[sender]?.lastHeard = MonotonicClock.nanoseconds()
-        workers[sender]?.isHeardOut = false
+        guard let worker = workers[sender] else { return }
+        worker.lastHeard = MonotonicClock.nanoseconds()
+        worker.isHeardOut = false
         switch message.header.kind {
         case .beat:
             beat(message)
             send(Message(header: MessageHeader(kind: .beatEcho)), to: sender)
         case .progress: beat(message)
         case .result:
-            message.header.epoch == 0 ? taskResult(message) : chunkResult(message)
+            message.header.epoch == 0 ? taskResult(message, from: worker) : chunkResult(message)
         case .credit: drain(worker: sender)
         case .bye: remove(sender, reason: "the worker said goodbye", isDeath: false)
         default: break
@@ -64,7 +64,7 @@ extension Hub {
         earlier?.lane?.close()
         nextGeneration += 1
         let generation = nextGeneration
-        var worker = WorkerLane(
+        let worker = WorkerLane(
             instance: instance, hello: hello, generation: generation, since: now,
             now: MonotonicClock.nanoseconds())
         do throws(Failure) {
@@ -154,8 +154,9 @@ extension Hub {
     private func revokeIfDead(_ instance: UUID) {
         guard let worker = workers[instance], worker.hasExited, !worker.isConnected else { return }
         guard !worker.isHeardOut else { return revoke(instance) }
+        let generation = worker.generation
         after(timing.sinkDrain) { hub in
-            guard hub.workers[instance]?.generation == worker.generation else { return }
+            guard hub.workers[instance]?.generation == generation else { return }
             hub.revoke(instance)
         }
     }

@@ -4,6 +4,7 @@
 internal import Bus
 internal import CairnModel
 internal import DequeModule
+internal import Platform
 
 /// An interactive task that waits for a worker or has been given to one.
 struct PendingTask: Sendable {
@@ -11,28 +12,28 @@ struct PendingTask: Sendable {
     let pool: WorkerPool
     /// Tells it from every other task of this supervisor.
     let serial: UInt64
-    /// When it goes without an answer: the asker's limit, or `TaskQueue.longestWait`.
-    let deadline: ContinuousClock.Instant
+    /// When it goes without an answer, in monotonic nanoseconds: the asker's limit, or
+    /// `TaskQueue.longestWait`.
+    let deadline: Int64
     /// Workers that died while they had it.
     var deathCount = 0
     /// Those of them that had nothing else.
     var aloneDeathCount = 0
-    /// When it was given to the worker that has it.
-    var givenAt: ContinuousClock.Instant
+    /// When it was given to the worker that has it; monotonic nanoseconds.
+    var givenAt: Int64
     /// Whether that worker has been told to stop.
     var isCancelled = false
     /// Whether that worker has been asked to hand it back.
     var isRecalled = false
 
     init(
-        _ request: IncomingRequest, pool: WorkerPool, serial: UInt64,
-        now: ContinuousClock.Instant
+        _ request: IncomingRequest, pool: WorkerPool, serial: UInt64, now: Int64
     ) {
         self.request = request
         self.pool = pool
         self.serial = serial
         givenAt = now
-        deadline = request.deadline ?? now + TaskQueue.longestWait
+        deadline = request.deadline ?? now + TaskQueue.longestWait.wholeNanoseconds
     }
 
     /// Workers that may die of a task before its asker is told.
@@ -45,7 +46,7 @@ struct PendingTask: Sendable {
     var isDeadly: Bool { deathCount >= Self.deathBound && aloneDeathCount > 1 }
 
     /// Whether somebody still waits for it.
-    var isWanted: Bool { !request.isAbandoned && deadline > .now }
+    var isWanted: Bool { !request.isAbandoned && deadline > MonotonicClock.nanoseconds() }
 
     /// How long its asker waits in all, in milliseconds.
     var limitMilliseconds: UInt32 {
@@ -54,10 +55,8 @@ struct PendingTask: Sendable {
     }
 
     /// Milliseconds left, at least 1.
-    func timeLeft(at now: ContinuousClock.Instant) -> UInt32 {
-        let (seconds, attoseconds) = (deadline - now).components
-        let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
-        return UInt32(clamping: max(1, milliseconds))
+    func timeLeft(at now: Int64) -> UInt32 {
+        UInt32(clamping: max(1, (deadline - now) / 1_000_000))
     }
 }
 
@@ -88,7 +87,7 @@ struct TaskQueue: Sendable {
     mutating func popFirst() -> PendingTask? { tasks.popFirst() }
 
     /// Takes the tasks out whose time is over, and drops those nobody waits for any more.
-    mutating func removeExpired(at now: ContinuousClock.Instant) -> [PendingTask] {
+    mutating func removeExpired(at now: Int64) -> [PendingTask] {
         guard tasks.contains(where: { $0.deadline <= now || $0.request.isAbandoned }) else {
             return []
         }

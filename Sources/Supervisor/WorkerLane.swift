@@ -6,8 +6,8 @@ internal import CairnModel
 internal import FoundationEssentials
 internal import Jobs
 
-/// A worker as the hub knows it: its lane, its credit, and what it has been given.
-struct WorkerLane: Sendable {
+/// A worker as the hub knows it: its lane, its credit, and what it has been given; the hub's alone.
+final class WorkerLane {
     /// A chunk it holds the lease of.
     struct HeldChunk: Sendable {
         let held: HeldAttempt
@@ -71,7 +71,7 @@ struct WorkerLane: Sendable {
     static let creditBound = 1_000
 
     /// A task was answered or handed back, one that this supervisor gave or one from before.
-    mutating func returnTaskCredit() {
+    func returnTaskCredit() {
         taskCredit = min(taskCredit + 1, min(max(0, hello.taskCapacity), Self.creditBound))
     }
 
