@@ -38,6 +38,7 @@ package struct LogFollow {
     private let outside: Outside
     private var splice: LogSplice
     private var handedOn: Int64
+    private var decoder = RecordDecoder()
 
     /// Follows some categories (empty for all) from a position on.
     package init(categories: Set<String>, after position: Int64, outside: Outside) {
@@ -90,7 +91,7 @@ package struct LogFollow {
         switch message.header.kind {
         case .event:
             let before = splice.handled
-            guard let events = Self.events(message) else {
+            guard let events = events(message) else {
                 return message.header.sequence > before ? .read : .pass
             }
             let decision = splice.events(
@@ -109,10 +110,10 @@ package struct LogFollow {
 
     /// What was published, one event as JSON or several in the fixed layout; nil where it is neither,
     /// or not in order.
-    private static func events(_ message: Message) -> [RecordedEvent]? {
+    private mutating func events(_ message: Message) -> [RecordedEvent]? {
         let events =
             message.header.contentType == MessageHeader.fixedLayout
-            ? try? PublishedEvents.read(fixedLayout: message.payload)
+            ? try? PublishedEvents.read(fixedLayout: message.payload, by: &decoder)
             : (try? message.decode(RecordedEvent.self)).map { [$0] }
         guard let events, events.first?.globalPosition == message.header.sequence else {
             return nil

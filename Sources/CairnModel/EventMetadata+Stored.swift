@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import FoundationEssentials
+internal import Platform
 
 // Every event has metadata, and nearly always it is ids and plain words: its JSON is written here
 // directly. What has an escape goes through the general coder; the bytes are the same.
@@ -24,13 +25,15 @@ extension EventMetadata {
             bytes.append(UInt8(ascii: "\""))
         }
         add("\"actor\":\"", actor)
-        add("\"causation\":\"", causation?.capitalText)
-        add("\"correlation\":\"", correlation?.capitalText)
+        add("\"causation\":\"", causation.map(Self.text))
+        add("\"correlation\":\"", correlation.map(Self.text))
         add("\"producer\":\"", producer)
         if bytes.isEmpty { bytes.append(UInt8(ascii: "{")) }
         bytes.append(UInt8(ascii: "}"))
         return bytes
     }
+
+    private static func text(_ id: UUID) -> String { UUIDText.text(id.words, inCapitals: true) }
 
     /// Printable ASCII that JSON does not escape.
     private static func isPlain(_ text: String?) -> Bool {
@@ -40,19 +43,54 @@ extension EventMetadata {
     }
 }
 
-extension UUID {
-    /// What `uuidString` gives, without the C library's general formatter, which takes a microsecond.
-    fileprivate var capitalText: String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var text: [UInt8] = []
-        text.reserveCapacity(36)
-        for (index, byte) in bytes.enumerated() {
-            if index == 4 || index == 6 || index == 8 || index == 10 {
-                text.append(UInt8(ascii: "-"))
-            }
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
+extension EventMetadata {
+    /// Reads what `storedForm` writes of plain words, each member of it in its place; throws for any other
+    /// text, which may be metadata all the same.
+    static func plain(_ bytes: RawSpan) throws(PlainJSON.Irregular) -> EventMetadata {
+        var json = PlainJSON()
+        var metadata = EventMetadata()
+        var isFirst = true
+        func comes(_ first: StaticString, _ later: StaticString) -> Bool {
+            guard json.takes(isFirst ? first : later, in: bytes) else { return false }
+            isFirst = false
+            return true
         }
-        return String(decoding: text, as: UTF8.self)
+        try json.pass("{", in: bytes)
+        if comes("\"actor\":", ",\"actor\":") { metadata.actor = try json.text(in: bytes) }
+        if comes("\"causation\":", ",\"causation\":") {
+            metadata.causation = UUID(words: try json.uuid(in: bytes))
+        }
+        if comes("\"correlation\":", ",\"correlation\":") {
+            metadata.correlation = UUID(words: try json.uuid(in: bytes))
+        }
+        if comes("\"producer\":", ",\"producer\":") {
+            metadata.producer = try json.text(in: bytes)
+        }
+        try json.pass("}", in: bytes)
+        try json.end(bytes)
+        return metadata
+    }
+
+    /// Whether these bytes are what `storedForm` writes of plain words: they can be stored as they are.
+    static func isPlain(_ bytes: RawSpan) -> Bool {
+        var json = PlainJSON()
+        var isFirst = true
+        func comes(_ first: StaticString, _ later: StaticString) -> Bool {
+            guard json.takes(isFirst ? first : later, in: bytes) else { return false }
+            isFirst = false
+            return true
+        }
+        do throws(PlainJSON.Irregular) {
+            try json.pass("{", in: bytes)
+            if comes("\"actor\":", ",\"actor\":") { try json.text(in: bytes) { _ in } }
+            if comes("\"causation\":", ",\"causation\":") { _ = try json.uuid(in: bytes) }
+            if comes("\"correlation\":", ",\"correlation\":") { _ = try json.uuid(in: bytes) }
+            if comes("\"producer\":", ",\"producer\":") { try json.text(in: bytes) { _ in } }
+            try json.pass("}", in: bytes)
+            try json.end(bytes)
+            return true
+        } catch {
+            return false
+        }
     }
 }

@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 public import FoundationEssentials
+public import Platform
 
 /// A domain event with its stable name and form.
 public protocol EventPayload: Codable, Hashable, Sendable {
@@ -16,11 +17,21 @@ public protocol EventPayload: Codable, Hashable, Sendable {
     ///
     /// There is one less than ``schema``; they are as old as the logs that need them and never change.
     static var upcasts: [Upcast] { get }
+    /// Reads the bytes where they are the very text that this build writes of an ordinary event; throws for
+    /// any other text, which the general reader then reads.
+    ///
+    /// Only the kinds that logs are full of have it. What it reads, the general reader reads the same.
+    static func plain(_ bytes: RawSpan) throws(PlainJSON.Irregular) -> Self
 }
 
 extension EventPayload {
     /// Version 1.
     public static var schema: Int { 1 }
+
+    /// Nothing is read.
+    public static func plain(_ bytes: RawSpan) throws(PlainJSON.Irregular) -> Self {
+        throw PlainJSON.Irregular()
+    }
 
     /// The current version.
     public var writtenSchema: Int { Self.schema }
@@ -43,6 +54,9 @@ extension EventPayload {
                 .newerVersion,
                 "event \(event.id) of type \(event.type) has schema \(event.schema); this build "
                     + "knows schema \(Self.schema)")
+        }
+        if event.schema == Self.schema, let payload = try? plain(event.data.bytes) {
+            return payload
         }
         do {
             let data =

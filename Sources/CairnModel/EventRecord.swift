@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 public import FoundationEssentials
+internal import Platform
 
 /// The name of an event stream, `category-id`: the category is the text before the first `-`.
 public struct StreamName: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
@@ -26,7 +27,7 @@ public struct StreamName: RawRepresentable, Hashable, Sendable, Codable, CustomS
 
     /// `job-<uuid>`.
     public static func job(_ id: JobID) -> StreamName {
-        StreamName(trusted: "job-" + id.rawValue.uuidString.lowercased())
+        StreamName(trusted: UUIDText.text(id.rawValue.words, inCapitals: false, after: "job-"))
     }
 
     /// `locator-<name>`.

@@ -86,6 +86,10 @@ public struct JobID: RawRepresentable, Hashable, Sendable, Codable, CustomString
 
     /// Parses `j` + 32 hexadecimal digits (Esri's `jobId`), or a plain UUID; nil for anything else.
     public init?(_ text: String) {
+        if let words = UUIDText.words(text) {
+            rawValue = UUID(words: words)
+            return
+        }
         var digits = Array(text.utf8)
         if digits.count == 33, digits[0] == UInt8(ascii: "j") {
             digits.removeFirst()

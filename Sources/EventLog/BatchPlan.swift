@@ -3,71 +3,112 @@
 
 internal import CairnModel
 internal import FoundationEssentials
+internal import Platform
 
 /// What deciding about an append needs to know of the log as committed.
 protocol CommittedLog {
     func lastPosition(of stream: StreamName) throws(Failure) -> Int64?
     func record(id: UUID) throws(Failure) -> RecordedEvent?
+    /// Whether an event with this id lies where writing it again would go unnoticed.
+    func isArchived(_ id: UUID) throws(Failure) -> Bool
 }
 
 /// Decides about the appends of one commit, one after the other: each sees the log as it will be
 /// after those before it.
 ///
-/// A refused append leaves the plan as it was.
+/// A refused append leaves the plan as it was. A repeat of an append that is in the log is answered with its first
+/// positions. Asking the log for every id would cost as much as writing the event; so a plan may be told that whoever
+/// writes its records notices an id that is there already (`idsAreChecked`): then only what is archived, and what would
+/// be refused, is looked up.
 struct BatchPlan<Log: CommittedLog> {
     private let log: Log
     private let writers: Writers
     private let time: Timestamp
+    private let idsAreChecked: Bool
     private var head: Int64
     private var heads: [StreamName: Int64] = [:]
     private var planned: [UUID: Int] = [:]
-    /// The new records, in the order of the log.
-    private(set) var records: [RecordedEvent] = []
+    /// What is new, in the order of the log.
+    private(set) var new = NewRecords()
 
     /// Plans for a log with the given head, at a time not before the head's.
-    init(log: Log, writers: Writers, head: Int64, time: Timestamp) {
+    ///
+    /// - Parameter idsAreChecked: Whether the writing of `records` fails where an id is known.
+    init(log: Log, writers: Writers, head: Int64, time: Timestamp, idsAreChecked: Bool = false) {
         self.log = log
         self.writers = writers
         self.head = head
         self.time = time
+        self.idsAreChecked = idsAreChecked
     }
 
-    mutating func add(_ request: AppendRequest) throws(Failure) -> AppendResult {
-        let appends = request.appends
-        try AppendLimits.check(appends)
-        switch try earlierAppend(of: appends) {
+    mutating func add(_ append: AppendBytes) throws(Failure) -> AppendResult {
+        try AppendLimits.check(append)
+        var isLookedUp = !idsAreChecked
+        if idsAreChecked { isLookedUp = try hasArchived(append) }
+        if isLookedUp, let earlier = try earlierResult(append) { return earlier }
+        let places: [Int64]
+        do throws(Failure) {
+            try writers.admit(append)
+            places = try expectedPlaces(append)
+        } catch {
+            if !isLookedUp, let earlier = try earlierResult(append) { return earlier }
+            throw error
+        }
+        let first = head + 1
+        for (part, place) in zip(append.parts, places) { keep(part, of: append, from: place) }
+        return AppendResult(
+            firstPosition: first, lastPosition: head, isRepeat: false, recordedAt: time)
+    }
+
+    /// The answer to a repeat; nil for an append of which the log holds nothing, a failure for one of which it holds
+    /// something else.
+    private func earlierResult(_ append: AppendBytes) throws(Failure) -> AppendResult? {
+        try AppendLimits.checkIDs(append)
+        switch try earlierAppend(append) {
+        case .none: return nil
         case .same(let result): return result
-        case .none: try writers.admit(request)
         case .other(let id, let position):
             // Who was replaced is told that, not that its successor used the id.
-            try writers.admit(request)
+            try writers.admit(append)
             throw Self.reused(id, at: position)
         }
-        var newHeads: [StreamName: Int64] = [:]
-        var newRecords: [RecordedEvent] = []
-        for append in appends {
-            var last = newHeads[append.stream]
-            if last == nil { last = try lastPosition(of: append.stream) }
-            try Self.check(append.expected, of: append.stream, last: last)
-            for event in append.events {
-                let next = (last ?? -1) + 1
-                newRecords.append(
-                    RecordedEvent(
-                        globalPosition: head + Int64(newRecords.count) + 1, stream: append.stream,
-                        streamPosition: next, recordedAt: time, event: event))
-                last = next
+    }
+
+    private func hasArchived(_ append: AppendBytes) throws(Failure) -> Bool {
+        for event in append.events where try log.isArchived(event.id) { return true }
+        return false
+    }
+
+    /// Where the events of each part come in their streams, if all may come there.
+    private func expectedPlaces(_ append: AppendBytes) throws(Failure) -> [Int64] {
+        var newHeads: [(stream: StreamName, last: Int64)] = []
+        var places: [Int64] = []
+        places.reserveCapacity(append.parts.count)
+        for part in append.parts {
+            var last = newHeads.last { $0.stream == part.stream }?.last
+            if last == nil { last = try lastPosition(of: part.stream) }
+            try Self.check(part.expected, of: part.stream, last: last)
+            let place = (last ?? -1) + 1
+            places.append(place)
+            if append.parts.count > 1 {
+                newHeads.append((part.stream, place + Int64(part.events.count) - 1))
             }
-            newHeads[append.stream] = last
         }
-        for (offset, record) in newRecords.enumerated() {
-            planned[record.event.id] = records.count + offset
+        return places
+    }
+
+    private mutating func keep(_ part: AppendBytes.Part, of append: AppendBytes, from place: Int64)
+    {
+        for (offset, number) in part.events.enumerated() {
+            let event = append.events[number]
+            if !idsAreChecked { planned[event.id] = new.records.count }
+            new.add(
+                event, of: append, stream: part.stream, at: head + 1,
+                streamPosition: place + Int64(offset), time: time)
+            head += 1
         }
-        heads.merge(newHeads) { $1 }
-        records += newRecords
-        defer { head += Int64(newRecords.count) }
-        return AppendResult(
-            firstPosition: head + 1, lastPosition: head + Int64(newRecords.count), isRepeat: false,
-            recordedAt: time)
+        heads[part.stream] = place + Int64(part.events.count) - 1
     }
 
     private func lastPosition(of stream: StreamName) throws(Failure) -> Int64? {
@@ -85,19 +126,19 @@ struct BatchPlan<Log: CommittedLog> {
         case other(UUID, at: Int64)
     }
 
-    private func earlierAppend(of appends: [StreamAppend]) throws(Failure) -> Earlier {
+    private func earlierAppend(_ append: AppendBytes) throws(Failure) -> Earlier {
         var first: Int64?
         var time = self.time
         var count: Int64 = 0
         var isNew = false
-        for append in appends {
-            for event in append.events {
+        for part in append.parts {
+            for event in append.events[part.events] {
                 guard let record = try record(id: event.id) else {
                     isNew = true
                     continue
                 }
                 let expected = (first ?? record.globalPosition) + count
-                guard record.event == event, record.stream == append.stream,
+                guard record.event == (try append.value(of: event)), record.stream == part.stream,
                     record.globalPosition == expected, !isNew
                 else { return .other(event.id, at: record.globalPosition) }
                 if first == nil {
@@ -108,7 +149,7 @@ struct BatchPlan<Log: CommittedLog> {
             }
         }
         guard let first else { return .none }
-        guard !isNew else { return .other(appends[0].events[0].id, at: first) }
+        guard !isNew else { return .other(append.events[0].id, at: first) }
         return .same(
             AppendResult(
                 firstPosition: first, lastPosition: first + count - 1, isRepeat: true,
@@ -116,7 +157,10 @@ struct BatchPlan<Log: CommittedLog> {
     }
 
     private func record(id: UUID) throws(Failure) -> RecordedEvent? {
-        if let index = planned[id] { return records[index] }
+        if let index = planned[id] {
+            var decoder = RecordDecoder()
+            return try decoder.record(index, of: new.records)
+        }
         return try log.record(id: id)
     }
 
@@ -152,27 +196,22 @@ struct BatchPlan<Log: CommittedLog> {
 
 extension AppendLimits {
     /// Refuses what may never be appended, whatever the log holds.
-    static func check(_ appends: [StreamAppend]) throws(Failure) {
-        var ids: Set<UUID> = []
+    static func check(_ append: AppendBytes) throws(Failure) {
         var byteCount = 0
-        for append in appends {
-            guard !append.events.isEmpty else {
-                throw Failure(.invalidParameter, "an append to '\(append.stream)' has no event")
-            }
-            for event in append.events {
-                try check(event)
-                guard ids.insert(event.id).inserted else {
-                    throw Failure(
-                        .invalidParameter,
-                        "event id \(event.id.uuidString.lowercased()) occurs twice in one append")
-                }
-                byteCount += event.data.count + 256
+        for part in append.parts {
+            guard !part.events.isEmpty else {
+                throw Failure(.invalidParameter, "an append to '\(part.stream)' has no event")
             }
         }
-        guard !ids.isEmpty else { throw Failure(.invalidParameter, "an append has no stream") }
-        guard ids.count <= eventCount else {
+        for event in append.events {
+            try check(event, of: append)
+            byteCount += event.data.count + 256
+        }
+        let count = append.events.count
+        guard count > 0 else { throw Failure(.invalidParameter, "an append has no stream") }
+        guard count <= eventCount else {
             throw Failure(
-                .tooLarge, "an append has \(ids.count) events; at most \(eventCount) are accepted")
+                .tooLarge, "an append has \(count) events; at most \(eventCount) are accepted")
         }
         guard byteCount <= appendByteCount else {
             throw Failure(
@@ -181,38 +220,59 @@ extension AppendLimits {
         }
     }
 
-    private static func check(_ event: NewEvent) throws(Failure) {
-        let isAllowed: (UInt8) -> Bool = { byte in
-            switch byte {
+    /// Refuses the same id twice in one append.
+    static func checkIDs(_ append: AppendBytes) throws(Failure) {
+        guard append.events.count > 1 else { return }
+        var ids = Set<UUID>(minimumCapacity: append.events.count)
+        for event in append.events where !ids.insert(event.id).inserted {
+            throw Failure(
+                .invalidParameter,
+                "event id \(event.id.uuidString.lowercased()) occurs twice in one append")
+        }
+    }
+
+    private static func check(
+        _ event: AppendBytes.Event, of append: AppendBytes
+    ) throws(Failure) {
+        func refusal(_ code: Failure.Code, _ reason: String) -> Failure {
+            Failure(code, "event \(event.id.uuidString.lowercased())\(reason)")
+        }
+        guard 1...typeByteCount ~= event.type.count,
+            append.bytes.lend({ isType($0.extracting(event.type)) })
+        else {
+            throw refusal(
+                .invalidParameter,
+                ": a type is 1 to \(typeByteCount) letters, digits, '.', '_' or '-'")
+        }
+        guard 1...65_535 ~= event.schema else {
+            throw refusal(.invalidParameter, ": a schema is 1 to 65535")
+        }
+        guard event.data.count <= eventByteCount else {
+            throw refusal(
+                .tooLarge,
+                " has \(event.data.count) bytes; at most \(eventByteCount) are accepted")
+        }
+        guard event.metadata.count > metadataTextByteCount else { return }
+        let metadata = try append.value(of: event).metadata
+        for text in [metadata.actor, metadata.producer] {
+            guard (text?.utf8.count ?? 0) <= metadataTextByteCount else {
+                throw refusal(
+                    .tooLarge,
+                    ": actor and producer have at most \(metadataTextByteCount) bytes")
+            }
+        }
+    }
+
+    private static func isType(_ text: RawSpan) -> Bool {
+        for offset in 0..<text.byteCount {
+            switch text.byte(at: offset) {
             case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
                 UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
                 UInt8(ascii: "-"):
-                true
-            default: false
+                continue
+            default: return false
             }
         }
-        let id = event.id.uuidString.lowercased()
-        guard (1...typeByteCount).contains(event.type.utf8.count),
-            event.type.utf8.allSatisfy(isAllowed)
-        else {
-            throw Failure(
-                .invalidParameter,
-                "event \(id): a type is 1 to \(typeByteCount) letters, digits, '.', '_' or '-'")
-        }
-        guard (1...65_535).contains(event.schema) else {
-            throw Failure(.invalidParameter, "event \(id): a schema is 1 to 65535")
-        }
-        guard event.data.count <= eventByteCount else {
-            throw Failure(
-                .tooLarge,
-                "event \(id) has \(event.data.count) bytes; at most \(eventByteCount) are accepted")
-        }
-        for text in [event.metadata.actor, event.metadata.producer] {
-            guard (text?.utf8.count ?? 0) <= metadataTextByteCount else {
-                throw Failure(
-                    .tooLarge,
-                    "event \(id): actor and producer have at most \(metadataTextByteCount) bytes")
-            }
-        }
+        return true
     }
 }

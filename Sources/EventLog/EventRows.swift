@@ -17,31 +17,37 @@ struct EventRows: ~Copyable {
 
     private var findName: Statement
     private var names: [Int64: [UInt8]] = [:]
-    private var writer = ByteWriter(capacity: 1_024)
+    /// The stream met last: neighbours often are of one.
+    private var last: (number: Int64, name: [UInt8]) = (-1, [])
 
     init(_ connection: Connection) throws(SQLiteError) {
         findName = try connection.prepare("SELECT name FROM stream WHERE number = ?1")
     }
 
-    /// The canonical bytes of a row, lent until the next one; throws where it is not what was stored.
-    mutating func canonical<Value>(
-        _ row: borrowing Statement, _ body: (RawSpan) -> Value
-    ) throws(LogFault) -> Value {
+    /// Appends the canonical bytes of a row to others; throws where it is not what was stored, and then
+    /// appends nothing.
+    mutating func append(
+        _ row: borrowing Statement, to records: inout CanonicalRecords
+    ) throws(LogFault) {
         let position = row.integer(0)
-        let name = try name(of: row.integer(1), at: position)
-        writer.removeAll()
-        writer.append(position)
-        writer.append(row.integer(2))
-        writer.append(row.integer(3))
-        row.withBytes(4) { writer.append($0) }
-        writer.append(UInt32(truncatingIfNeeded: row.integer(5)))
-        writer.append(count: name.count)
-        writer.append(name)
-        for column in 6...8 { row.withBytes(column) { writer.append(counted: $0) } }
-        guard Int64(writer.checksum) == row.integer(9) else {
+        let number = row.integer(1)
+        if number != last.number { last = (number, try name(of: number, at: position)) }
+        records.append { writer in
+            writer.append(position)
+            writer.append(row.integer(2))
+            writer.append(row.integer(3))
+            row.withBytes(4) { writer.append($0) }
+            writer.append(UInt32(truncatingIfNeeded: row.integer(5)))
+            writer.append(count: last.name.count)
+            writer.append(last.name)
+            row.withBytes(6) { writer.append(counted: $0) }
+            row.withBytes(7) { writer.append(counted: $0) }
+            row.withBytes(8) { writer.append(counted: $0) }
+        }
+        guard Int64(records.checksum(records.count - 1)) == row.integer(9) else {
+            records.removeLast()
             throw LogFault(position: position, message: "the record fails its checksum")
         }
-        return writer.withBytes(body)
     }
 
     private mutating func name(of number: Int64, at position: Int64) throws(LogFault) -> [UInt8] {

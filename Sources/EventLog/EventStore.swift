@@ -39,7 +39,7 @@ public protocol EventStore: EventReader {
     /// Each is atomic over its streams; one that is refused leaves no trace and does not touch its
     /// neighbours. Global positions are given out without a gap. When this returns, what is said to
     /// be appended is durable.
-    func append(batch: [AppendRequest]) -> CommittedBatch
+    func append(batch: [AppendBytes]) -> CommittedBatch
 
     /// Makes the asker the only writer of a category and fences the one before it; durable when it
     /// returns.
@@ -51,6 +51,23 @@ public protocol EventStore: EventReader {
 }
 
 extension EventStore {
+    /// Commits several independent appends at once; otherwise as of appends in their bytes.
+    public func append(batch: [AppendRequest]) -> CommittedBatch {
+        let written = batch.map { request in
+            Result { () throws(Failure) in try AppendBytes(request) }
+        }
+        var committed = append(batch: written.compactMap { try? $0.get() })
+        guard committed.results.count < batch.count else { return committed }
+        var rest = committed.results[...]
+        committed.results = written.map { one in
+            switch one {
+            case .success: rest.popFirst() ?? .failure(Failure(.internal, "no result"))
+            case .failure(let failure): .failure(failure)
+            }
+        }
+        return committed
+    }
+
     /// Appends once; throws the refusal.
     @discardableResult
     public func append(
@@ -69,12 +86,42 @@ public struct CommittedBatch: Sendable {
     /// `internal`.
     public var results: [Result<AppendResult, Failure>]
     /// What is new in the log, in its order.
-    public var events: [RecordedEvent]
+    public var records: CanonicalRecords
+    /// Neighbours of one category among the new records, in their order.
+    public var runs: [Run]
+
+    /// Records of one category that follow on each other.
+    public struct Run: Hashable, Sendable {
+        /// The category.
+        public var category: String
+        /// Which of the new records.
+        public var records: Range<Int>
+    }
 
     /// Makes a batch.
-    public init(results: [Result<AppendResult, Failure>], events: [RecordedEvent]) {
+    public init(
+        results: [Result<AppendResult, Failure>], records: CanonicalRecords = CanonicalRecords(),
+        runs: [Run] = []
+    ) {
         self.results = results
-        self.events = events
+        self.records = records
+        self.runs = runs
+    }
+
+    /// The new records as values.
+    public var events: [RecordedEvent] { (try? records.decoded()) ?? [] }
+
+    /// Puts another commit behind this one.
+    mutating func append(_ other: CommittedBatch) {
+        let count = records.count
+        results += other.results
+        records.append(other.records)
+        for run in other.runs {
+            runs.append(
+                Run(
+                    category: run.category,
+                    records: run.records.lowerBound + count..<run.records.upperBound + count))
+        }
     }
 }
 

@@ -16,6 +16,8 @@ public final class InMemoryEventStore: EventStore {
 
     private let clock: () -> Timestamp
     private var records: [RecordedEvent] = []
+    /// Of each record's canonical bytes.
+    private var byteCounts: [Int] = []
     private var heads: [StreamName: Int64] = [:]
     private var positions: [UUID: Int] = [:]
     private var batches: [Batch] = []
@@ -26,28 +28,31 @@ public final class InMemoryEventStore: EventStore {
     public init(clock: @escaping () -> Timestamp) { self.clock = clock }
 
     /// Commits several independent appends at once.
-    public func append(batch: [AppendRequest]) -> CommittedBatch {
+    public func append(batch: [AppendBytes]) -> CommittedBatch {
         var plan = BatchPlan(
             log: self, writers: writers, head: Int64(records.count),
             time: max(clock(), records.last?.recordedAt ?? Timestamp(microseconds: .min)))
-        let results = batch.map { request in
-            Result { () throws(Failure) in try plan.add(request) }
+        let results = batch.map { append in
+            Result { () throws(Failure) in try plan.add(append) }
         }
+        let new = plan.new
         do {
-            try keep(plan.records)
+            try keep(new.records)
         } catch {
-            return CommittedBatch(results: batch.map { _ in .failure(error) }, events: [])
+            return CommittedBatch(results: batch.map { _ in .failure(error) })
         }
-        return CommittedBatch(results: results, events: plan.records)
+        return CommittedBatch(results: results, records: new.records, runs: new.runs)
     }
 
-    private func keep(_ new: [RecordedEvent]) throws(Failure) {
+    private func keep(_ new: CanonicalRecords) throws(Failure) {
         guard !new.isEmpty else { return }
-        chain.add(try new.map { record throws(Failure) in try StoredRecord(record) })
-        for record in new {
+        let values = try new.decoded()
+        chain.add(new)
+        for (index, record) in values.enumerated() {
             positions[record.event.id] = records.count
             heads[record.stream] = record.streamPosition
             records.append(record)
+            byteCounts.append(new.range(index).count)
         }
         batches.append(Batch(last: Int64(records.count), hash: chain.value))
     }
@@ -79,7 +84,7 @@ public final class InMemoryEventStore: EventStore {
         var byteCount = 0
         for record in records.dropFirst(Int(max(0, min(range.after, head()))))
         where range.filter.admits(record.stream) {
-            byteCount += try StoredRecord(record).canonical.count
+            byteCount += byteCounts[Int(record.globalPosition) - 1]
             guard page.count < range.limit, page.isEmpty || byteCount <= range.byteLimit else {
                 return EventSlice(events: page, isLast: false)
             }
@@ -103,6 +108,7 @@ extension InMemoryEventStore: CommittedLog {
     /// The stream's last position; nil when it has no event.
     public func lastPosition(of stream: StreamName) -> Int64? { heads[stream] }
     func record(id: UUID) -> RecordedEvent? { positions[id].map { records[$0] } }
+    func isArchived(_ id: UUID) -> Bool { false }
 }
 
 extension ReadRange.Filter {

@@ -102,18 +102,9 @@ public enum LogBackup {
     }
 
     private static func verify(_ staged: String, named name: String) throws(Failure) {
-        let log = try SQLiteEventReader(path: staged)
-        var position = try log.floor()
-        while true {
-            let page = try log.verify(after: position, limit: 10_000)
-            if let fault = page.fault {
-                throw Failure(
-                    .corrupt, "'\(name)' is damaged at sequence \(fault.position): \(fault.message)"
-                )
-            }
-            guard page.checkedThrough < page.head, page.checkedThrough > position else { return }
-            position = page.checkedThrough
-        }
+        guard let fault = try LogAudit.verify(path: staged).fault else { return }
+        throw Failure(
+            .corrupt, "'\(name)' is damaged at sequence \(fault.position): \(fault.message)")
     }
 
     /// Makes a verified copy a new incarnation.

@@ -4,7 +4,7 @@
 internal import CairnModel
 internal import SQLite
 
-/// The numbers that stand for stream and category names in the file, made on first use.
+/// The numbers that stand for stream and category names in the file, made on first use, and where streams end.
 struct NumberTable: ~Copyable {
     /// Streams remembered at most; beyond, all are forgotten and read again.
     private static let bound = 50_000
@@ -35,10 +35,22 @@ struct NumberTable: ~Copyable {
     struct Numbers {
         var number: Int64
         var category: Int64
+        /// The stream's last position; nil while it is not known.
+        var last: Int64?
+    }
+
+    /// The last position of a stream, as far as it was written over this table; nil where that is not known.
+    func lastPosition(of name: StreamName) -> Int64? { committed[name]?.last }
+
+    /// Says where a stream will end after the open transaction.
+    mutating func end(_ name: StreamName, at position: Int64) {
+        guard var numbers = uncommitted[name] ?? committed[name] else { return }
+        numbers.last = position
+        uncommitted[name] = numbers
     }
 
     mutating func stream(_ name: StreamName) throws(SQLiteError) -> Numbers {
-        if let known = committed[name] ?? uncommitted[name] { return known }
+        if let known = uncommitted[name] ?? committed[name] { return known }
         let category = try category(name.category)
         try findStream.bind(1, name.rawValue)
         var number = try Self.first(&findStream)
@@ -47,7 +59,7 @@ struct NumberTable: ~Copyable {
             try addStream.bind(2, category)
             number = try Self.first(&addStream)
         }
-        let numbers = Numbers(number: number ?? 0, category: category)
+        let numbers = Numbers(number: number ?? 0, category: category, last: nil)
         uncommitted[name] = numbers
         return numbers
     }
@@ -72,7 +84,7 @@ struct NumberTable: ~Copyable {
     /// The transaction they were made in is committed.
     mutating func keepUncommitted() {
         if committed.count + uncommitted.count > Self.bound { committed = [:] }
-        committed.merge(uncommitted) { $1 }
+        for (name, numbers) in uncommitted { committed[name] = numbers }
         if categories.count + uncommittedCategories.count > Self.bound { categories = [:] }
         categories.merge(uncommittedCategories) { $1 }
         forgetUncommitted()
@@ -80,7 +92,7 @@ struct NumberTable: ~Copyable {
 
     /// The transaction they were made in is rolled back.
     mutating func forgetUncommitted() {
-        uncommitted = [:]
-        uncommittedCategories = [:]
+        uncommitted.removeAll(keepingCapacity: uncommitted.count < 1_000)
+        uncommittedCategories.removeAll()
     }
 }

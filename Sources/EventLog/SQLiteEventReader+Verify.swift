@@ -18,7 +18,7 @@ extension SQLiteEventReader {
                     message: "the batch before it, the last archived, is missing")
                 return VerifyPage(checkedThrough: 0, head: head, chainHash: "", fault: fault)
             }
-            let fault = try check.run(self, limit: max(1, limit), head: head)
+            let fault = try check.run(self, after: after, limit: max(1, limit), head: head)
             return VerifyPage(
                 checkedThrough: check.checkedThrough, head: head,
                 chainHash: check.hasChecked ? Hexadecimal.encode(check.chain.value) : "",
@@ -33,6 +33,8 @@ extension SQLiteEventReader {
 private final class LogCheck {
     /// What is known of a stream: the last position seen.
     private var ends: [Int64: Int64] = [:]
+    /// The records of the batch that is being checked.
+    private var records = CanonicalRecords()
     private var batches: Statement
     private var events: Statement
     private var findPlace: Statement
@@ -75,9 +77,9 @@ private final class LogCheck {
 
     /// Checks whole batches until about `limit` events are done; the first thing wrong, if any.
     func run(
-        _ reader: SQLiteEventReader, limit: Int, head: Int64
+        _ reader: SQLiteEventReader, after: Int64, limit: Int, head: Int64
     ) throws(SQLiteError) -> LogFault? {
-        let end = checkedThrough + Int64(limit)
+        let end = max(after, checkedThrough) + Int64(limit)
         while checkedThrough < end {
             guard try batches.step() else {
                 guard checkedThrough < head else { return nil }
@@ -97,9 +99,10 @@ private final class LogCheck {
                 position: expected,
                 message: "the batch after \(checkedThrough) covers \(first) to \(last)")
         }
-        var hash = BatchHash(after: chain)
-        for position in first...last { try event(position, reader, &hash) }
-        let found = hash.finish()
+        records.removeAll()
+        for position in first...last { try event(position, reader) }
+        var found = chain
+        found.add(records)
         guard batches.bytes(2) == found.value else {
             throw LogFault(
                 position: first,
@@ -110,9 +113,7 @@ private final class LogCheck {
         hasChecked = true
     }
 
-    private func event(
-        _ position: Int64, _ reader: SQLiteEventReader, _ hash: inout BatchHash
-    ) throws(LogFault) {
+    private func event(_ position: Int64, _ reader: SQLiteEventReader) throws(LogFault) {
         let isThere: Bool
         do {
             isThere = try events.step() && events.integer(0) == position
@@ -122,7 +123,7 @@ private final class LogCheck {
         guard isThere else {
             throw LogFault(position: position, message: "the event is missing")
         }
-        try reader.eventRows.canonical(events) { hash.add($0) }
+        try reader.eventRows.append(events, to: &records)
         guard events.integer(3) >= time else {
             throw LogFault(
                 position: position, message: "its time lies before the event before it")

@@ -14,6 +14,7 @@ public final class SQLiteEventReader: EventReader {
     /// Whether the file can say what is no longer in it: version 1 cannot.
     let hasFloor: Bool
     var eventRows: EventRows
+    private var decoder = RecordDecoder()
     private var readAll: Statement
     private var readStream: Statement
     private var readCategory: Statement
@@ -72,6 +73,9 @@ public final class SQLiteEventReader: EventReader {
             hasFloor
                 ? "SELECT position FROM archived_event WHERE id = ?1" : "SELECT 0 WHERE ?1 IS NULL")
     }
+
+    /// The file.
+    public var path: String { connection.path }
 
     /// The last global position.
     public func head() throws(Failure) -> Int64 {
@@ -141,28 +145,36 @@ public final class SQLiteEventReader: EventReader {
             throw Failure(.corrupt, "sequence \(fault.position): \(fault.message)")
         }
         return CanonicalSlice(
-            records: rows.records.map(\.canonical), last: rows.records.last?.position,
-            isLast: rows.isLast && rows.fault == nil)
+            records: rows.records, last: rows.last, isLast: rows.isLast && rows.fault == nil)
     }
 
     /// Events in the order of the log.
     public func read(_ range: ReadRange) throws(Failure) -> EventSlice {
         let rows = try rows(range)
-        var events: [RecordedEvent] = []
-        events.reserveCapacity(rows.records.count)
-        var fault = rows.fault
-        for stored in rows.records {
-            do throws(LogFault) {
-                events.append(try stored.record())
-            } catch {
-                fault = error
-                break
-            }
-        }
-        if events.isEmpty, let fault {
+        if rows.records.isEmpty, let fault = rows.fault {
             throw Failure(.corrupt, "sequence \(fault.position): \(fault.message)")
         }
-        return EventSlice(events: events, isLast: rows.isLast && fault == nil)
+        do throws(Failure) {
+            return EventSlice(
+                events: try rows.records.decoded(by: &decoder),
+                isLast: rows.isLast && rows.fault == nil)
+        } catch {
+            return try readSingly(rows.records)
+        }
+    }
+
+    /// The records up to the first that is none, which has a checksum all the same.
+    private func readSingly(_ records: CanonicalRecords) throws(Failure) -> EventSlice {
+        var events: [RecordedEvent] = []
+        for index in 0..<records.count {
+            guard let event = try? decoder.record(index, of: records) else { break }
+            events.append(event)
+        }
+        if events.isEmpty {
+            throw Failure(
+                .corrupt, "sequence \(records.position(0)): the record does not have its form")
+        }
+        return EventSlice(events: events, isLast: false)
     }
 
     /// The records of a range up to the first that is damaged, and that damage.
@@ -198,12 +210,11 @@ public final class SQLiteEventReader: EventReader {
             statement throws(SQLiteError) in
             try statement.bind(1, id.bytes)
         }
-        do throws(LogFault) {
-            if let fault = rows.fault { throw fault }
-            return try rows.records.first?.record()
-        } catch {
-            throw Failure(.corrupt, "sequence \(error.position): \(error.message)")
+        if let fault = rows.fault {
+            throw Failure(.corrupt, "sequence \(fault.position): \(fault.message)")
         }
+        guard !rows.records.isEmpty else { return nil }
+        return try decoder.record(0, of: rows.records)
     }
 
     /// The stream position of the first event after a global position, by bisection: both grow
@@ -239,21 +250,20 @@ public final class SQLiteEventReader: EventReader {
     ) throws(Failure) -> Rows {
         defer { statement.reset() }
         var rows = Rows()
-        var byteCount = 0
         do throws(SQLiteError) { try bind(&statement) } catch { throw Failure(log: error) }
         while try step(&statement) {
             guard rows.records.count < range.limit else { return rows }
             do throws(LogFault) {
-                let record = StoredRecord(
-                    position: statement.integer(0),
-                    canonical: try eventRows.canonical(statement) { $0.copy() })
-                byteCount += record.canonical.count
-                guard rows.records.isEmpty || byteCount <= range.byteLimit else { return rows }
-                rows.records.append(record)
+                try eventRows.append(statement, to: &rows.records)
             } catch {
                 rows.fault = error
                 return rows
             }
+            guard rows.records.count == 1 || rows.records.byteCount <= range.byteLimit else {
+                rows.records.removeLast()
+                return rows
+            }
+            rows.last = statement.integer(0)
         }
         rows.isLast = true
         return rows
@@ -272,8 +282,8 @@ public final class SQLiteEventReader: EventReader {
 
 /// Events read at once and not looked into.
 public struct CanonicalSlice: Hashable, Sendable {
-    /// The canonical bytes of each, in the order of the log.
-    public var records: [[UInt8]]
+    /// Their canonical bytes, in the order of the log.
+    public var records: CanonicalRecords
     /// The global position of the last; nil when there is none.
     public var last: Int64?
     /// Whether there was nothing more to read.
@@ -282,7 +292,9 @@ public struct CanonicalSlice: Hashable, Sendable {
 
 /// Records of the file, and what stopped their reading.
 struct Rows {
-    var records: [StoredRecord] = []
+    var records = CanonicalRecords()
+    /// The global position of the last; nil when there is none.
+    var last: Int64?
     var fault: LogFault?
     /// Whether nothing more matched.
     var isLast = false

@@ -24,7 +24,12 @@ public final class SQLiteEventStore: EventStore {
     private var insertBatch: Statement
     private var numbers: NumberTable
     private var writers: Writers
-    private var bytesSinceCheckpoint = 0
+    /// The number of frames from which on the write-ahead log is moved into the file.
+    private static let checkpointFrames = 1_000
+    /// How many frames it had at the last such move; 0 when it has begun anew since.
+    private var movedFrames = 0
+    /// Whether there are events that only an archive holds.
+    private var hasArchives: Bool
     /// Whether the file may still hold events that are in an archive.
     private var isEvicting: Bool
     /// The id that the log has had since its beginning or its last restore.
@@ -49,9 +54,11 @@ public final class SQLiteEventStore: EventStore {
             throw SQLiteSchema.opening(path, error)
         }
         try SQLiteSchema.prepare(connection)
+        connection.countFrames()
         do {
             reader = WholeLogReader(
                 live: try SQLiteEventReader(connection: connection), path: path)
+            hasArchives = try connection.integer("SELECT max(last) FROM archive") ?? 0 > 0
             isEvicting = try Self.isEvictionDue(connection)
             incarnation = try Self.incarnation(connection)
             insertEvent = try connection.prepare(
@@ -122,75 +129,90 @@ public final class SQLiteEventStore: EventStore {
     // MARK: Appending
 
     /// Commits several independent appends at once.
-    public func append(batch: [AppendRequest]) -> CommittedBatch {
+    ///
+    /// It writes first and looks ids up only where one turns out to be there already.
+    public func append(batch: [AppendBytes]) -> CommittedBatch {
+        append(batch, idsAreChecked: true)
+    }
+
+    private func append(_ batch: [AppendBytes], idsAreChecked: Bool) -> CommittedBatch {
         var plan = BatchPlan(
-            log: reader, writers: writers, head: committedHead, time: max(clock(), lastCommit))
-        let results = batch.map { request in
-            Result { () throws(Failure) in try plan.add(request) }
+            log: self, writers: writers, head: committedHead, time: max(clock(), lastCommit),
+            idsAreChecked: idsAreChecked)
+        let results = batch.map { append in
+            Result { () throws(Failure) in try plan.add(append) }
         }
-        guard !plan.records.isEmpty else { return CommittedBatch(results: results, events: []) }
+        let new = plan.new
+        guard !new.records.isEmpty else { return CommittedBatch(results: results) }
         do {
-            try commit(plan.records)
-            return CommittedBatch(results: results, events: plan.records)
+            try commit(new)
+            return CommittedBatch(results: results, records: new.records, runs: new.runs)
+        } catch  where error.isConstraint && idsAreChecked {
+            return append(batch, idsAreChecked: false)
         } catch {
             return batch.count == 1
-                ? CommittedBatch(results: [.failure(error)], events: []) : appendSingly(batch)
+                ? CommittedBatch(results: [.failure(Failure(log: error))]) : appendSingly(batch)
         }
     }
 
     /// After a group could not be committed: what fits on a full disk alone still gets in.
-    private func appendSingly(_ batch: [AppendRequest]) -> CommittedBatch {
-        batch.reduce(into: CommittedBatch(results: [], events: [])) { whole, request in
-            let part = append(batch: [request])
-            whole.results += part.results
-            whole.events += part.events
+    private func appendSingly(_ batch: [AppendBytes]) -> CommittedBatch {
+        batch.reduce(into: CommittedBatch(results: [])) { whole, append in
+            whole.append(self.append(batch: [append]))
         }
     }
 
-    private func commit(_ records: [RecordedEvent]) throws(Failure) {
-        let metadata = try records.map { record throws(Failure) in
-            try record.event.metadata.storedForm()
-        }
-        let stored = zip(records, metadata).map { StoredRecord($0, metadata: $1) }
+    private func commit(_ new: NewRecords) throws(SQLiteError) {
         var newChain = chain
-        newChain.add(stored)
+        newChain.add(new.records)
+        let count = Int64(new.records.count)
         do {
             try connection.transaction { () throws(SQLiteError) in
-                for index in records.indices {
-                    try insert(records[index], metadata[index], stored[index].checksum)
-                }
-                try insertBatch.bind(1, committedHead + Int64(records.count))
+                try insert(new)
+                try insertBatch.bind(1, committedHead + count)
                 try insertBatch.bind(2, committedHead + 1)
                 try insertBatch.bind(3, newChain.value)
                 try insertBatch.run()
             }
         } catch {
             numbers.forgetUncommitted()
-            throw Failure(log: error)
+            throw error
         }
         numbers.keepUncommitted()
         chain = newChain
-        committedHead += Int64(records.count)
-        lastCommit = records.last?.recordedAt ?? lastCommit
-        bytesSinceCheckpoint += stored.reduce(0) { $0 + $1.canonical.count + 200 }
+        committedHead += count
+        lastCommit = new.time ?? lastCommit
+        noteFrames()
     }
 
-    private func insert(
-        _ record: RecordedEvent, _ metadata: [UInt8], _ checksum: UInt32
-    ) throws(SQLiteError) {
-        let stream = try numbers.stream(record.stream)
-        try insertEvent.bind(1, record.globalPosition)
-        try insertEvent.bind(2, stream.number)
-        try insertEvent.bind(3, record.streamPosition)
-        try insertEvent.bind(4, stream.category)
-        try insertEvent.bind(5, record.recordedAt.microseconds)
-        try insertEvent.bind(6, record.event.id.bytes)
-        try insertEvent.bind(7, record.event.type)
-        try insertEvent.bind(8, Int64(record.event.schema))
-        try insertEvent.bind(9, metadata)
-        try insertEvent.bind(10, record.event.data.bytes)
-        try insertEvent.bind(11, Int64(checksum))
-        try insertEvent.run()
+    private func noteFrames() {
+        if connection.frameCount < movedFrames { movedFrames = 0 }
+    }
+
+    private func insert(_ new: NewRecords) throws(SQLiteError) {
+        let time = new.time?.microseconds ?? 0
+        for (index, place) in new.places.enumerated() {
+            let stream = try numbers.stream(place.stream)
+            let record = new.records.range(index)
+            let checksum = new.records.checksum(index)
+            try new.records.withBytes { bytes throws(SQLiteError) in
+                try insertEvent.run(lending: bytes.extracting(record)) {
+                    row throws(SQLiteError) in
+                    try row.bind(1, committedHead + 1 + Int64(index))
+                    try row.bind(2, stream.number)
+                    try row.bind(3, place.streamPosition)
+                    try row.bind(4, stream.category)
+                    try row.bind(5, time)
+                    try row.bind(6, blob: NewRecords.id)
+                    try row.bind(7, text: place.type)
+                    try row.bind(8, place.schema)
+                    try row.bind(9, blob: place.metadata)
+                    try row.bind(10, blob: place.data)
+                    try row.bind(11, Int64(checksum))
+                }
+            }
+            numbers.end(place.stream, at: place.streamPosition)
+        }
     }
 
     /// Makes the asker the only writer of a category.
@@ -231,6 +253,7 @@ public final class SQLiteEventStore: EventStore {
             throw Failure(log: error)
         }
         isEvicting = true
+        hasArchives = true
     }
 
     /// Removes up to `limit` events from the file that are in an archive; whether there are more.
@@ -246,18 +269,18 @@ public final class SQLiteEventStore: EventStore {
         } catch {
             throw Failure(log: error)
         }
-        bytesSinceCheckpoint += limit * 500
+        noteFrames()
         return isEvicting
     }
 
     // MARK: Checkpoints
 
-    /// Moves the write-ahead log into the file when about 4 MiB have been committed since the last
-    /// time.
+    /// Moves the write-ahead log into the file when it has about a thousand pages, 8 MiB.
     ///
-    /// For the moments in which nobody waits for a commit.
+    /// It is then written again from its beginning: to sync bytes that a file has already takes half as long as to sync
+    /// bytes by which it grows. For the moments in which nobody waits for a commit.
     public func checkpointIfDue() throws(Failure) {
-        guard bytesSinceCheckpoint > 4 << 20 else { return }
+        guard connection.frameCount - movedFrames >= Self.checkpointFrames else { return }
         try checkpoint()
     }
 
@@ -266,9 +289,9 @@ public final class SQLiteEventStore: EventStore {
     ///
     /// A reader in the middle of a page may keep some of it back.
     public func checkpoint(truncating: Bool = false) throws(Failure) {
-        bytesSinceCheckpoint = 0
         do {
             _ = try connection.checkpoint(truncating: truncating)
+            movedFrames = truncating ? 0 : connection.frameCount
         } catch {
             throw Failure(log: error)
         }
@@ -293,7 +316,8 @@ extension SQLiteEventStore: EventReader {
 
     /// The stream's last position; nil when it has no event.
     public func lastPosition(of stream: StreamName) throws(Failure) -> Int64? {
-        try reader.lastPosition(of: stream)
+        if let known = numbers.lastPosition(of: stream) { return known }
+        return try reader.lastPosition(of: stream)
     }
 
     /// The category's last event at or before `position`.
@@ -314,6 +338,15 @@ extension SQLiteEventStore: EventReader {
     /// Checks whole commit batches.
     public func verify(after: Int64, limit: Int) throws(Failure) -> VerifyPage {
         try reader.verify(after: after, limit: limit)
+    }
+}
+
+extension SQLiteEventStore: CommittedLog {
+    func record(id: UUID) throws(Failure) -> RecordedEvent? { try reader.record(id: id) }
+
+    func isArchived(_ id: UUID) throws(Failure) -> Bool {
+        guard hasArchives else { return false }
+        return try reader.live.archivedPosition(of: id) != nil
     }
 }
 

@@ -75,14 +75,18 @@ public final class WholeLogReader: EventReader {
 
     /// Events in the order of the log, in their canonical bytes; otherwise as `read`.
     public func readCanonical(_ range: ReadRange) throws(Failure) -> CanonicalSlice {
-        var page = CanonicalSlice(records: [], last: nil, isLast: true)
+        var page = CanonicalSlice(records: CanonicalRecords(), last: nil, isLast: true)
         page.isLast = try gather(range) { file, rest throws(Failure) in
             try file.readCanonical(rest)
         } add: { slice in
-            page.records += slice.records
+            // Nearly always one file has all of a page.
+            if page.records.isEmpty {
+                page.records = slice.records
+            } else {
+                page.records.append(slice.records)
+            }
             page.last = slice.last ?? page.last
-            let byteCount = slice.records.reduce(0) { $0 + $1.count }
-            return (slice.records.count, byteCount, slice.isLast)
+            return (slice.records.count, slice.records.byteCount, slice.isLast)
         }
         return page
     }
@@ -178,7 +182,7 @@ public final class WholeLogReader: EventReader {
     }
 }
 
-extension WholeLogReader: CommittedLog {
+extension WholeLogReader {
     func record(id: UUID) throws(Failure) -> RecordedEvent? {
         if let record = try live.record(id: id) { return record }
         guard let position = try live.archivedPosition(of: id) else { return nil }

@@ -19,8 +19,9 @@ struct Writers {
     private var claims: [String: [WriterClaim]] = [:]
 
     /// Refuses an append under any other epoch than the newest of each of its categories.
-    func admit(_ request: AppendRequest) throws(Failure) {
-        for append in request.appends {
+    func admit(_ request: AppendBytes) throws(Failure) {
+        if claims.isEmpty, request.epochs == nil { return }
+        for append in request.parts {
             let category = append.stream.category
             let (asked, newest) = (request.epochs?[category], claims[category]?.last)
             guard asked != newest?.epoch else { continue }

@@ -4,6 +4,7 @@
 internal import Bus
 internal import CairnModel
 internal import Daemon
+internal import EventLog
 internal import Synchronization
 
 /// Publishes committed events, and twice a second how long the log is.
@@ -38,45 +39,55 @@ final class LogTail: Sendable {
     var head: LogHead { Self.bounded(committed.withLock { $0 }) }
 
     /// Counts what was committed; to be called before anything of it is acknowledged.
-    func commit(_ events: [RecordedEvent]) {
+    func commit(_ batch: CommittedBatch) {
         committed.withLock { head in
-            for event in events { head.advance(to: event) }
+            for run in batch.runs {
+                let last = batch.records.position(run.records.upperBound - 1)
+                head.advance(to: last, in: run.category)
+            }
         }
     }
 
     /// Publishes what was committed; called by one thread, in the order of the log.
     ///
-    /// Neighbours of one category travel together. An event too large to publish is left to be read.
-    func publish(_ events: [RecordedEvent]) {
+    /// Neighbours of one category travel together, in the bytes in which they were stored. An event too large to publish
+    /// is left to be read.
+    func publish(_ batch: CommittedBatch) {
         guard let publisher = publisher.withLock({ $0 }) else { return }
-        var rest = events[...]
-        while let first = rest.first {
-            failpoints.pass("log.duringPublish")
-            let category = first.stream.category
-            let run = rest.prefix(Self.runLength(of: rest, in: category))
-            rest = rest.dropFirst(run.count)
-            let header = MessageHeader(
-                kind: .event, contentType: MessageHeader.fixedLayout, messageID: first.event.id,
-                sequence: first.globalPosition,
-                previousInCategory: published.withLock { $0.categories?[category] ?? 0 })
-            if let payload = try? PublishedEvents.fixedLayout(run) {
-                try? publisher.publish(
-                    topic: "e/" + category + "/", Message(header: header, payload: payload))
+        for run in batch.runs {
+            var rest = run.records
+            while !rest.isEmpty {
+                failpoints.pass("log.duringPublish")
+                let part = Self.part(of: rest, batch.records)
+                rest = part.upperBound..<rest.upperBound
+                publish(part, of: batch.records, in: run.category, publisher)
             }
-            // Only now, so that no head message overtakes the events it speaks of.
-            if let last = run.last { published.withLock { $0.advance(to: last) } }
         }
     }
 
-    /// How many events of the category stand in front, at least one, and not too many for a message.
-    private static func runLength(of events: ArraySlice<RecordedEvent>, in category: String) -> Int
-    {
-        var byteCount = 0
-        let length = events.prefix { event in
-            byteCount += event.event.data.count + 500
-            return byteCount <= runByteCapacity && event.stream.isOf(category: category)
-        }.count
-        return max(1, length)
+    private func publish(
+        _ run: Range<Int>, of records: CanonicalRecords, in category: String,
+        _ publisher: Publisher
+    ) {
+        let first = run.lowerBound
+        let header = MessageHeader(
+            kind: .event, contentType: MessageHeader.fixedLayout, messageID: records.id(first),
+            sequence: records.position(first),
+            previousInCategory: published.withLock { $0.categories?[category] ?? 0 })
+        let payload = PublishedEvents.fixedLayout(records, run)
+        try? publisher.publish(
+            topic: "e/" + category + "/", Message(header: header, payload: payload))
+        // Only now, so that no head message overtakes the events it speaks of.
+        published.withLock { $0.advance(to: records.position(run.upperBound - 1), in: category) }
+    }
+
+    /// The first of some neighbours, at least one, and not too many for a message.
+    private static func part(of indices: Range<Int>, _ records: CanonicalRecords) -> Range<Int> {
+        var end = indices.lowerBound + 1
+        while end < indices.upperBound,
+            records.range(indices.lowerBound..<end + 1).count <= runByteCapacity
+        { end += 1 }
+        return indices.lowerBound..<end
     }
 
     private func publishHead() {
@@ -97,8 +108,8 @@ final class LogTail: Sendable {
 }
 
 extension LogHead {
-    fileprivate mutating func advance(to event: RecordedEvent) {
-        head = event.globalPosition
-        categories?[event.stream.category] = event.globalPosition
+    fileprivate mutating func advance(to position: Int64, in category: String) {
+        head = position
+        categories?[category] = position
     }
 }

@@ -143,7 +143,8 @@ final class LogWriter: Sendable {
     }
 
     private func commit(_ requests: [IncomingRequest]) {
-        var asked: [(request: IncomingRequest, append: AppendRequest)] = []
+        var asked: [(request: IncomingRequest, append: AppendBytes)] = []
+        asked.reserveCapacity(requests.count)
         for request in requests {
             do throws(Failure) {
                 asked.append((request, try Self.append(request.message)))
@@ -153,10 +154,10 @@ final class LogWriter: Sendable {
         }
         failpoints.pass("log.beforeCommit")
         let committed = store.withLock { store in
-            store?.append(batch: asked.map(\.append)) ?? CommittedBatch(results: [], events: [])
+            store?.append(batch: asked.map(\.append)) ?? CommittedBatch(results: [])
         }
         failpoints.pass("log.afterCommitBeforeReply")
-        tail.commit(committed.events)
+        tail.commit(committed)
         for ((request, _), result) in zip(asked, committed.results) {
             failpoints.pass("log.duringReplies")
             switch result {
@@ -168,13 +169,13 @@ final class LogWriter: Sendable {
             }
         }
         failpoints.pass("log.afterReplyBeforePublish")
-        tail.publish(committed.events)
+        tail.publish(committed)
     }
 
-    private static func append(_ message: Message) throws(Failure) -> AppendRequest {
+    private static func append(_ message: Message) throws(Failure) -> AppendBytes {
         message.header.contentType == MessageHeader.fixedLayout
-            ? try AppendRequest(fixedLayout: message.payload)
-            : try message.decode(AppendRequest.self)
+            ? try AppendBytes(fixedLayout: message.payload)
+            : try AppendBytes(try message.decode(AppendRequest.self))
     }
 
     private func answer(_ request: IncomingRequest, _ result: AppendResult) {

@@ -82,7 +82,7 @@ public struct ByteReader: Hashable, Sendable {
 }
 
 /// Bytes to which little-endian values are appended one after the other.
-public struct ByteWriter: Sendable {
+public struct ByteWriter: Hashable, Sendable {
     /// What has been written.
     @usableFromInline var storage: [UInt8] = []
 
@@ -116,12 +116,18 @@ public struct ByteWriter: Sendable {
     public var byteCount: Int { storage.count }
 
     /// Lends what was written.
-    public func withBytes<Value>(_ body: (RawSpan) -> Value) -> Value {
-        unsafe body(storage.span.bytes)
+    @inlinable
+    public func withBytes<Value, Fault>(
+        _ body: (RawSpan) throws(Fault) -> Value
+    ) throws(Fault) -> Value {
+        try unsafe body(storage.span.bytes)
     }
 
     /// The CRC-32C of what was written.
     public var checksum: UInt32 { CRC32C.checksum(storage) }
+
+    /// Takes the last bytes back, so many as said (at most all).
+    public mutating func removeLast(_ count: Int) { storage.removeLast(count) }
 
     /// Forgets what was written and keeps the room for it.
     public mutating func removeAll() { storage.removeAll(keepingCapacity: true) }

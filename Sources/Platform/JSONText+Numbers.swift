@@ -77,7 +77,7 @@ extension JSONText {
         return isNegative ? -number : number
     }
 
-    private static let powersOfTen: [Double] = (0...15).map { exponent in
+    static let powersOfTen: [Double] = (0...15).map { exponent in
         (0..<exponent).reduce(1.0) { power, _ in power * 10 }
     }
 }

@@ -7,10 +7,15 @@
 public struct WireReader: Sendable {
     /// All the bytes.
     @usableFromInline let bytes: [UInt8]
-    @usableFromInline var offset = 0
+    /// Where the next read begins.
+    @inlinable public var offset: Int { place }
+    @usableFromInline var place = 0
 
-    /// Starts at the front.
-    public init(_ bytes: [UInt8]) { self.bytes = bytes }
+    /// Starts at the front, or behind some bytes (0 to all of them; otherwise there is nothing to read).
+    public init(_ bytes: [UInt8], from offset: Int = 0) {
+        self.bytes = bytes
+        place = 0...bytes.count ~= offset ? offset : bytes.count
+    }
 
     /// How many bytes are left.
     @inlinable public var remaining: Int { bytes.count - offset }
@@ -25,7 +30,7 @@ public struct WireReader: Sendable {
         let value = unsafe bytes.withUnsafeBytes {
             unsafe $0.loadUnaligned(fromByteOffset: offset, as: Value.self)
         }
-        offset += width
+        place += width
         return Value(littleEndian: value)
     }
 
@@ -33,7 +38,7 @@ public struct WireReader: Sendable {
     @inlinable
     public mutating func byte() throws(ByteReader.OutOfBounds) -> UInt8 {
         guard remaining > 0 else { throw fault(1) }
-        defer { offset += 1 }
+        defer { place += 1 }
         return bytes[offset]
     }
 
@@ -58,7 +63,7 @@ public struct WireReader: Sendable {
     @inlinable
     public mutating func text() throws(ByteReader.OutOfBounds) -> String {
         let count = try count(eachAtLeast: 1)
-        defer { offset += count }
+        defer { place += count }
         return unsafe bytes.withUnsafeBytes {
             unsafe String(
                 decoding: UnsafeRawBufferPointer(rebasing: $0[offset..<offset + count]),
@@ -72,8 +77,24 @@ public struct WireReader: Sendable {
         _ count: Int, _ body: (RawSpan) -> Value
     ) throws(ByteReader.OutOfBounds) -> Value {
         guard remaining >= count else { throw fault(count) }
-        defer { offset += count }
+        defer { place += count }
         return unsafe body(bytes.span.bytes.extracting(offset..<offset + count))
+    }
+
+    /// The next bytes, their count in front; lent for the call.
+    @inlinable
+    public mutating func counted<Value>(
+        _ body: (RawSpan) -> Value
+    ) throws(ByteReader.OutOfBounds) -> Value {
+        try take(try count(eachAtLeast: 1), body)
+    }
+
+    /// Passes over the next bytes, their count in front, and says where they lie.
+    @inlinable
+    public mutating func countedRange() throws(ByteReader.OutOfBounds) -> Range<Int> {
+        let count = try count(eachAtLeast: 1)
+        defer { place += count }
+        return offset..<offset + count
     }
 
     @usableFromInline

@@ -10,6 +10,8 @@ internal import CSQLite
 @safe
 public final class Connection {
     let handle: OpaquePointer
+    /// Frames in the write-ahead log after this connection's last commit.
+    private let frames: UnsafeMutablePointer<Int32>
     /// The file.
     public let path: String
 
@@ -44,9 +46,30 @@ public final class Connection {
         }
         unsafe handle = opened
         self.path = path
+        unsafe frames = .allocate(capacity: 1)
+        unsafe frames.initialize(to: 0)
     }
 
-    deinit { _ = unsafe sqlite3_close_v2(handle) }
+    deinit {
+        _ = unsafe sqlite3_close_v2(handle)
+        unsafe frames.deallocate()
+    }
+
+    /// Begins to count what this connection's commits put into the write-ahead log.
+    ///
+    /// SQLite's own checkpoints, which are made at a number of frames, end with that.
+    public func countFrames() {
+        _ = unsafe sqlite3_wal_hook(
+            handle,
+            { count, _, _, frames in
+                unsafe count?.assumingMemoryBound(to: Int32.self).pointee = frames
+                return SQLITE_OK
+            }, frames)
+    }
+
+    /// Pages in the write-ahead log after this connection's last commit, in the database file already or not; 0
+    /// before the first commit after `countFrames`.
+    public var frameCount: Int { Int(unsafe frames.pointee) }
 
     /// Compiles one statement, for use many times.
     public func prepare(_ sql: String) throws(SQLiteError) -> Statement {

@@ -105,6 +105,58 @@ public struct Statement: ~Copyable {
         try connection.check(unsafe sqlite3_bind_null(handle, Int32(parameter)), "bind")
     }
 
+    /// Parameters of one run; see `run(lending:)`.
+    @safe
+    public struct Row: ~Copyable {
+        fileprivate let connection: Connection
+        fileprivate let handle: OpaquePointer
+        fileprivate let bytes: UnsafeRawBufferPointer
+
+        /// Binds an integer.
+        public func bind(_ parameter: Int, _ value: Int64) throws(SQLiteError) {
+            try connection.check(
+                unsafe sqlite3_bind_int64(handle, Int32(parameter), value), "bind")
+        }
+
+        /// Binds some of the lent bytes as a blob; none are an empty blob, not NULL.
+        public func bind(_ parameter: Int, blob range: Range<Int>) throws(SQLiteError) {
+            let part = unsafe UnsafeRawBufferPointer(rebasing: bytes[range])
+            let code =
+                if let base = part.baseAddress, part.count > 0 {
+                    unsafe sqlite3_bind_blob64(
+                        handle, Int32(parameter), base, UInt64(part.count), nil)
+                } else {
+                    unsafe sqlite3_bind_zeroblob(handle, Int32(parameter), 0)
+                }
+            try connection.check(code, "bind")
+        }
+
+        /// Binds some of the lent bytes as text.
+        public func bind(_ parameter: Int, text range: Range<Int>) throws(SQLiteError) {
+            let part = unsafe UnsafeRawBufferPointer(rebasing: bytes[range])
+            let code = unsafe sqlite3_bind_text(
+                handle, Int32(parameter), part.assumingMemoryBound(to: CChar.self).baseAddress,
+                Int32(part.count), nil)
+            try connection.check(code, "bind")
+        }
+    }
+
+    /// Runs the statement once, ignoring rows, with parameters that lie in these bytes and are not copied.
+    ///
+    /// `bind` binds them; every one is forgotten before this returns.
+    public mutating func run(
+        lending bytes: RawSpan, _ bind: (borrowing Row) throws(SQLiteError) -> Void
+    ) throws(SQLiteError) {
+        defer { reset() }
+        let result = unsafe bytes.withUnsafeBytes { buffer in
+            Result { () throws(SQLiteError) in
+                try bind(unsafe Row(connection: connection, handle: handle, bytes: buffer))
+                while try step() {}
+            }
+        }
+        try result.get()
+    }
+
     // MARK: Columns
 
     /// Whether the column holds NULL.

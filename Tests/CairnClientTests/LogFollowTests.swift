@@ -126,8 +126,8 @@ extension SimulatedLog.State {
         heads[category] = last.globalPosition
         if run.count == 1, chance(50) { return publish(header, first) }
         header.contentType = MessageHeader.fixedLayout
-        guard let payload = try? PublishedEvents.fixedLayout(run) else { return }
-        publish(header, payload)
+        guard let records = try? CanonicalRecords(run) else { return }
+        publish(header, PublishedEvents.fixedLayout(records, 0..<records.count))
     }
 
     mutating func publishHead() {
@@ -155,9 +155,10 @@ extension SimulatedLog.State {
         defer { network.removeFirst(count) }
         return network.prefix(count).filter { message in
             guard categories.count == 1, message.header.kind == .event else { return true }
+            var decoder = RecordDecoder()
             let event =
                 message.header.contentType == MessageHeader.fixedLayout
-                ? (try? PublishedEvents.read(fixedLayout: message.payload))?.first
+                ? (try? PublishedEvents.read(fixedLayout: message.payload, by: &decoder))?.first
                 : try? message.decode(RecordedEvent.self)
             return event.map { categories.contains($0.stream.category) } ?? true
         }

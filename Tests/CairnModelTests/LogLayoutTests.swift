@@ -56,14 +56,18 @@ import Testing
     func `pages come back as they were`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let events = try (0..<50).map { _ in try record(&random) }
-        let bytes = try events.map { event in
-            var writer = ByteWriter()
-            event.write(to: &writer, metadata: try event.event.metadata.storedForm())
-            return writer.bytes
-        }
+        let records = try CanonicalRecords(events)
         let page = ReadPage(events: events, through: 70, head: 71)
-        let layout = ReadPage.fixedLayout(bytes, through: 70, head: 71)
+        let layout = ReadPage.fixedLayout(records, through: 70, head: 71)
         #expect(try ReadPage(fixedLayout: layout) == page, "seed \(seed)")
+        var decoder = RecordDecoder()
+        let published = PublishedEvents.fixedLayout(records, 7..<31)
+        // Twice, because the second time every text has been met before.
+        for _ in 0..<2 {
+            #expect(
+                try PublishedEvents.read(fixedLayout: published, by: &decoder)
+                    == Array(events[7..<31]), "seed \(seed)")
+        }
     }
 
     @Test(arguments: seeds)
@@ -86,6 +90,65 @@ import Testing
         #expect(try AppendResult(fixedLayout: result.fixedLayout) == result)
     }
 
+    /// Metadata in words of one's own: spaces, another order, small letters, escapes.
+    private func otherWords(_ metadata: EventMetadata) throws -> [UInt8] {
+        let text = String(decoding: try metadata.storedForm(), as: UTF8.self)
+        return Array(text.replacing(/[:,]/) { $0.output + " " }.lowercased().utf8)
+    }
+
+    @Test(arguments: seeds)
+    func `a record made of an append by copying is the record of its event`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<50 {
+            let record = try record(&random)
+            let part = StreamAppend(
+                stream: record.stream, expected: .any, events: [record.event])
+            let request = AppendRequest(appends: [part, part], epochs: ["map": 1])
+            let append = try AppendBytes(fixedLayout: request.fixedLayout())
+            #expect(append.parts.map(\.events) == [0..<1, 1..<2])
+            #expect(append.epochs == request.epochs)
+            var records = CanonicalRecords()
+            for (part, event) in zip(append.parts, append.events) {
+                #expect(try append.value(of: event) == record.event, "seed \(seed)")
+                records.append {
+                    append.write(
+                        event, of: part.stream, at: record.globalPosition,
+                        streamPosition: record.streamPosition, time: record.recordedAt, to: &$0)
+                }
+            }
+            #expect(try records == CanonicalRecords([record, record]), "seed \(seed)")
+            #expect(records.id(1) == record.event.id)
+            #expect(records.position(1) == record.globalPosition)
+        }
+    }
+
+    @Test(arguments: seeds)
+    func `metadata in other words are stored in the one form`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<50 {
+            var record = try record(&random)
+            record.event.metadata.actor = ["ann", nil].randomElement(using: &random) ?? nil
+            record.event.metadata.producer = ["p/1", nil].randomElement(using: &random) ?? nil
+            let stored = try record.event.metadata.storedForm()
+            let other = try otherWords(record.event.metadata)
+            let written = try AppendRequest(appends: [
+                StreamAppend(stream: record.stream, expected: .any, events: [record.event])
+            ]).fixedLayout()
+            func counted(_ bytes: [UInt8]) -> Data {
+                var writer = ByteWriter()
+                writer.append(count: bytes.count)
+                writer.append(bytes)
+                return Data(writer.bytes)
+            }
+            let place = try #require(written.range(of: counted(stored)))
+            var changed = written
+            changed.replaceSubrange(place, with: counted(other))
+            let append = try AppendBytes(fixedLayout: changed)
+            #expect(Data(append.bytes) == written, "seed \(seed)")
+            #expect(try append.value(of: append.events[0]) == record.event, "seed \(seed)")
+        }
+    }
+
     @Test(arguments: seeds)
     func `damaged bytes are refused or read, and never trap`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
@@ -93,9 +156,8 @@ import Testing
             StreamAppend(
                 stream: record(&random).stream, expected: .exact(4), events: [event(&random)])
         ]).fixedLayout()
-        var writer = ByteWriter()
-        try record(&random).write(to: &writer, metadata: Array("{}".utf8))
-        let page = ReadPage.fixedLayout([writer.bytes], through: 1, head: 1)
+        let page = ReadPage.fixedLayout(
+            try CanonicalRecords([record(&random)]), through: 1, head: 1)
         for _ in 0..<2_000 {
             for whole in [request, page] {
                 var bytes = whole
@@ -108,6 +170,11 @@ import Testing
                 }
                 _ = try? AppendRequest(fixedLayout: Data(bytes))
                 _ = try? ReadPage(fixedLayout: Data(bytes))
+                // Taken apart or decoded: both admit the same.
+                #expect(
+                    (try? AppendBytes(fixedLayout: Data(bytes))) == nil
+                        ? (try? AppendRequest(fixedLayout: Data(bytes))) == nil
+                        : (try? AppendRequest(fixedLayout: Data(bytes))) != nil, "seed \(seed)")
                 _ = try? AppendResult(fixedLayout: Data(bytes))
             }
         }

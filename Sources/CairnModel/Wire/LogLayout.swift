@@ -98,7 +98,9 @@ extension AppendRequest {
         let id = try reader.uuid()
         let schema = try reader.number(UInt32.self)
         let type = try reader.text()
-        guard let metadata = EventMetadata(stored: try reader.data()) else { throw Misfit() }
+        guard let metadata = try reader.counted({ EventMetadata(stored: $0) }) else {
+            throw Misfit()
+        }
         return NewEvent(
             id: id, type: type, schema: Int(schema), data: try reader.data(), metadata: metadata)
     }
@@ -133,58 +135,53 @@ extension AppendResult {
 }
 
 extension ReadPage {
-    /// The page in the fixed layout, of records in their canonical bytes.
+    /// The page in the fixed layout.
     public static func fixedLayout(
-        _ records: [[UInt8]], through: Int64, head: Int64
+        _ records: CanonicalRecords, through: Int64, head: Int64
     ) -> Data {
-        var writer = ByteWriter(capacity: records.reduce(20) { $0 + $1.count })
+        var writer = ByteWriter(capacity: 20)
         writer.append(through)
         writer.append(head)
         writer.append(count: records.count)
-        for record in records { writer.append(record) }
-        return Data(writer.bytes)
+        return records.data(after: writer.bytes, 0..<records.count)
     }
 
     /// Reads it; throws `Failure` (`invalidParameter`).
     public init(fixedLayout data: Data) throws(Failure) {
-        var reader = WireReader(Array(data))
+        var reader = WireReader(Array(data.prefix(20)))
         guard let through = try? reader.number(Int64.self),
             let head = try? reader.number(Int64.self),
-            let count = try? reader.count(eachAtLeast: RecordedEvent.fewestBytes)
+            let count = try? reader.number(UInt32.self),
+            count <= (data.count - 20) / RecordedEvent.fewestBytes
         else {
             throw Failure(.invalidParameter, "the page does not have the form of its layout")
         }
-        var events: [RecordedEvent] = []
-        events.reserveCapacity(count)
-        for _ in 0..<count { events.append(try RecordedEvent(from: &reader)) }
-        self.init(events: events, through: through, head: head)
+        var decoder = RecordDecoder()
+        self.init(
+            events: try decoder.records(Int(count), in: data, from: 20), through: through,
+            head: head)
     }
 }
 
 /// Events of one category that follow on each other, as the log publishes them.
 public enum PublishedEvents {
-    /// The events in the fixed layout: their number, then each in its canonical bytes.
-    ///
-    /// Throws as `CairnJSON.encode`.
-    public static func fixedLayout(_ events: ArraySlice<RecordedEvent>) throws(Failure) -> Data {
-        var writer = ByteWriter(
-            capacity: events.reduce(4) { $0 + $1.event.data.count + 256 })
-        writer.append(count: events.count)
-        for event in events {
-            event.write(to: &writer, metadata: try event.event.metadata.storedForm())
-        }
-        return Data(writer.bytes)
+    /// Some neighbours among records in the fixed layout: their number, then each in its canonical bytes.
+    public static func fixedLayout(_ records: CanonicalRecords, _ indices: Range<Int>) -> Data {
+        var writer = ByteWriter(capacity: 4)
+        writer.append(count: indices.count)
+        return records.data(after: writer.bytes, indices)
     }
 
     /// Reads them; throws `Failure` (`corrupt`) for bytes that are none.
-    public static func read(fixedLayout data: Data) throws(Failure) -> [RecordedEvent] {
-        var reader = WireReader(Array(data))
-        guard let count = try? reader.count(eachAtLeast: RecordedEvent.fewestBytes) else {
+    public static func read(
+        fixedLayout data: Data, by decoder: inout RecordDecoder
+    ) throws(Failure) -> [RecordedEvent] {
+        var reader = WireReader(Array(data.prefix(4)))
+        guard let count = try? reader.number(UInt32.self),
+            count <= (data.count - 4) / RecordedEvent.fewestBytes
+        else {
             throw Failure(.corrupt, "published events do not have the form of their layout")
         }
-        var events: [RecordedEvent] = []
-        events.reserveCapacity(count)
-        for _ in 0..<count { events.append(try RecordedEvent(from: &reader)) }
-        return events
+        return try decoder.records(Int(count), in: data, from: 4)
     }
 }

@@ -24,49 +24,18 @@ extension RecordedEvent {
         writer.append(metadata)
         writer.append(counted: event.data.bytes)
     }
-
-    /// Reads the next record.
-    ///
-    /// Throws `Failure` (`corrupt`) for bytes that are none.
-    public init(from reader: inout WireReader) throws(Failure) {
-        guard let record = try? Self.read(&reader) else {
-            throw Failure(.corrupt, "the record does not have its form")
-        }
-        self = record
-    }
-
-    private static func read(
-        _ reader: inout WireReader
-    ) throws(ByteReader.OutOfBounds) -> RecordedEvent? {
-        let position = try reader.number(Int64.self)
-        let streamPosition = try reader.number(Int64.self)
-        let time = try reader.number(Int64.self)
-        let id = try reader.uuid()
-        let schema = try reader.number(UInt32.self)
-        let stream = StreamName(rawValue: try reader.text())
-        let type = try reader.text()
-        let metadata = EventMetadata(stored: try reader.data())
-        let data = try reader.data()
-        guard let stream, let metadata else { return nil }
-        return RecordedEvent(
-            globalPosition: position, stream: stream, streamPosition: streamPosition,
-            recordedAt: Timestamp(microseconds: time),
-            event: NewEvent(
-                id: id, type: type, schema: Int(schema), data: data, metadata: metadata))
-    }
 }
 
 extension EventMetadata {
     /// Reads what the log stores; nil for bytes that are none of it.
-    init?(stored: Data) {
-        if stored.count == 2, stored.elementsEqual("{}".utf8) {
-            self.init()
-            return
+    init?(stored: RawSpan) {
+        do throws(PlainJSON.Irregular) {
+            self = try EventMetadata.plain(stored)
+        } catch {
+            guard let metadata = try? CairnJSON.decode(EventMetadata.self, from: stored.data())
+            else { return nil }
+            self = metadata
         }
-        guard let metadata = try? CairnJSON.decode(EventMetadata.self, from: stored) else {
-            return nil
-        }
-        self = metadata
     }
 }
 
@@ -96,5 +65,5 @@ extension ByteWriter {
 
 extension RawSpan {
     /// A copy.
-    fileprivate func data() -> Data { Data(copy()) }
+    func data() -> Data { Data(copy()) }
 }

@@ -153,15 +153,12 @@ extension SQLiteEventReader {
     fileprivate func forEach(
         through last: Int64, _ body: (RecordedEvent) throws -> Void
     ) throws {
-        var after: Int64 = 0
-        while true {
-            let slice = try read(ReadRange(after: after, limit: 1_000))
-            for event in slice.events {
+        let scan = try LogScan(path: path)
+        while let events = try scan.next() {
+            for event in events {
                 if event.globalPosition > last { return }
                 try body(event)
             }
-            after = slice.events.last?.globalPosition ?? after
-            if slice.isLast { return }
         }
     }
 

@@ -24,12 +24,14 @@ import Site
         @Option(help: "Where the programs lie.") var programs: String
         @Flag(help: "Fewer events, one turn.") var short = false
         @Option(help: "append, store, memory, bus, pipeline or dispatch.") var only: [String] = []
+        @Option(help: "Events of the memory case.") var events: Int?
         @Option(help: "Python with eventsourcing.") var python: String?
         @Option(help: "The script for it.") var script: String?
 
         func run() throws {
             var shop = Workshop(directory: work, programs: programs, isShort: short)
             if let python, let script { shop.python = (python, script) }
+            shop.memoryEventCount = events ?? (short ? 300_000 : 10_000_000)
             let cases: [(String, () throws -> Void)] = [
                 ("append", AppendCase(shop: shop, eventCount: 1).run),
                 ("append", AppendCase(shop: shop, eventCount: 20).run),

@@ -81,6 +81,8 @@ struct Workshop {
     /// Python with `eventsourcing`, and the script for it.
     var python: (program: String, script: String)?
     var isShort: Bool
+    /// Events of the memory case.
+    var memoryEventCount = 300_000
 
     var seconds: Double { isShort ? 2 : 5 }
 

@@ -16,8 +16,6 @@ import Site
 struct StoreCases {
     let shop: Workshop
 
-    private var eventCount: Int { shop.isShort ? 300_000 : 10_000_000 }
-
     /// Commits so many events, in batches of the size that a busy site's are.
     private func fill(_ path: String, _ count: Int) throws {
         let store = try SQLiteEventStore(path: path) {
@@ -44,11 +42,9 @@ struct StoreCases {
 
         var folded = Folded()
         let foldSeconds = try seconds {
-            var after: Int64 = 0
-            while after < head {
-                let slice = try reader.read(ReadRange(after: after, limit: 1_000))
-                for record in slice.events { try folded.apply(record) }
-                after = slice.events.last?.globalPosition ?? head
+            let scan = try LogScan(path: site.logFile)
+            while let events = try scan.next() {
+                for record in events { try folded.apply(record) }
             }
         }
         guard folded.maps.sequence == head, folded.jobs.sequence == head else {
@@ -60,12 +56,11 @@ struct StoreCases {
                 .beside("raw scan in C", scan.perSecond)
                 .asking(atLeast: 250_000))
 
-        var after: Int64 = 0
         let verifySeconds = try seconds {
-            while after < head {
-                let page = try reader.verify(after: after, limit: 10_000)
-                if let fault = page.fault { throw Failure(.corrupt, fault.message) }
-                after = page.checkedThrough
+            let page = try LogAudit.verify(path: site.logFile)
+            if let fault = page.fault { throw Failure(.corrupt, fault.message) }
+            guard page.checkedThrough == head else {
+                throw Failure(.internal, "verify did not reach the end of the log")
             }
         }
         Output.write(
@@ -121,7 +116,7 @@ struct StoreCases {
         let log = try LogReader(bus: bus)
         var corpus = Corpus()
         var sizes: [Int] = []
-        let count = eventCount
+        let count = shop.memoryEventCount
         let took = try seconds {
             var made = 0
             while made < count {

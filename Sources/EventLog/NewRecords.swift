@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+
+/// The records of one commit in their canonical bytes, and where the columns of each lie in these.
+struct NewRecords {
+    /// The columns of one record.
+    struct Place {
+        let stream: StreamName
+        let streamPosition: Int64
+        let schema: Int64
+        /// Bytes of the record, from its beginning on.
+        let type: Range<Int>
+        let metadata: Range<Int>
+        let data: Range<Int>
+    }
+
+    /// The id's bytes in every record.
+    static let id = 24..<40
+
+    private(set) var records = CanonicalRecords(byteCapacity: 4_096)
+    private(set) var places: [Place] = []
+    /// The time of all of them; nil while there is none.
+    private(set) var time: Timestamp?
+
+    mutating func add(
+        _ event: AppendBytes.Event, of append: AppendBytes, stream: StreamName, at position: Int64,
+        streamPosition: Int64, time: Timestamp
+    ) {
+        records.append { writer in
+            append.write(
+                event, of: stream, at: position, streamPosition: streamPosition, time: time,
+                to: &writer)
+        }
+        self.time = time
+        let end = records.range(records.count - 1).count
+        // From the id to its end an event has the same bytes in an append as in a record, so places count from there.
+        let shift = end - event.data.upperBound
+        func moved(_ range: Range<Int>) -> Range<Int> {
+            range.lowerBound + shift..<range.upperBound + shift
+        }
+        places.append(
+            Place(
+                stream: stream, streamPosition: streamPosition, schema: Int64(event.schema),
+                type: moved(event.type), metadata: moved(event.metadata), data: moved(event.data)))
+    }
+
+    /// Neighbours of one category.
+    var runs: [CommittedBatch.Run] {
+        var runs: [CommittedBatch.Run] = []
+        for (index, place) in places.enumerated() {
+            if let last = runs.last, place.stream.isOf(category: last.category) {
+                runs[runs.count - 1].records = last.records.lowerBound..<index + 1
+            } else {
+                runs.append(
+                    CommittedBatch.Run(category: place.stream.category, records: index..<index + 1))
+            }
+        }
+        return runs
+    }
+}
