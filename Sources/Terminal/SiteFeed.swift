@@ -77,8 +77,9 @@ final class SiteFeed: Sendable {
             ReadRequest(after: max(0, head - Self.tail), limit: Int(Self.tail)))
         for event in last.events where event.globalPosition <= head { send(.event(event)) }
         send(.head(head))
-        let started = try LogSubscription(bus: client.bus, log: log, after: head) {
-            [follower, send] events, position in
+        let started = try LogSubscription(
+            bus: client.bus, log: log, after: head, onFault: { [send] in send(.failed($0)) }
+        ) { [follower, send] events, position in
             follower.ingest(events, upTo: position)
             for event in events { send(.event(event)) }
             send(.head(position))
