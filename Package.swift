@@ -304,7 +304,8 @@ let benchTargets: [Target] =
             name: "bench-log",
             dependencies: [
                 "Bus", "CairnClient", "CairnModel", "EventLog", "Jobs", "MapState", "Platform",
-                "SQLite", "Site", "Worker", "bench-log-peers", "cairn-logd", "cairn-supervisor",
+                "SQLite", "Site", "Worker", "bench-log-peers", "cairn-logd", "cairn-mapstate",
+                "cairn-supervisor",
                 arguments, logging,
             ],
             path: "Tests/Benchmarks/Log", swiftSettings: settings),

@@ -66,7 +66,7 @@ enum BenchEndpoint {
 
 /// The processes of these cases; each works until its task is done or it is ended.
 enum BusRoles {
-    private static func endpoint(_ endpoint: Endpoint?) throws -> Endpoint {
+    static func endpoint(_ endpoint: Endpoint?) throws -> Endpoint {
         guard let endpoint else { throw Failure(.internal, "no such endpoint") }
         return endpoint
     }
@@ -119,10 +119,10 @@ enum BusRoles {
         while true { sleep(60) }
     }
 
-    static func ask(_ site: Site, count: Int) throws {
+    static func ask(_ site: Site, count: Int, window: Int) throws {
         let bus = try BusThread(name: "ask", runDirectory: site.runDirectory)
         let requester = try bus.connectRequester(endpoint(BenchEndpoint.requests))
-        let times = try RequestLoad(requester, window: 1, count: count) {
+        let times = try RequestLoad(requester, window: window, count: count) {
             Message(
                 header: MessageHeader(kind: .request),
                 metadata: Data(#"{"operation":"echo"}"#.utf8), payload: BusCases.payload)

@@ -14,7 +14,7 @@ import Site
         commandName: "bench-log",
         subcommands: [
             Run.self, Pull.self, Push.self, Answer.self, Ask.self, Work.self, Subscribe.self,
-            Produce.self, Listen.self,
+            Produce.self, Listen.self, Tasks.self,
         ], defaultSubcommand: Run.self)
 
     /// Every case, or some.
@@ -38,6 +38,7 @@ import Site
                 ("store", StoreCases(shop: shop).foldAndVerify),
                 ("memory", StoreCases(shop: shop).memoryAndStart),
                 ("bus", BusCases(shop: shop).run),
+                ("bus", TaskStartCases(shop: shop).run),
                 ("pipeline", PipelineCase(shop: shop).run),
                 ("dispatch", DispatchCases(shop: shop).run),
             ]
@@ -76,7 +77,17 @@ import Site
     struct Ask: ParsableCommand {
         @OptionGroup var role: Role
         @OptionGroup var count: Count
-        func run() throws { try BusRoles.ask(role.site(), count: count.count) }
+        @Option(help: "Questions under way at once.") var window = 1
+        func run() throws { try BusRoles.ask(role.site(), count: count.count, window: window) }
+    }
+
+    struct Tasks: ParsableCommand {
+        @OptionGroup var role: Role
+        @OptionGroup var count: Count
+        @Flag(help: "Wait until somebody asks.") var saturated = false
+        func run() throws {
+            try BusRoles.tasks(role.site(), count: count.count, isSaturated: saturated)
+        }
     }
 
     struct Work: AsyncParsableCommand {

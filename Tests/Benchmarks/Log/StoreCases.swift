@@ -102,6 +102,7 @@ struct StoreCases {
         defer { shop.remove(site) }
         try memory(site)
         try start(site)
+        try ServiceStartCases(shop: shop).run(on: site)
     }
 
     private func memory(_ site: Site) throws {
