@@ -10,11 +10,10 @@ internal import Synchronization
 /// The chain makes no page wait for the one before it: each begins with the hash that the file has at the end of a batch,
 /// and the page before finds out whether that is the right one.
 public enum LogAudit {
-    private static let pageCount: Int64 = 10_000
-
     private struct State {
         var next: Int64
         let head: Int64
+        let pageSize: Int
         /// The first fault so far, or what was known of the end.
         var page: VerifyPage?
         var failure: Failure?
@@ -23,10 +22,12 @@ public enum LogAudit {
     /// Checks what the file at `path` holds after its floor, as `SQLiteEventReader.verify` does, on so many threads.
     ///
     /// Blocks. Returns the last page, or that with the first fault. Throws `Failure` when the file cannot be read.
-    public static func verify(path: String, threadCount: Int = 2) throws(Failure) -> VerifyPage {
+    public static func verify(
+        path: String, threadCount: Int = 2, pageSize: Int = 10_000
+    ) throws(Failure) -> VerifyPage {
         let first = try SQLiteEventReader(path: path)
         let (floor, head) = (try first.floor(), try first.head())
-        let shared = Shared(State(next: floor, head: head))
+        let shared = Shared(State(next: floor, head: head, pageSize: pageSize))
         var threads: [PinnedThread] = []
         for number in 1..<max(1, threadCount) {
             // Where there is no other thread, this one does it all.
@@ -51,8 +52,9 @@ public enum LogAudit {
         func check(_ open: () throws(Failure) -> SQLiteEventReader) {
             do throws(Failure) {
                 let log = try open()
+                let pageSize = state.withLock { $0.pageSize }
                 while let after = take() {
-                    note(try log.verify(after: after, limit: Int(pageCount)))
+                    note(try log.verify(after: after, limit: pageSize))
                 }
             } catch {
                 state.withLock { $0.failure = $0.failure ?? error }
@@ -63,7 +65,7 @@ public enum LogAudit {
             state.withLock { state in
                 guard state.page?.fault == nil, state.failure == nil, state.next < state.head
                 else { return nil }
-                defer { state.next += pageCount }
+                defer { state.next += Int64(state.pageSize) }
                 return state.next
             }
         }

@@ -194,6 +194,42 @@ import Testing
 
         #expect(try store.firstFault()?.position == position)
         #expect(try store.firstFault(limit: 1_000)?.position == position)
+        for threadCount in 1...3 {
+            let page = try LogAudit.verify(
+                path: scratch.file, threadCount: threadCount, pageSize: 4)
+            #expect(page.fault?.position == position, "\(threadCount) threads")
+        }
+    }
+
+    @Test func `pages verified side by side end with the hash that one pass ends with`() throws {
+        _ = try fill()
+        let whole = try open().verify(after: 0, limit: 1_000)
+        for (threadCount, pageSize) in [(1, 1), (2, 3), (3, 7), (2, 1_000)] {
+            let page = try LogAudit.verify(
+                path: scratch.file, threadCount: threadCount, pageSize: pageSize)
+            #expect(page == whole)
+        }
+    }
+
+    @Test func `a scan gives every event in order, and then nothing`() throws {
+        let before = try fill()
+        let scan = try LogScan(path: scratch.file, after: 7)
+        var found: [RecordedEvent] = []
+        while let events = try scan.next() { found += events }
+        #expect(found == Array(before.dropFirst(7)))
+        #expect(try scan.next() == nil)
+    }
+
+    @Test func `a scan that is let go of early ends, and one of a damaged log says so`() throws {
+        _ = try fill()
+        do {
+            let scan = try LogScan(path: scratch.file)
+            _ = scan
+        }
+        try tamper("UPDATE event SET data = CAST('forged' AS BLOB) WHERE position = 1")
+        let scan = try LogScan(path: scratch.file)
+        #expect(code { _ = try scan.next() } == .corrupt)
+        #expect(try scan.next() == nil)
     }
 
     @Test func `a forged record with a matching checksum breaks the chain`() throws {
