@@ -80,8 +80,11 @@ final class Mailbox: Sendable {
 /// Runs actors' work after the bus thread has ended: one piece after the other, on whichever thread
 /// hands it over.
 final class LateJobs: Sendable {
+    /// A job, and the executor that it may be the last to need.
+    private typealias Late = (job: ThreadJob, executor: any SerialExecutor)
+
     private struct State {
-        var waiting: [ThreadJob] = []
+        var waiting: [Late] = []
         var isRunning = false
     }
 
@@ -89,15 +92,20 @@ final class LateJobs: Sendable {
 
     func run(_ job: ThreadJob, on executor: some SerialExecutor) {
         let isMine = state.withLock { state in
-            state.waiting.append(job)
+            state.waiting.append((job, executor))
             defer { state.isRunning = true }
             return !state.isRunning
         }
         guard isMine else { return }
-        while let next = takeNext() { next.run(on: executor) }
+        var next = takeNext()
+        while let late = next {
+            late.job.run(on: late.executor)
+            // The job may have let go of the executor, and so of this, for good: not before the next is taken.
+            next = withExtendedLifetime(late) { takeNext() }
+        }
     }
 
-    private func takeNext() -> ThreadJob? {
+    private func takeNext() -> Late? {
         state.withLock { state in
             guard !state.waiting.isEmpty else {
                 state.isRunning = false
