@@ -168,6 +168,9 @@ let testTargets: [Target] = [
         name: "TestKit", dependencies: ["CairnModel", "Geometry", "Platform"],
         path: "Tests/TestKit",
         swiftSettings: settings),
+    .target(
+        name: "FedSite", dependencies: ["CairnClient", "CairnModel", "Dataset", "Site", "TestKit"],
+        path: "Tests/FedSite", swiftSettings: settings),
     tests("TidyTests", ["TestKit"]),
     tests("CairnModelTests", ["CairnModel", "TestKit"]),
     tests("PlatformTests", ["Platform", "TestKit"]),
@@ -241,14 +244,14 @@ let testTargets: [Target] = [
     tests(
         "WorkerTests",
         [
-            "Worker", "Bus", "CairnClient", "CairnModel", "Dataset", "Geometry", "JobKinds",
-            "Locator", "MapState", "Platform", "Remote", "Site", "TestKit",
+            "Worker", "Bus", "CairnClient", "CairnModel", "Dataset", "FedSite", "Geometry",
+            "JobKinds", "Locator", "MapState", "Platform", "Remote", "Site", "TestKit",
         ]),
     tests(
         "SiteAnswersTests",
         [
-            "SiteAnswers", "CairnClient", "CairnModel", "Dataset", "Geometry", "Identify",
-            "MapState", "Platform", "Site", "TestKit",
+            "SiteAnswers", "CairnClient", "CairnModel", "Dataset", "FedSite", "Geometry",
+            "Identify", "MapState", "Platform", "Site", "TestKit",
         ]),
     tests(
         "GatewayTests",

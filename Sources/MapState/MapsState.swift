@@ -89,11 +89,12 @@ public struct MapsState: Hashable, Sendable {
         return state
     }
 
-    /// The map of exactly that name at this ``sequence``; nil when there is none.
+    /// The map of exactly that name at this ``sequence``, or at its last change where the locators are not
+    /// known as far as that; nil when there is none.
     ///
     /// Costs a copy of every layer: keep it while ``lastChange(of:)`` stays the same.
     public func map(named name: MapName) -> MapDescription? {
-        models[name]?.description(sequence: sequence)
+        models[name].map { $0.description(sequence: max(sequence, $0.lastChange)) }
     }
 
     /// One layer or group of a map; nil when there is none.

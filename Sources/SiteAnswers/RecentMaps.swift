@@ -22,6 +22,9 @@ final class RecentMaps: Sendable {
 
     /// The map as it is since its last change, worked out unless it is here; nil where `describe` has
     /// none.
+    ///
+    /// It names `sequence`, or its last change where that is later: what is known of a site may be less than
+    /// what is known of its maps.
     func map(
         _ name: MapName, since lastChange: Int64, at sequence: Int64,
         _ describe: () -> MapDescription?
@@ -29,8 +32,9 @@ final class RecentMaps: Sendable {
         let known = entries.withLock { entries in
             entries.last { $0.lastChange == lastChange && $0.map.description.name == name }
         }
+        let sequence = max(sequence, lastChange)
         if let known { return known.map.at(sequence) }
-        guard let made = describe().map(PreparedMap.init) else { return nil }
+        guard let made = describe().map({ PreparedMap($0).at(sequence) }) else { return nil }
         entries.withLock { entries in
             if entries.count == Self.capacity { entries.removeFirst() }
             entries.append(Entry(lastChange: lastChange, map: made))

@@ -110,10 +110,7 @@ public final class SiteIdentify: Sendable {
             return maps.map(map.name, since: change, at: map.sequence) { map }
         }
         let state = follower.current
-        // Maps and locators are followed apart: the sequence number may still be that of the slower.
-        guard request.minSequence ?? 0 <= state.sequence,
-            let change = state.lastChange(of: request.map), change <= state.sequence
-        else { return nil }
+        guard request.minSequence ?? 0 <= state.sequence else { return nil }
         return present(request.map, in: state)
     }
 

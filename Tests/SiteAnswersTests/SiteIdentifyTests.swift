@@ -4,6 +4,7 @@
 import CairnClient
 import CairnModel
 import Dataset
+import FedSite
 import Foundation
 import Geometry
 import Identify
@@ -16,39 +17,13 @@ import Testing
 
 @testable import SiteAnswers
 
-/// A site with one map, whose log is fed by hand.
-private final class FedSite: Sendable {
-    let site: Site
-    let map: RecordedMap
-    let follower: MapFollower
-    let shelf: DatasetShelf
-    let isStale = Atomic<Bool>(false)
-
-    init() throws {
-        site = try Site(
-            openingOrCreating: NSTemporaryDirectory() + "cairn-answers-" + UUID().uuidString)
-        shelf = DatasetShelf(directory: site.datasetsDirectory)
-        let follower = MapFollower()
-        self.follower = follower
-        map = try RecordedMap { follower.ingest([$0], upTo: $0.globalPosition) }
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: site.path) }
-
-    /// Adds and loads a layer of one square around (5, 5).
-    func addSquare(_ id: LayerID) throws {
-        let path = site.path + "/\(id).geojson"
-        try RecordedMap.writeSquare(named: "square \(id)", to: path)
-        let layer = try DatasetBuilder.importFile(path: path, into: site.datasetsDirectory)[0]
-        try map.add(LayerSource(dataset: layer.dataset), layer.properties, as: id)
-    }
-
+extension FedSite {
     /// Without regard to time, unless it is given.
-    func identify(
+    fileprivate func identify(
         rehearses: Bool = false,
         pace: Pace = Pace(tryLimit: 1_000_000_000_000_000, averageLimit: .max)
     ) throws -> SiteIdentify {
-        let shelf = shelf
+        let shelf = DatasetShelf(directory: site.datasetsDirectory)
         let engine = IdentifyEngine { id throws(Failure) in
             try shelf.dataset(id)
         } openDatasets: { id in
@@ -66,7 +41,7 @@ private final class FedSite: Sendable {
 
     init() throws {
         fed = try FedSite()
-        try fed.addSquare(0)
+        try fed.addSquare("square 0", as: 0)
     }
 
     @Test func `a layer is asked at once when somebody has opened it`() throws {
@@ -76,7 +51,7 @@ private final class FedSite: Sendable {
         let expected = try site.identify(fed.map.request())
 
         #expect(try site.identifyAtOnce(fed.map.request()) == expected)
-        try fed.addSquare(1)
+        try fed.addSquare("square 1", as: 1)
         #expect(try site.identifyAtOnce(fed.map.request()) == nil)
         let next = try site.identify(fed.map.request())
         #expect(try site.identifyAtOnce(fed.map.request()) == next)
@@ -118,11 +93,30 @@ private final class FedSite: Sendable {
         let past = fed.map.request { $0.at = 4 }
         #expect(try site.identifyAtOnce(past)?.sequence == 4)
 
-        try fed.addSquare(1)
+        try fed.addSquare("square 1", as: 1)
 
         #expect(try site.identifyAtOnce(past)?.results.map(\.layerID) == [0])
         #expect(try site.identifyAtOnce(fed.map.request { $0.at = 5 }) == nil)
         #expect(try site.identifyAtOnce(fed.map.request { $0.at = 8 }) == nil)
+    }
+
+    @Test func `a map names its last change though less is known of the rest of the site`() throws {
+        let maps = RecentMaps()
+        let state = fed.follower.current
+        #expect(state.sequence == 4)
+        // As a follower joins them that has read no locator yet.
+        let joined = state.joined(withLocatorsOf: MapsState())
+        let change = try #require(joined.lastChange(of: fed.map.name))
+        #expect(joined.sequence == 0 && change == 4)
+        #expect(joined.map(named: fed.map.name)?.sequence == 4)
+        for _ in 0..<2 {
+            let map = maps.map(fed.map.name, since: change, at: joined.sequence) {
+                joined.map(named: fed.map.name)
+            }
+            #expect(map?.description.sequence == 4)
+        }
+        let later = maps.map(fed.map.name, since: change, at: 9) { nil }
+        #expect(later?.description.sequence == 9)
     }
 
     @Test func `an unknown map is for others to deny`() throws {

@@ -5,6 +5,7 @@ import Bus
 import CairnClient
 import CairnModel
 import Dataset
+import FedSite
 import Foundation
 import Geometry
 import MapState
@@ -17,33 +18,8 @@ import Testing
 
 @testable import Worker
 
-/// A log in memory, and the site whose datasets it names.
-private final class History: Sendable {
-    let site: Site
-    let map: RecordedMap
-    let follower: MapFollower
-    /// How often the log was read for the past.
-    let readCount = Atomic<Int>(0)
-
-    init() throws {
-        let path = NSTemporaryDirectory() + "cairn-worker-" + UUID().uuidString
-        site = try Site(openingOrCreating: path)
-        let follower = MapFollower()
-        self.follower = follower
-        map = try RecordedMap { follower.ingest([$0], upTo: $0.globalPosition) }
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: site.path) }
-
-    /// Adds and loads a layer of one square around (5, 5).
-    func addSquare(_ name: String, as id: LayerID) throws {
-        let path = site.path + "/\(name).geojson"
-        try RecordedMap.writeSquare(named: name, to: path)
-        let layer = try DatasetBuilder.importFile(path: path, into: site.datasetsDirectory)[0]
-        try map.add(LayerSource(dataset: layer.dataset), layer.properties, as: id)
-    }
-
-    func operations(
+extension FedSite {
+    fileprivate func operations(
         isStale: Bool = false, askTimeout: Duration = RemoteServices.askTimeout
     ) throws -> IdentifyOperations {
         try IdentifyOperations(
@@ -52,8 +28,7 @@ private final class History: Sendable {
             rasters: site.rastersDirectory,
             remotes: RemoteServices(credentials: site.credentials, askTimeout: askTimeout)
         ) { [self] category, after, limit throws(Failure) in
-            readCount.add(1, ordering: .relaxed)
-            return map.events(category, after: after, limit: limit)
+            read(category, after: after, limit: limit)
         }
     }
 }
@@ -82,10 +57,10 @@ private func ask(
 }
 
 @Suite(.timeLimit(.minutes(5))) struct IdentifyOperationsTests {
-    private let history: History
+    private let history: FedSite
 
     init() throws {
-        history = try History()
+        history = try FedSite()
         try history.addSquare("below", as: 0)
     }
 
