@@ -51,6 +51,20 @@ final class HubFixture: Sendable {
         return timing
     }
 
+    /// With a worker for plans and sums and so many for rows, each of which does one chunk at a time.
+    static func forJobs(
+        rowWorkers: Int = 1
+    ) async throws -> (hub: HubFixture, kind: TestKind) {
+        let hub = try await HubFixture()
+        let kind = TestKind(site: hub.site)
+        try await hub.startWorker(.work, slots: .oneChunk, kind.operations)
+        for _ in 0..<rowWorkers {
+            try await hub.startWorker(.locator, slots: .oneChunk, kind.operations)
+        }
+        try await hub.waitForWorkers(1 + rowWorkers)
+        return (hub, kind)
+    }
+
     private static var logger: Logger {
         var logger = Logger(label: "test")
         logger.logLevel = .critical
@@ -224,6 +238,11 @@ final class HubFixture: Sendable {
         client.stop()
         try? FileManager.default.removeItem(atPath: site.path)
     }
+}
+
+extension WorkerSlots {
+    /// A chunk at a time, and no task.
+    static let oneChunk = WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount: 1)
 }
 
 /// Waits until `condition` holds, asking every few milliseconds; false after `limit`.

@@ -10,20 +10,7 @@ import Synchronization
 import Testing
 import Worker
 
-private let oneChunk = WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount: 1)
-
 @Suite(.timeLimit(.minutes(5))) struct JobServiceTests {
-    private func site(rowWorkers: Int = 1) async throws -> (hub: HubFixture, kind: TestKind) {
-        let hub = try await HubFixture()
-        let kind = TestKind(site: hub.site)
-        try await hub.startWorker(.work, slots: oneChunk, kind.operations)
-        for _ in 0..<rowWorkers {
-            try await hub.startWorker(.locator, slots: oneChunk, kind.operations)
-        }
-        try await hub.waitForWorkers(1 + rowWorkers)
-        return (hub, kind)
-    }
-
     /// What must hold of a job's record, however it went.
     private func checkRecord(
         _ events: [RecordedEvent], completed: Int, end: String
@@ -41,7 +28,7 @@ private let oneChunk = WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount
     }
 
     @Test func `a job runs through its stages to its product`() async throws {
-        let (hub, _) = try await site(rowWorkers: 2)
+        let (hub, _) = try await HubFixture.forJobs(rowWorkers: 2)
 
         let submitted = try await hub.submit(["rows": "20"])
         #expect(submitted.status == .waiting)
@@ -58,7 +45,7 @@ private let oneChunk = WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount
     }
 
     @Test func `the same submission twice is one job`() async throws {
-        let (hub, _) = try await site()
+        let (hub, _) = try await HubFixture.forJobs()
         let submission = JobSubmission(
             id: JobID(rawValue: .timeOrdered()), kind: JobKind(rawValue: "Test"), parameters: [:])
 
@@ -72,7 +59,7 @@ private let oneChunk = WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount
     }
 
     @Test func `pause lets running chunks end and starts none, resume goes on`() async throws {
-        let (hub, kind) = try await site()
+        let (hub, kind) = try await HubFixture.forJobs()
         kind.gate.set(open: false)
         let id = try await hub.submit(["rows": "4"]).id
         _ = await eventually { kind.gate.started == [0] }
@@ -100,7 +87,7 @@ private let oneChunk = WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount
     }
 
     @Test func `cancel stops the operation and says cancelled only then`() async throws {
-        let (hub, kind) = try await site()
+        let (hub, kind) = try await HubFixture.forJobs()
         kind.gate.set(open: false)
         let id = try await hub.submit(["rows": "3"]).id
         _ = await eventually { kind.gate.started == [0] }
@@ -126,7 +113,7 @@ private let oneChunk = WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount
     }
 
     @Test func `an error of the operation reaches the user word by word`() async throws {
-        let (hub, _) = try await site()
+        let (hub, _) = try await HubFixture.forJobs()
         let id = try await hub.submit(["rows": "3", "fail": "1"]).id
 
         let job = try await hub.job(id) { $0.status.isTerminal }
@@ -136,7 +123,7 @@ private let oneChunk = WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount
     }
 
     @Test func `a kind nobody knows fails with a sentence`() async throws {
-        let (hub, _) = try await site()
+        let (hub, _) = try await HubFixture.forJobs()
         let submitted: JobDescription = try await hub.ask(
             "submit",
             JobSubmission(
@@ -149,7 +136,7 @@ private let oneChunk = WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount
     }
 
     @Test func `a new supervisor adopts what is running and repeats nothing`() async throws {
-        let (hub, kind) = try await site()
+        let (hub, kind) = try await HubFixture.forJobs()
         kind.gate.set(open: false)
         let id = try await hub.submit(["rows": "2"]).id
         _ = await eventually { kind.gate.started == [0] }
@@ -166,7 +153,7 @@ private let oneChunk = WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount
     }
 
     @Test func `a result made while no supervisor was there is taken`() async throws {
-        let (hub, kind) = try await site()
+        let (hub, kind) = try await HubFixture.forJobs()
         kind.gate.set(open: false)
         let id = try await hub.submit(["rows": "1"]).id
         _ = await eventually { kind.gate.started == [0] }
@@ -183,7 +170,7 @@ private let oneChunk = WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount
     }
 
     @Test func `results wait while the log is away, and nothing is done twice`() async throws {
-        let (hub, kind) = try await site()
+        let (hub, kind) = try await HubFixture.forJobs()
         kind.gate.set(open: false)
         let id = try await hub.submit(["rows": "3"]).id
         _ = await eventually { kind.gate.started == [0] }
@@ -204,14 +191,14 @@ private let oneChunk = WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount
         timing.silence = .seconds(4)
         let hub = try await HubFixture(timing: timing)
         let kind = TestKind(site: hub.site)
-        try await hub.startWorker(.work, slots: oneChunk, kind.operations)
-        let victim = try await hub.startWorker(.locator, slots: oneChunk, kind.operations)
+        try await hub.startWorker(.work, slots: .oneChunk, kind.operations)
+        let victim = try await hub.startWorker(.locator, slots: .oneChunk, kind.operations)
         kind.gate.set(open: false)
         let id = try await hub.submit(["rows": "1"]).id
         _ = await eventually { kind.gate.started == [0] }
 
         hub.worker(victim).bus.stop()
-        try await hub.startWorker(.locator, slots: oneChunk, kind.operations)
+        try await hub.startWorker(.locator, slots: .oneChunk, kind.operations)
         _ = await eventually { kind.gate.started == [0, 0] }
         kind.gate.set(open: true)
         let job = try await hub.job(id) { $0.status.isTerminal }
@@ -222,7 +209,7 @@ private let oneChunk = WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount
     }
 
     @Test func `live progress is published and never falls`() async throws {
-        let (hub, _) = try await site(rowWorkers: 2)
+        let (hub, _) = try await HubFixture.forJobs(rowWorkers: 2)
         let seen = Mutex<[JobDescription]>([])
         let subscriber = try hub.client.subscribe(
             .supervisorLive, topics: ["job/"]
@@ -249,7 +236,7 @@ private let oneChunk = WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount
     }
 
     @Test func `chunks of two jobs take turns`() async throws {
-        let (hub, kind) = try await site()
+        let (hub, kind) = try await HubFixture.forJobs()
         kind.gate.set(open: false)
         let first = try await hub.submit(["rows": "6"]).id
         _ = await eventually { kind.gate.started.count == 1 }

@@ -10,21 +10,8 @@ import TestKit
 import Testing
 import Worker
 
-private let oneChunk = WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount: 1)
-
 /// Sub-jobs, shares, limits and ends, over real sockets.
 @Suite(.timeLimit(.minutes(5))) struct JobSteeringTests {
-    private func site(rowWorkers: Int = 1) async throws -> (hub: HubFixture, kind: TestKind) {
-        let hub = try await HubFixture()
-        let kind = TestKind(site: hub.site)
-        try await hub.startWorker(.work, slots: oneChunk, kind.operations)
-        for _ in 0..<rowWorkers {
-            try await hub.startWorker(.locator, slots: oneChunk, kind.operations)
-        }
-        try await hub.waitForWorkers(1 + rowWorkers)
-        return (hub, kind)
-    }
-
     private func children(of id: JobID, _ hub: HubFixture) async throws -> [JobDescription] {
         try await hub.jobs().filter { $0.parent == id }
     }
@@ -36,7 +23,7 @@ private let oneChunk = WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount
     {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
-        let (hub, _) = try await site(rowWorkers: 2)
+        let (hub, _) = try await HubFixture.forJobs(rowWorkers: 2)
         let id = try await hub.submit(["subJobs": "6"], actor: "ada").id
         for _ in 0..<5 {
             try await Task.sleep(for: .milliseconds(Int.random(in: 1...80, using: &random)))
@@ -61,7 +48,7 @@ private let oneChunk = WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount
     }
 
     @Test func `cancelling a parent cancels its sub-jobs first`() async throws {
-        let (hub, kind) = try await site(rowWorkers: 2)
+        let (hub, kind) = try await HubFixture.forJobs(rowWorkers: 2)
         kind.gate.set(open: false)
         let id = try await hub.submit(["subJobs": "5"]).id
         _ = await eventually { kind.gate.started.count == 2 }
@@ -80,7 +67,7 @@ private let oneChunk = WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount
     }
 
     @Test func `a pause reaches the sub-jobs, over a restart too`() async throws {
-        let (hub, kind) = try await site(rowWorkers: 2)
+        let (hub, kind) = try await HubFixture.forJobs(rowWorkers: 2)
         kind.gate.set(open: false)
         let id = try await hub.submit(["subJobs": "3"]).id
         _ = await eventually { kind.gate.started.count == 2 }
@@ -107,7 +94,7 @@ private let oneChunk = WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount
 
     @Test(arguments: [true, false])
     func `a sub-job that fails is the parent's failure, or a warning`(mayFail: Bool) async throws {
-        let (hub, _) = try await site(rowWorkers: 2)
+        let (hub, _) = try await HubFixture.forJobs(rowWorkers: 2)
         var parameters = ["subJobs": "3", "failJob": "1"]
         if mayFail { parameters["mayFail"] = "yes" }
         let id = try await hub.submit(parameters).id
@@ -125,7 +112,7 @@ private let oneChunk = WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount
     }
 
     @Test func `nobody claims to be a sub-job`() async throws {
-        let (hub, _) = try await site()
+        let (hub, _) = try await HubFixture.forJobs()
         let refusal = await #expect(throws: Failure.self) {
             let _: JobDescription = try await hub.ask(
                 "submit",
@@ -142,7 +129,7 @@ private let oneChunk = WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount
     @Test func `an operation that hangs is stopped by its job's limit, three times in all`()
         async throws
     {
-        let (hub, kind) = try await site()
+        let (hub, kind) = try await HubFixture.forJobs()
         kind.gate.set(open: false)
         let id = try await hub.submit(["rows": "1"], stallLimitSeconds: 1).id
 
@@ -157,7 +144,7 @@ private let oneChunk = WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount
 
     @Test(arguments: [0, 3_601])
     func `a stall limit out of bounds is refused`(limit: Int) async throws {
-        let (hub, _) = try await site()
+        let (hub, _) = try await HubFixture.forJobs()
         let refusal = await #expect(throws: Failure.self) {
             _ = try await hub.submit(stallLimitSeconds: limit)
         }
@@ -165,7 +152,7 @@ private let oneChunk = WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount
     }
 
     @Test func `a job that has ended is not started again, and the refusal says so`() async throws {
-        let (hub, _) = try await site()
+        let (hub, _) = try await HubFixture.forJobs()
         let id = try await hub.submit(["rows": "1"]).id
         _ = try await hub.job(id) { $0.status.isTerminal }
         for command in [JobCommand.resume, .pause, .cancel] {
@@ -180,7 +167,7 @@ private let oneChunk = WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount
     // MARK: Shares and ends
 
     @Test func `one job of one caller does not wait for the many of another`() async throws {
-        let (hub, kind) = try await site()
+        let (hub, kind) = try await HubFixture.forJobs()
         kind.gate.set(open: false)
         var many: [JobID] = []
         for _ in 0..<4 { many.append(try await hub.submit(["rows": "8"], actor: "many").id) }
@@ -201,7 +188,7 @@ private let oneChunk = WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount
     @Test func `a supervisor that stops says what it leaves, and the next one adopts it`()
         async throws
     {
-        let (hub, kind) = try await site()
+        let (hub, kind) = try await HubFixture.forJobs()
         kind.gate.set(open: false)
         let id = try await hub.submit(["rows": "2"]).id
         _ = await eventually { kind.gate.started == [0] }
@@ -217,7 +204,7 @@ private let oneChunk = WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount
     }
 
     @Test func `a supervisor that stops waits for what runs`() async throws {
-        let (hub, kind) = try await site()
+        let (hub, kind) = try await HubFixture.forJobs()
         kind.gate.set(open: false)
         let id = try await hub.submit(["rows": "3"]).id
         _ = await eventually { kind.gate.started == [0] }
