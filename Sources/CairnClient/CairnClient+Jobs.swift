@@ -3,6 +3,7 @@
 
 internal import Bus
 public import CairnModel
+internal import Platform
 internal import Synchronization
 
 extension CairnClient {
@@ -54,37 +55,22 @@ extension CairnClient {
 }
 
 /// The newest of what is published of a job, for one who waits for it.
-final class LatestJob: Sendable {
+private final class LatestJob: Sendable {
     private let job = Mutex<JobDescription?>(nil)
-    /// Says that it is worth looking: at `job`, or at the time.
-    private let signals: AsyncStream<Void>
-    private let signal: AsyncStream<Void>.Continuation
-
-    init() {
-        (signals, signal) = AsyncStream.makeStream(
-            of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    }
+    private let signal = TaskSignal()
 
     func put(_ new: JobDescription) {
         job.withLock { $0 = new }
-        signal.yield()
+        signal.raise()
     }
 
-    /// Waits for one that was not taken before, at most so long; one at a time waits.
-    ///
-    /// Throws `Failure` (`cancelled`).
+    /// Waits for one that was not taken before, at most so long; throws `Failure` (`cancelled`).
     func take(within limit: Duration) async throws(Failure) -> JobDescription? {
         let end = ContinuousClock.now + limit
-        let timer = Task { [signal] in
-            try await Task.sleep(for: limit)
-            signal.yield()
-        }
-        defer { timer.cancel() }
-        var iterator = signals.makeAsyncIterator()
         while true {
             if let new = job.withLock({ $0.take() }) { return new }
             guard ContinuousClock.now < end else { return nil }
-            guard await iterator.next() != nil else { throw .requestCancelled }
+            guard await signal.wait(until: end) else { throw .requestCancelled }
         }
     }
 }

@@ -33,6 +33,16 @@ public enum PrivateDirectory {
         throw PlatformError(operation: "mkdir", subject: path)
     }
 
+    /// Makes one whose name nobody can foretell, closed to others from its first moment, and returns its path:
+    /// `prefix` and six characters.
+    public static func makeTemporary(prefix: String) throws(PlatformError) -> String {
+        var path = Array((prefix + "XXXXXX").utf8CString)
+        guard unsafe mkdtemp(&path) != nil else {
+            throw PlatformError(operation: "mkdtemp", subject: prefix)
+        }
+        return String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
     /// What is wrong with it, as half a sentence; nil when it exists, is a directory, belongs to the
     /// caller's user and is closed to everybody else (0700 or stricter).
     public static func fault(at path: String) -> String? {

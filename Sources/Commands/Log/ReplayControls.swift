@@ -71,81 +71,128 @@ final class ReplayControls: Sendable {
             }
         }
 
-        /// Whether the next event comes, when so much of the real time between the two has passed since the
-        /// last one, in seconds.
-        mutating func goesOn(after gap: Double, waited: Double) -> Bool {
+        /// What comes next.
+        enum Next: Hashable, Sendable {
+            /// The next event.
+            case event
+            /// Nothing, for so many seconds; without a number until somebody says something.
+            case wait(Double?)
+            /// The end.
+            case end
+        }
+
+        /// What comes when so much of the real time between two events, in seconds, has passed since the
+        /// first.
+        mutating func next(after gap: Double, waited: Double) -> Next {
+            if isOver { return .end }
             if steps > 0 {
                 steps -= 1
-                return true
+                return .event
             }
-            return !isPaused && (speed == 0 || waited >= gap / speed)
+            if isPaused { return .wait(nil) }
+            let left = speed == 0 ? 0 : gap / speed - waited
+            return left > 0 ? .wait(left) : .event
         }
     }
 
-    private let pace: Mutex<Pace>
-    private let isEnded = Atomic<Bool>(false)
-    private let isInputOver = Atomic<Bool>(false)
+    /// What the thread that listens and the task that replays share.
+    private final class Desk: Sendable {
+        let pace: Mutex<Pace>
+        let signal = TaskSignal()
+        let isInputOver = Atomic<Bool>(false)
+        let isEnded = Atomic<Bool>(false)
 
-    init(speed: Double) {
-        pace = Mutex(Pace(speed: speed))
-        _ = try? PinnedThread(name: "controls") { [weak self] in
+        init(speed: Double) { pace = Mutex(Pace(speed: speed)) }
+
+        func take(_ command: Command) {
+            pace.withLock { $0.take(command) }
+            signal.raise()
+        }
+
+        func listen(to terminal: consuming RawTerminal) {
+            while !isEnded.load(ordering: .acquiring) {
+                let wakes = terminal.wait(milliseconds: -1)
+                let keys = wakes.contains(.input) ? terminal.read() : []
+                guard let keys, !wakes.contains(.ending) else {
+                    take(.quit)
+                    break
+                }
+                for key in keys { if let command = Command(key: key) { take(command) } }
+            }
+            terminal.leave()
+        }
+
+        func listen(unless stop: WakeSignal) {
+            var lines = LineSplitter(limit: ReplayControls.lineLimit)
+            while let bytes = StandardInput.read(unless: stop) {
+                for line in lines.take(bytes) { take(line) }
+            }
+            guard !isEnded.load(ordering: .acquiring) else { return }
+            if let last = lines.finish() { take(last) }
+            isInputOver.store(true, ordering: .releasing)
+            // Whoever closed its end will not go on by hand.
+            take(.resume)
+        }
+
+        private func take(_ line: LineSplitter.Line) {
+            let text =
+                switch line {
+                case .bytes(let bytes): String(decoding: bytes, as: UTF8.self)
+                case .tooLong(let limit): "a line of more than \(limit) bytes"
+                }
+            if case .bytes = line, let command = Command(line: text) { return take(command) }
+            Output.diagnose("'\(text.prefix(40))': expected pause, resume, step, speed N or quit")
+        }
+    }
+
+    /// The longest line of standard input, in bytes.
+    static let lineLimit = 1_024
+
+    private let desk: Desk
+    private let stop: WakeSignal
+    private let thread: PinnedThread
+
+    /// Listens to the terminal, or to standard input that is none, on a thread of its own.
+    init(speed: Double) throws {
+        let (desk, stop) = (Desk(speed: speed), try WakeSignal())
+        self.desk = desk
+        self.stop = stop
+        thread = try PinnedThread(name: "controls") {
             if let terminal = RawTerminal() {
-                while let self, !self.isEnded.load(ordering: .relaxed) {
-                    let wakes = terminal.wait(milliseconds: 100)
-                    let keys = wakes.contains(.input) ? terminal.read() : []
-                    guard let keys, !wakes.contains(.ending) else {
-                        self.take(.quit)
-                        break
-                    }
-                    for key in keys {
-                        if let command = Command(key: key) { self.take(command) }
-                    }
-                }
-                terminal.leave()
+                desk.listen(to: terminal)
             } else {
-                while let line = readLine(strippingNewline: true) {
-                    guard let self else { return }
-                    if let command = Command(line: line) {
-                        self.take(command)
-                    } else {
-                        Output.diagnose(
-                            "'\(line.prefix(40))': expected pause, resume, step, speed N or quit")
-                    }
-                }
-                self?.isInputOver.store(true, ordering: .relaxed)
-                // Whoever closed its end will not go on by hand.
-                self?.take(.resume)
+                desk.listen(unless: stop)
             }
         }
     }
-
-    private func take(_ command: Command) { pace.withLock { $0.take(command) } }
 
     /// Waits until the next event is due, `gap` real seconds after the last; false to end.
     func wait(_ gap: Double) async -> Bool {
         let start = ContinuousClock.now
         while true {
-            let (waited, goesOn, isOver) = pace.withLock { pace in
-                let waited = (ContinuousClock.now - start) / .seconds(1)
-                return (waited, pace.goesOn(after: gap, waited: waited), pace.isOver)
+            let waited = (ContinuousClock.now - start) / .seconds(1)
+            switch desk.pace.withLock({ $0.next(after: gap, waited: waited) }) {
+            case .event: return true
+            case .end: return false
+            case .wait(let seconds):
+                let end = seconds.map { ContinuousClock.now + .seconds($0) }
+                guard await desk.signal.wait(until: end) else { return false }
             }
-            if isOver || Task.isCancelled { return false }
-            if goesOn { return true }
-            let left = pace.withLock {
-                $0.isPaused || $0.speed == 0 ? 0.02 : gap / $0.speed - waited
-            }
-            try? await Task.sleep(for: .seconds(min(max(left, 0.001), 0.02)))
         }
     }
 
     /// Waits for `quit`, or for the end of standard input.
     func untilQuit() async {
-        while !isInputOver.load(ordering: .relaxed), !Task.isCancelled {
-            if pace.withLock({ $0.isOver }) { return }
-            try? await Task.sleep(for: .milliseconds(20))
+        while !desk.isInputOver.load(ordering: .acquiring), !desk.pace.withLock({ $0.isOver }) {
+            guard await desk.signal.wait() else { return }
         }
     }
 
     /// Gives the terminal back.
-    func end() { isEnded.store(true, ordering: .relaxed) }
+    func end() {
+        desk.isEnded.store(true, ordering: .releasing)
+        stop.raise()
+        RawTerminal.wake()
+        thread.join()
+    }
 }

@@ -28,7 +28,7 @@ struct ReplayDrive {
                 .invalidParameter,
                 "from \(from) to \(to): expected sequence numbers from 1 on, in this order")
         }
-        let path = into ?? "/tmp/cairn-replay-\(OwnProgram.processID())"
+        let path = try into ?? PrivateDirectory.makeTemporary(prefix: "/tmp/cairn-replay-")
         let site = try Site(openingOrCreating: path)
         defer { if into == nil { try? FileManager.default.removeItem(atPath: path) } }
         let target = Session(site: site, output: source.output)
@@ -69,7 +69,7 @@ struct ReplayDrive {
     // MARK: Events
 
     private func drive(_ target: Session) async throws {
-        let controls = ReplayControls(speed: speed)
+        let controls = try ReplayControls(speed: speed)
         defer { controls.end() }
         var last: Timestamp?
         var position: Int64 = 0
