@@ -61,6 +61,15 @@ public enum WorkerPool: UInt8, Hashable, Sendable, Codable, CaseIterable {
     case locator = 2
     /// `cairn-worker`.
     case work = 3
+
+    /// The process that serves it.
+    public var processName: String {
+        switch self {
+        case .identify: "cairn-identify"
+        case .locator: "cairn-locator"
+        case .work: "cairn-worker"
+        }
+    }
 }
 
 /// A chunk of a job: the unit of lease, retry, pause and cancel.
@@ -105,6 +114,9 @@ public struct ChunkOutcome: Hashable, Sendable, Codable {
     public var blob: BlobReference?
     /// Messages for the user.
     public var messages: [JobMessage]
+    /// The build that did it, `0.1.0+` and the beginning of the SHA-256 of the worker's program; the worker
+    /// sets it.
+    public var build: String?
 
     /// Makes an outcome.
     public init(

@@ -185,12 +185,18 @@ public struct JobChunkCompleted: EventPayload {
     public var blob: BlobReference?
     /// What it says to the user.
     public var messages: [JobMessage]
+    /// The build that did it, `0.1.0+` and the beginning of the SHA-256 of the worker's program; nil where it
+    /// is not known, and for a sub-job.
+    public var build: String?
 
     /// Makes the event.
-    public init(attempt: ChunkAttempt, blob: BlobReference?, messages: [JobMessage]) {
+    public init(
+        attempt: ChunkAttempt, blob: BlobReference?, messages: [JobMessage], build: String? = nil
+    ) {
         self.attempt = attempt
         self.blob = blob
         self.messages = messages
+        self.build = build
     }
 }
 

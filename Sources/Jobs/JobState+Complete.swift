@@ -11,7 +11,8 @@ extension JobState {
     ) throws(Failure) -> [JobChange] {
         let plans = try planned(outcome, policy)
         let completed = JobChunkCompleted(
-            attempt: attempt, blob: outcome.blob, messages: policy.trim(outcome.messages))
+            attempt: attempt, blob: outcome.blob, messages: policy.trim(outcome.messages),
+            build: outcome.build.map { String($0.prefix(100)) })
         var changes = plans.map {
             JobChange(.stagePlanned($0), job: id, name: "planned/\($0.firstChunk)")
         }

@@ -18,6 +18,8 @@ public struct RecordedChunk: Hashable, Sendable {
     public var assignment: ChunkAssignment
     /// What it made.
     public var blob: BlobReference?
+    /// The build that did it, where that is recorded.
+    public var build: String?
     /// The locator files that names meant when it was leased.
     public var locators: [String: ContentID]
 }
@@ -52,7 +54,7 @@ public struct ChunkFinder: Sendable {
             return leased.removeValue(forKey: event.attempt.lease).map {
                 RecordedChunk(
                     sequence: record.globalPosition, assignment: $0.assignment, blob: event.blob,
-                    locators: $0.locators)
+                    build: event.build, locators: $0.locators)
             }
         case JobChunkFailed.eventType, JobChunkReleased.eventType, JobChunkLost.eventType:
             struct Ended: Decodable { var attempt: ChunkAttempt }
@@ -70,6 +72,7 @@ public struct ChunkComparison: Sendable {
     private let blobs: BlobStore
     private let scratch: BlobStore
     private let tolerance: Double
+    private let build: @Sendable (_ process: String) -> String?
     private let operations: @Sendable (RecordedChunk) -> [String: ChunkOperation]
 
     /// Differing lines that are reported of one chunk.
@@ -80,13 +83,16 @@ public struct ChunkComparison: Sendable {
     ///   - engine: Answers identifies and lends locators.
     ///   - scratch: A directory for what the chunks make, which the caller removes.
     ///   - tolerance: By how much numbers may differ, absolutely or in proportion to the greater one.
+    ///   - build: What this build calls a process's program; nil where it has none.
     ///   - altered: Replaces operations, to compare another implementation.
     public init(
         site: Site, engine: SiteEngine, scratch: String, tolerance: Double,
+        build: @escaping @Sendable (_ process: String) -> String?,
         altered: @escaping @Sendable (RecordedChunk) -> [String: ChunkOperation] = { _ in [:] }
     ) throws(Failure) {
         self.engine = engine
         self.tolerance = tolerance
+        self.build = build
         blobs = site.blobs
         try Site.makePrivateDirectory(scratch)
         self.scratch = BlobStore(directory: scratch)
@@ -142,7 +148,7 @@ public struct ChunkComparison: Sendable {
         guard chunk.blob?.id != made?.id else { return nil }
         guard let before = chunk.blob, let made else {
             return difference(
-                chunk, .unknownBuild,
+                chunk, nil,
                 made == nil ? "this build makes nothing" : "this build makes a product, none then")
         }
         guard blobs.contains(before.id) else {
@@ -151,7 +157,7 @@ public struct ChunkComparison: Sendable {
         let changes = try lines(blobs.path(before.id), scratch.path(made.id))
         guard let first = changes.first else { return nil }
         var found = difference(
-            chunk, .unknownBuild,
+            chunk, nil,
             "the product differs, first at line \((Int(first.path.first ?? "") ?? 0) + 1)")
         found.changes = changes
         return found
@@ -193,13 +199,16 @@ public struct ChunkComparison: Sendable {
         return .object(Dictionary(uniqueKeysWithValues: values))
     }
 
+    /// A difference with a cause, or with what the two builds make of it.
     private func difference(
-        _ chunk: RecordedChunk, _ cause: Difference.Cause, _ message: String
+        _ chunk: RecordedChunk, _ cause: Difference.Cause?, _ message: String
     ) -> Difference {
-        Difference(
+        let build = build(chunk.assignment.chunk.pool.processName)
+        return Difference(
             kind: .chunk, sequence: chunk.sequence, operation: chunk.assignment.operation,
-            cause: cause, message: message, at: nil, job: chunk.assignment.held.job,
-            chunk: chunk.assignment.held.attempt.chunk, recordedBuild: nil, build: nil, changes: [])
+            cause: cause ?? .between(recorded: chunk.build, build), message: message, at: nil,
+            job: chunk.assignment.held.job, chunk: chunk.assignment.held.attempt.chunk,
+            recordedBuild: chunk.build, build: build, changes: [])
     }
 }
 

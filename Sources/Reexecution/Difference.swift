@@ -25,8 +25,13 @@ public struct Difference: Hashable, Sendable, Encodable {
         case dataMissing
         /// This build fails where the recorded one answered.
         case failed
-        /// Which build answered then is not recorded.
+        /// Which build answered then is not recorded, or this build has no such program.
         case unknownBuild
+
+        static func between(recorded: String?, _ build: String?) -> Cause {
+            guard let recorded, let build else { return .unknownBuild }
+            return recorded == build ? .sameBuild : .otherBuild
+        }
     }
 
     /// What was done again.

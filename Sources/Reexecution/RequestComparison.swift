@@ -78,8 +78,8 @@ public struct RequestComparison: Sendable {
         let build = build(record.process)
         return Difference(
             kind: .request, sequence: record.sequence, operation: record.request.operation,
-            cause: build == nil ? .unknownBuild : build == record.build ? .sameBuild : .otherBuild,
-            message: message, at: record.at, job: nil, chunk: nil, recordedBuild: record.build,
+            cause: .between(recorded: record.build, build), message: message, at: record.at,
+            job: nil, chunk: nil, recordedBuild: record.build,
             build: build, changes: changes)
     }
 }

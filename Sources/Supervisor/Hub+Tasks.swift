@@ -204,14 +204,3 @@ extension Hub {
                 header: header, metadata: task.request.message.metadata, payload: answer.payload))
     }
 }
-
-extension WorkerPool {
-    /// The process that serves it.
-    var processName: String {
-        switch self {
-        case .identify: "cairn-identify"
-        case .locator: "cairn-locator"
-        case .work: "cairn-worker"
-        }
-    }
-}

@@ -5,6 +5,8 @@ internal import Bus
 internal import CairnModel
 public import FoundationEssentials
 public import JobKinds
+internal import Platform
+internal import Recording
 public import Site
 internal import Synchronization
 
@@ -85,17 +87,25 @@ final class WorkControl: Sendable {
 
 /// The chunk operations of job kinds as operations of a worker.
 public enum ChunkOperations {
-    /// Each decodes its `ChunkAssignment` and encodes its `ChunkOutcome`.
+    /// The build of this process's program, as recordings name it; nil where its file cannot be read.
+    ///
+    /// Worked out once, at the first use.
+    static let build = OwnProgram.path().flatMap(Recorder.digest(ofProgram:)).map {
+        WorkerProcess.version + "+" + $0
+    }
+
+    /// Each decodes its `ChunkAssignment` and encodes its `ChunkOutcome`, with the build.
     public static func hosted(
         _ operations: [String: ChunkOperation], blobs: BlobStore
     ) -> [String: Operation] {
         operations.mapValues { operation in
             { context, payload in
                 let assignment = try CairnJSON.decode(ChunkAssignment.self, from: payload)
-                let outcome = try operation(
+                var outcome = try operation(
                     ChunkContext(
                         assignment: assignment, blobs: blobs,
                         report: { context.report($0) }, isCancelled: { context.isCancelled }))
+                outcome.build = build
                 return try CairnJSON.encode(outcome)
             }
         }

@@ -63,6 +63,44 @@ private final class ComparedSite {
         }
     }
 
+    /// A job whose first chunk made a line of text, as the log has it.
+    func completedPlan(by build: String?) throws -> RecordedChunk? {
+        let submission = JobSubmission(
+            id: JobID(rawValue: UUID()), kind: JobKind(rawValue: "Test"), parameters: [:])
+        var outcome = ChunkOutcome(
+            blob: try site.blobs.put(Data("old\n".utf8), mediaType: "text/plain"))
+        outcome.build = build
+        let lease = UUID()
+        var finder = ChunkFinder()
+        var state: JobState?
+        var found: RecordedChunk?
+        let attempt = ChunkAttempt(chunk: 0, number: 1, lease: lease)
+        let grant = LeaseGrant(chunk: 0, lease: lease, worker: UUID(), processID: 1)
+        for step in 0..<3 {
+            let action: JobAction =
+                step == 1 ? .lease([grant]) : .report(attempt, .completed(outcome))
+            let changes =
+                try state?.decide(action, at: Timestamp(microseconds: 1))
+                ?? JobTable().decide(submit: submission)
+            let position = state?.streamPosition ?? -1
+            let append = try JobChange.append(
+                changes, to: submission.id, at: position, metadata: EventMetadata())
+            for (offset, event) in append.events.enumerated() {
+                let place = position + 1 + Int64(offset)
+                let record = RecordedEvent(
+                    globalPosition: place + 1, stream: append.stream, streamPosition: place,
+                    recordedAt: Timestamp(microseconds: place), event: event)
+                if state == nil {
+                    state = try JobState(first: record)
+                } else {
+                    try state?.apply(record)
+                }
+                found = try finder.next(record) ?? found
+            }
+        }
+        return found
+    }
+
     /// Asks as a worker does, at a sequence number between the load and the end.
     private func record(_ number: Int) throws {
         let sequence = Int64(4 + number / 20)
@@ -186,6 +224,38 @@ private struct DefectiveEngine: AnswerEngine {
         let (summary, differences) = try compare(records, defect)
         #expect(summary.firstSequence == 6)
         #expect(differences.allSatisfy { $0.changes.isEmpty && $0.message.contains("digest") })
+    }
+
+    @Test(
+        arguments: [
+            ("0.1.0+aaaa", "0.1.0+bbbb", Difference.Cause.otherBuild),
+            ("0.1.0+aaaa", "0.1.0+aaaa", .sameBuild), (nil, "0.1.0+aaaa", .unknownBuild),
+            ("0.1.0+aaaa", nil, .unknownBuild),
+        ] as [(String?, String?, Difference.Cause)])
+    func `a chunk that makes something else says which build made it then`(
+        recorded: String?, own: String?, cause: Difference.Cause
+    ) throws {
+        let compared = try ComparedSite()
+        let chunk = try #require(try compared.completedPlan(by: recorded))
+        #expect(chunk.build == recorded)
+        let comparison = try ChunkComparison(
+            site: compared.site, engine: compared.engine, scratch: compared.site.path + "/scratch",
+            tolerance: 0
+        ) {
+            $0 == "cairn-worker" ? own : nil
+        } altered: { _ in
+            [
+                "Test.plan": {
+                    ChunkOutcome(blob: try $0.blobs.put(Data("new\n".utf8), mediaType: "x"))
+                }
+            ]
+        }
+
+        let difference = try #require(comparison.compare(chunk))
+
+        #expect(difference.cause == cause)
+        #expect(difference.recordedBuild == recorded && difference.build == own)
+        #expect(difference.changes.map(\.pointer) == ["0/0"])
     }
 
     @Test func `the lines of a recording read back, a torn last one is left out`() throws {

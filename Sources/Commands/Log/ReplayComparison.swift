@@ -20,6 +20,20 @@ struct ReplayComparison {
     let tolerance: Double
     let from: AsOf?
     let to: AsOf?
+    private let builds = OwnBuilds()
+
+    init(
+        site: Site, output: Output, requests: String?, jobs: Bool, tolerance: Double, from: AsOf?,
+        to: AsOf?
+    ) {
+        self.site = site
+        self.output = output
+        self.requests = requests
+        self.jobs = jobs
+        self.tolerance = tolerance
+        self.from = from
+        self.to = to
+    }
 
     func run() throws {
         let engine = try SiteEngine(site: site.path)
@@ -59,8 +73,7 @@ struct ReplayComparison {
     private func compareRequests(
         _ engine: SiteEngine, _ range: ClosedRange<Int64>, _ summary: inout ComparisonSummary
     ) throws {
-        let builds = OwnBuilds()
-        let comparison = RequestComparison(engine: engine, tolerance: tolerance) {
+        let comparison = RequestComparison(engine: engine, tolerance: tolerance) { [builds] in
             builds.build(of: $0)
         }
         for path in try files() {
@@ -95,10 +108,11 @@ struct ReplayComparison {
     private func compareJobs(
         _ engine: SiteEngine, _ range: ClosedRange<Int64>, _ summary: inout ComparisonSummary
     ) throws {
-        let scratch = "/tmp/cairn-compare-\(OwnProgram.processID())"
+        let scratch = try PrivateDirectory.makeTemporary(prefix: "/tmp/cairn-compare-")
         defer { try? FileManager.default.removeItem(atPath: scratch) }
         let comparison = try ChunkComparison(
-            site: site, engine: engine, scratch: scratch, tolerance: tolerance)
+            site: site, engine: engine, scratch: scratch, tolerance: tolerance
+        ) { [builds] in builds.build(of: $0) }
         var finder = ChunkFinder()
         let log = try SQLiteEventReader(path: site.logFile)
         try log.forEach(through: range.upperBound) { record in
