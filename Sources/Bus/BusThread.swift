@@ -245,9 +245,14 @@ extension BusThread {
     }
 
     /// Sends to a sink, now or as soon as it is there.
-    public func connectPush(_ endpoint: Endpoint) throws(Failure) -> Pusher {
+    ///
+    /// `onRoom` is called on the bus thread when there is room again after `busy`, and when nobody is there
+    /// any more to make some.
+    public func connectPush(
+        _ endpoint: Endpoint, onRoom: (@Sendable () -> Void)? = nil
+    ) throws(Failure) -> Pusher {
         try perform { () throws(Failure) in
-            let channel = try PushChannel(self.loop, connectingTo: endpoint)
+            let channel = try PushChannel(self.loop, connectingTo: endpoint, onRoom: onRoom)
             self.loop.add(channel)
             return Pusher(thread: self, id: channel.id, endpoint: endpoint)
         }

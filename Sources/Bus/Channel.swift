@@ -33,7 +33,7 @@ class Channel {
 
     let id: UInt64
     let endpoint: Endpoint
-    unowned let loop: BusLoop
+    let loop: BusLoop
     private(set) var sockets: Sockets?
     private let path: String
     private var address: String { "ipc://" + path }
@@ -112,6 +112,9 @@ class Channel {
     /// Tells a new socket, in place of a broken one, what the old one had been told.
     func didReopen() {}
 
+    /// Hears, of a PUSH socket, that something has happened and there is room to send.
+    func didGetRoom() {}
+
     /// Gives up what still waits; the sockets are gone.
     func didClose() {}
 
@@ -122,7 +125,7 @@ class Channel {
         guard let sockets else { return }
         if kind == .push {
             // Nothing ever comes, but what has happened must be looked at for the signal to go.
-            _ = try? sockets.socket.hasInput()
+            if (try? sockets.socket.hasRoom()) == true { didGetRoom() }
         } else {
             isDrained = false
             receive()
@@ -192,37 +195,33 @@ class Channel {
 
     /// The next message; nil when there is none.
     func next() -> Incoming<Void>? {
-        next { socket, _ throws(ZeroMQError) in
-            try socket.receive(&loop.headFrame) ? .some(()) : nil
+        take { socket, head, body throws(ZeroMQError) in
+            guard try socket.receive(&head) else { return nil }
+            return Self.finish((), socket, &head, &body)
         }
     }
 
     /// The next message of a socket whose messages have one more frame in front, of which `read` makes
     /// what is handed on; nil when there is none.
     func next<Leading>(after read: (RawSpan) -> Leading) -> Incoming<Leading>? {
-        next { socket, isCut throws(ZeroMQError) in
-            guard try socket.receive(&loop.headFrame) else { return nil }
-            let leading = loop.headFrame.withBytes(read)
-            isCut = !loop.headFrame.hasMore
-            if !isCut { isCut = !(try socket.receive(&loop.headFrame)) }
-            return leading
+        take { socket, head, body throws(ZeroMQError) in
+            guard try socket.receive(&head) else { return nil }
+            let leading = head.withBytes(read)
+            guard head.hasMore, try socket.receive(&head) else {
+                return .fault(.frameCount, leading)
+            }
+            return Self.finish(leading, socket, &head, &body)
         }
     }
 
-    /// `receiveHead` takes the frames up to the header, which `loop.headFrame` then holds.
-    private func next<Leading>(
-        _ receiveHead: (borrowing Socket, _ isCut: inout Bool) throws(ZeroMQError) -> Leading?
+    private func take<Leading>(
+        _ read: (borrowing Socket, _ head: inout Frame, _ body: inout Frame) throws(ZeroMQError)
+            -> Incoming<Leading>?
     ) -> Incoming<Leading>? {
         guard let sockets else { return nil }
         do throws(ZeroMQError) {
-            var isCut = false
-            if let leading = try receiveHead(sockets.socket, &isCut) {
-                guard !isCut else { return .fault(.frameCount, leading) }
-                do throws(FrameFault) {
-                    return .message(leading, try receiveBody(sockets.socket))
-                } catch {
-                    return .fault(error, leading)
-                }
+            if let incoming = try read(sockets.socket, &loop.headFrame, &loop.bodyFrame) {
+                return incoming
             }
         } catch {
             loop.counters.change { $0.socketErrorCount += 1 }
@@ -231,27 +230,35 @@ class Channel {
         return nil
     }
 
-    /// Takes the frames after the header.
-    private func receiveBody(_ socket: borrowing Socket) throws(FrameFault) -> Message {
+    /// Takes the frames after the header, which `head` holds.
+    private static func finish<Leading>(
+        _ leading: Leading, _ socket: borrowing Socket, _ head: inout Frame, _ body: inout Frame
+    ) -> Incoming<Leading> {
         var metadata = Data()
         var payload = Data()
         var bodyCount = 0
-        var more = loop.headFrame.hasMore
+        var more = head.hasMore
         // A message is there as a whole or not at all.
-        while more, (try? socket.receive(&loop.bodyFrame)) == true {
-            more = loop.bodyFrame.hasMore
+        while more, (try? socket.receive(&body)) == true {
+            more = body.hasMore
             bodyCount += 1
             // Frames beyond the third are taken out of the way, never kept.
-            if bodyCount == 1 { metadata = Self.copy(&loop.bodyFrame) }
-            if bodyCount == 2 { payload = Self.copy(&loop.bodyFrame) }
+            if bodyCount == 1 { metadata = copy(&body) }
+            if bodyCount == 2 { payload = copy(&body) }
         }
-        guard bodyCount == 2 else { throw .frameCount }
-        return try loop.headFrame.withBytes { head throws(FrameFault) in
-            try HeaderCoding.decode(header: head, metadata: metadata, payload: payload)
+        guard bodyCount == 2 else { return .fault(.frameCount, leading) }
+        do throws(FrameFault) {
+            let message = try head.withBytes { head throws(FrameFault) in
+                try HeaderCoding.decode(header: head, metadata: metadata, payload: payload)
+            }
+            return .message(leading, message)
+        } catch {
+            return .fault(error, leading)
         }
     }
 
     private static func copy(_ frame: inout Frame) -> Data {
+        guard frame.byteCount > 0 else { return Data() }
         var data = Data(count: frame.byteCount)
         var span = data.mutableBytes
         frame.copy(into: &span)

@@ -15,14 +15,22 @@ final class PushChannel: Channel {
     }
 
     private let lane: Lane?
+    private let onRoom: (@Sendable () -> Void)?
+    /// Whether a message has been refused for want of room since there was some.
+    private var isFull = false
+    private let full: Failure
     private var isConnected = false
     private var connections: Set<Int32> = []
     /// A lane's messages from before its worker has connected.
     private var early: Deque<Message> = []
 
     /// Connects to a sink.
-    init(_ loop: BusLoop, connectingTo endpoint: Endpoint) throws(Failure) {
+    init(
+        _ loop: BusLoop, connectingTo endpoint: Endpoint, onRoom: (@Sendable () -> Void)?
+    ) throws(Failure) {
         lane = nil
+        self.onRoom = onRoom
+        full = Self.full(endpoint)
         var options = SocketOptions()
         options.onlyConnected = true
         try super.init(loop, endpoint, .push, .connect, options)
@@ -31,6 +39,8 @@ final class PushChannel: Channel {
     /// Binds a lane.
     init(_ loop: BusLoop, _ endpoint: Endpoint, _ lane: Lane) throws(Failure) {
         self.lane = lane
+        onRoom = nil
+        full = Self.full(endpoint)
         var options = SocketOptions()
         options.lingerMilliseconds = 0
         // libzmq takes back room only after half of this many messages has left.
@@ -46,7 +56,10 @@ final class PushChannel: Channel {
     private func handleSink(_ event: SocketEvent) {
         switch event.kind {
         case .handshakeSucceeded: isConnected = true
-        case .disconnected: isConnected = false
+        case .disconnected:
+            isConnected = false
+            // What waits for room hears that nobody is there any more.
+            didGetRoom()
         default: break
         }
     }
@@ -87,11 +100,26 @@ final class PushChannel: Channel {
         guard isConnected else { return try pushEarly(message) }
         sendEarly()
         do throws(ZeroMQError) {
-            if early.isEmpty, try send(message) { return }
+            if early.isEmpty, try send(message) {
+                // The signal of the room that it found is gone.
+                if isFull { loop.expectInput(of: self) }
+                return
+            }
         } catch {
             throw Failure(error)
         }
-        throw Failure(.busy, "\(endpoint) takes no more messages for now")
+        isFull = true
+        throw full
+    }
+
+    private static func full(_ endpoint: Endpoint) -> Failure {
+        Failure(.busy, "\(endpoint) takes no more messages for now")
+    }
+
+    override func didGetRoom() {
+        guard isFull else { return }
+        isFull = false
+        onRoom?()
     }
 
     private func pushEarly(_ message: Message) throws(Failure) {

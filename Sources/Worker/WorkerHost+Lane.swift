@@ -70,7 +70,6 @@ extension WorkerHost {
         schedule(.milliseconds(WorkerWire.beatMilliseconds)) { $0.beat() }
         schedule(.milliseconds(250)) { $0.reportProgress() }
         schedule(.milliseconds(100)) { if $0.supervisor == nil { $0.greet() } }
-        schedule(.milliseconds(10)) { $0.flush() }
     }
 
     private func schedule(
@@ -178,7 +177,7 @@ extension WorkerHost {
         }
     }
 
-    private func flush() {
+    func flush() {
         while let message = outbox.first {
             guard trySend(message) else { return }
             outbox.removeFirst()

@@ -107,7 +107,9 @@ public actor WorkerHost {
         chunkThreads = try ComputeThreads(
             name: "chunk", count: slots.chunkCount, capacity: slots.chunkCount,
             operations: operations, finish: finish)
-        sink = try bus.connectPush(.supervisorSink)
+        sink = try bus.connectPush(.supervisorSink) { [weak self] in
+            self?.assumeIsolated { $0.flush() }
+        }
         try bus.connectPull(.lane(bus.instance)) { [weak self] message in
             self?.assumeIsolated { $0.receive(message) }
         }

@@ -93,7 +93,7 @@ public struct Socket: ~Copyable {
             let error = ZeroMQError("zmq_send")
             if error.code == EINTR { continue }
             guard error.code == EAGAIN else { throw error }
-            if attempt == 0, !(try canSend()) { return false }
+            if attempt == 0, !(try hasRoom()) { return false }
         }
         return false
     }
@@ -113,13 +113,10 @@ public struct Socket: ~Copyable {
         }
     }
 
-    private borrowing func canSend() throws(ZeroMQError) -> Bool {
+    /// Whether a message can be sent; looks at what has happened to the socket, which takes its signal
+    /// down.
+    public borrowing func hasRoom() throws(ZeroMQError) -> Bool {
         try events() & Int32(ZMQ_POLLOUT) != 0
-    }
-
-    /// Whether a message waits; looks at what has happened to the socket, which takes its signal down.
-    public borrowing func hasInput() throws(ZeroMQError) -> Bool {
-        try events() & Int32(ZMQ_POLLIN) != 0
     }
 
     private borrowing func events() throws(ZeroMQError) -> Int32 {

@@ -5,6 +5,7 @@ import Bus
 import CairnModel
 import FoundationEssentials
 import Glibc
+import Platform
 import Synchronization
 import Testing
 
@@ -147,6 +148,49 @@ private struct Lane {
         try await push(1, by: stayer)
         #expect(await eventually { told.all.last == "0 of \(stayer.instance)" })
         #expect(!told.all.contains("end of \(stayer.instance)"))
+    }
+
+    @Test func `who found no room is told when there is some, or when nobody is left to make it`()
+        async throws
+    {
+        let directory = try RunDirectory()
+        let supervisor = try directory.bus("supervisor")
+        let worker = try directory.bus("worker")
+        defer { worker.stop() }
+        let arrived = Inbox<String>()
+        let gates = (0..<2).map { _ in BlockingQueue<Bool>(capacity: 1) }
+        try supervisor.bindPull(.sink) { message in
+            arrived.put(message.text)
+            // The bus thread reads nothing more until it is let go on.
+            if let gate = Int(message.text.dropLast()), message.text.hasSuffix("!") {
+                _ = gates[gate].pop()
+            }
+        }
+        let rooms = Inbox<Void>()
+        let pusher = try worker.connectPush(.sink) { rooms.put(()) }
+        while await Self.send(message(.hello, "0!"), by: pusher, on: worker) != nil {
+            try await Task.sleep(for: .milliseconds(1))
+        }
+
+        var sent = 1
+        while await Self.send(message(.progress, "\(sent)"), by: pusher, on: worker) == nil {
+            sent += 1
+        }
+        #expect(rooms.count == 0)
+        _ = gates[0].tryPush(true)
+        #expect(await rooms.waitFor(1).count == 1)
+        #expect(await Self.send(message(.progress, "\(sent)"), by: pusher, on: worker) == nil)
+        let all = await arrived.waitFor(sent + 1)
+        let isWhole = all == ["0!"] + (1...sent).map { "\($0)" }
+        #expect(isWhole, "\(all.count) of \(sent + 1)")
+
+        #expect(await Self.send(message(.hello, "1!"), by: pusher, on: worker) == nil)
+        _ = await arrived.waitFor(sent + 2)
+        while await Self.send(message(.progress, "more"), by: pusher, on: worker) == nil {}
+        let before = rooms.count
+        _ = gates[1].tryPush(true)
+        supervisor.stop()
+        #expect(await eventually { rooms.count > before })
     }
 
     /// Sends numbered messages to the sink, waiting for room; returns once libzmq has them all.

@@ -92,21 +92,27 @@ enum BusRoles {
     /// Sends on the bus thread as long as there is room, in turns, as a worker's outbox does.
     static func push(_ site: Site, count: Int) throws {
         let bus = try BusThread(name: "push", runDirectory: site.runDirectory)
-        let pusher = try bus.connectPush(endpoint(BenchEndpoint.stream))
+        let pusher = Shared<Pusher?>(nil)
         let sent = Shared(0)
         let done = BlockingQueue<Bool>(capacity: 1)
         @Sendable func turn() {
+            guard let pusher = pusher.value else { return }
             var number = sent.value
             defer { sent.value = number }
             for _ in 0..<1_000 where number < count {
                 let message = Message(
                     header: MessageHeader(kind: .live, sequence: Int64(number)),
                     payload: BusCases.payload)
-                guard (try? pusher.send(message)) != nil else { break }
+                do throws(Failure) { try pusher.send(message) } catch {
+                    // Nobody there yet: nothing says when somebody is.
+                    if error.code != .busy { bus.schedule(after: .milliseconds(1)) { turn() } }
+                    return
+                }
                 number += 1
             }
             if number == count { _ = done.tryPush(true) } else { bus.post { turn() } }
         }
+        pusher.value = try bus.connectPush(endpoint(BenchEndpoint.stream)) { turn() }
         bus.post { turn() }
         _ = done.pop()
         bus.stop()
