@@ -122,7 +122,8 @@ public final class SiteIdentify: Sendable {
     /// Answers a request on the calling thread, which waits where it must, inside `waiting`.
     ///
     /// Layers on other servers are asked through `remotes`; without it they are failures in the answer.
-    /// Throws `Failure`: `notFound` for an unknown map, `timedOut` for a sequence number that does
+    /// Throws `Failure`: `notFound` for an unknown map, `logUnavailable` for one that the log may know
+    /// while it is out of reach, `timedOut` for a sequence number that does
     /// not come, `invalidParameter`, `tooLarge`, `cancelled`, and what log and datasets throw.
     public func identify(
         _ request: IdentifyRequest, until deadline: ContinuousClock.Instant? = nil,
@@ -131,6 +132,12 @@ public final class SiteIdentify: Sendable {
     ) throws(Failure) -> IdentifyAnswer {
         let isStale = mayBeStale(request)
         guard let map = try map(request, until: deadline, waiting) else {
+            guard !isStale else {
+                throw Failure(
+                    .logUnavailable,
+                    "the log is out of reach, and what was read of it knows no map '\(request.map)'"
+                )
+            }
             let when = request.asOf.map { " at \($0)" } ?? ""
             throw Failure(.notFound, "there is no map '\(request.map)'\(when)")
         }

@@ -15,15 +15,25 @@ public enum LocatorOperations {
 
     /// The operations, answering from the locators of a shelf.
     ///
-    /// `isStale` says whether names may mean other locators by now, and is passed on with each answer.
+    /// `isStale` says whether names may mean other locators by now, and is passed on with each answer;
+    /// a name that is not known then is refused with `logUnavailable`, since it may be one by now.
     public static func hosted(
         on shelf: LocatorShelf, blobs: BlobStore,
         isStale: @escaping @Sendable () -> Bool = { false }, record: @escaping Record = { _, _ in }
     ) -> [String: Operation] {
+        let find: @Sendable (String) throws(Failure) -> Locator = { name throws(Failure) in
+            do throws(Failure) { return try shelf.locator(named: name) } catch {
+                guard error.code == .notFound, isStale() else { throw error }
+                throw Failure(
+                    .logUnavailable,
+                    "the log is out of reach, and what was read of it knows no locator "
+                        + "'\(name.prefix(64))'")
+            }
+        }
         let tasks: [String: Operation] = [
             "geocode": { _, payload in
                 let request = try CairnJSON.decode(GeocodeRequest.self, from: payload)
-                let locator = try shelf.locator(named: request.locator)
+                let locator = try find(request.locator)
                 var answer = try locator.geocode(request)
                 answer.isStale = isStale()
                 record({ [answer] in .geocode(request, answer) }, locator.id)
@@ -31,7 +41,7 @@ public enum LocatorOperations {
             },
             "suggest": { _, payload in
                 let request = try CairnJSON.decode(SuggestRequest.self, from: payload)
-                let locator = try shelf.locator(named: request.locator)
+                let locator = try find(request.locator)
                 var answer = try locator.suggest(request)
                 answer.isStale = isStale()
                 record({ [answer] in .suggest(request, answer) }, locator.id)
@@ -39,7 +49,7 @@ public enum LocatorOperations {
             },
             "reverse": { _, payload in
                 let request = try CairnJSON.decode(ReverseGeocodeRequest.self, from: payload)
-                let locator = try shelf.locator(named: request.locator)
+                let locator = try find(request.locator)
                 var answer = try locator.reverse(request)
                 answer.isStale = isStale()
                 record({ [answer] in .reverse(request, answer) }, locator.id)

@@ -58,6 +58,18 @@ extension FedSite {
         #expect(next.results.map(\.layerID) == [1, 0] && next.sequence == 7)
     }
 
+    @Test func `while the log is away no map is said not to exist`() throws {
+        let site = try fed.identify()
+        var request = fed.map.request()
+        request.map = try #require(MapName(rawValue: "elsewhere"))
+
+        #expect { try site.identify(request) } throws: { ($0 as? Failure)?.code == .notFound }
+        fed.isStale.store(true, ordering: .relaxed)
+        #expect { try site.identify(request) } throws: {
+            ($0 as? Failure)?.code == .logUnavailable
+        }
+    }
+
     @Test func `what a request lacked is prepared in the background`() async throws {
         let site = try fed.identify(rehearses: true)
         let end = ContinuousClock.now + .seconds(120)

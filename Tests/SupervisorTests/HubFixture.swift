@@ -42,12 +42,12 @@ final class HubFixture: Sendable {
         try await startSupervisor(timing)
     }
 
-    /// Patience that lets tests end soon.
+    /// Patience that lets tests end soon, but with workers that may be slow to come.
     static var quick: SupervisorTiming {
         var timing = SupervisorTiming()
         timing.adoption = .seconds(4)
         timing.cancelGrace = .seconds(3)
-        timing.poolAbsence = .seconds(3)
+        timing.poolAbsence = .seconds(60)
         return timing
     }
 

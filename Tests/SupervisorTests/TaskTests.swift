@@ -39,7 +39,9 @@ private let echo: [String: Operation] = [
     }
 
     @Test func `without any worker a task is refused with the process's name`() async throws {
-        let hub = try await HubFixture()
+        var timing = HubFixture.quick
+        timing.poolAbsence = .seconds(1)
+        let hub = try await HubFixture(timing: timing)
 
         let failure = await #expect(throws: Failure.self) {
             try await hub.task("geocode", "Paris", pool: .locator)

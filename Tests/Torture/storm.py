@@ -4,7 +4,6 @@
 
 import os
 import re
-import subprocess
 import time
 
 import strangers
@@ -135,10 +134,13 @@ class Storm:
             return
         first = slot.process
         second = self.fleet.spawn(slot.program)
-        try:
-            status = second.wait(30)
-        except subprocess.TimeoutExpired:
-            status = None
+        end = time.monotonic() + 30
+        while second.poll() is None and time.monotonic() < end:
+            # It waits for a log that has died meanwhile.
+            self.do_what_is_due()
+            time.sleep(0.01)
+        status = second.poll()
+        if status is None:
             second.kill()
             second.wait()
         self.counts["secondInstances"] += 1
