@@ -26,6 +26,7 @@ class Slot:
         self.is_stopped = False
         self.was_hurt = set()  # the signals it was sent so that it ends: "KILL", "TERM"
         self.failpoint = None
+        self.began = 0.0  # when its process was started, by the monotonic clock
 
     @property
     def is_running(self):
@@ -84,6 +85,7 @@ class Fleet:
             slot.program, slot.arguments, self.log_path(slot), failpoint=failpoint,
             clock_offset=clock_offset, is_older=is_older)
         slot.failpoint, slot.was_hurt, slot.is_stopped = failpoint, set(), False
+        slot.began = time.monotonic()
         self.counts["started"] += 1
 
     def look(self, slot):

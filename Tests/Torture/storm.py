@@ -130,13 +130,16 @@ class Storm:
     def start_second(self):
         """A second instance of what may run once ends with status 75, and the first goes on."""
         slot = self.fleet.slot(self.random.choice(["logd", "mapstate", "supervisor"]))
-        if not slot.is_running or slot.was_hurt or slot.failpoint:
+        # One that has only just begun may lose the race for the lock.
+        if (not slot.is_running or slot.was_hurt or slot.failpoint
+                or time.monotonic() - slot.began < 3):
             return
         first = slot.process
         second = self.fleet.spawn(slot.program)
         end = time.monotonic() + 30
-        while second.poll() is None and time.monotonic() < end:
-            # It waits for a log that has died meanwhile.
+        # Where the first ends meanwhile, the second is no second.
+        while second.poll() is None and first.poll() is None and time.monotonic() < end:
+            # It may wait for a log that has died, and that comes back here.
             self.do_what_is_due()
             time.sleep(0.01)
         status = second.poll()
