@@ -197,7 +197,7 @@ class Channel {
     func next() -> Incoming<Void>? {
         take { socket, head, body throws(ZeroMQError) in
             guard try socket.receive(&head) else { return nil }
-            return Self.finish((), socket, &head, &body)
+            return try Self.finish((), socket, &head, &body)
         }
     }
 
@@ -210,7 +210,7 @@ class Channel {
             guard head.hasMore, try socket.receive(&head) else {
                 return .fault(.frameCount, leading)
             }
-            return Self.finish(leading, socket, &head, &body)
+            return try Self.finish(leading, socket, &head, &body)
         }
     }
 
@@ -233,13 +233,14 @@ class Channel {
     /// Takes the frames after the header, which `head` holds.
     private static func finish<Leading>(
         _ leading: Leading, _ socket: borrowing Socket, _ head: inout Frame, _ body: inout Frame
-    ) -> Incoming<Leading> {
+    ) throws(ZeroMQError) -> Incoming<Leading> {
         var metadata = Data()
         var payload = Data()
         var bodyCount = 0
         var more = head.hasMore
         // A message is there as a whole or not at all.
-        while more, (try? socket.receive(&body)) == true {
+        while more {
+            guard try socket.receive(&body) else { break }
             more = body.hasMore
             bodyCount += 1
             // Frames beyond the third are taken out of the way, never kept.

@@ -54,7 +54,7 @@ final class PullChannel: Channel {
         else { return }
         // The number may have been another connection's, whose end comes first.
         receiveEvents()
-        senders[descriptor] = sender
+        if let earlier = senders.updateValue(sender, forKey: descriptor) { known.remove(earlier) }
         known.insert(sender)
     }
 
