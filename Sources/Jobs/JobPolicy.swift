@@ -7,10 +7,14 @@ internal import CairnModel
 public struct JobPolicy: Hashable, Sendable {
     /// Attempts whose operation may throw before the job fails.
     public var maximumErrors = 3
+    /// The same while the disk is full: with the rests between them some ten minutes.
+    public var maximumErrorsOfFullDisk = 22
     /// Workers that may die of a chunk before it is quarantined.
     public var maximumDeaths = 3
-    /// The rest after a chunk's first error; every further one is four times as long.
+    /// The rest after a chunk's first error; every further one is four times as long, up to the longest.
     public var firstRetryDelayMilliseconds = 1_000
+    /// The longest rest after an error.
+    public var longestRetryDelayMilliseconds = 30_000
     /// Chunks of a job, all stages together.
     public var maximumChunkCount = 5_000
     /// Sub-jobs of a job.
@@ -39,8 +43,11 @@ public struct JobPolicy: Hashable, Sendable {
 
     /// How long a chunk rests after its n-th error (n ≥ 1); nil when it is not tried again.
     func retryDelayMilliseconds(after error: Failure, errorCount: Int) -> Int? {
-        guard errorCount < maximumErrors, !Self.permanent.contains(error.code) else { return nil }
-        return firstRetryDelayMilliseconds << (2 * min(errorCount - 1, 10))
+        let limit = error.code == .noSpace ? maximumErrorsOfFullDisk : maximumErrors
+        guard errorCount < limit, !Self.permanent.contains(error.code) else { return nil }
+        return min(
+            firstRetryDelayMilliseconds << (2 * min(errorCount - 1, 10)),
+            longestRetryDelayMilliseconds)
     }
 
     /// What the same input would meet again.

@@ -38,10 +38,18 @@ import Testing
         #expect(try job.refolded() == job.state)
     }
 
-    @Test func `an error is tried again after a rest, three times in all`() throws {
+    @Test(arguments: [
+        (Failure(.internal, "the disk coughed"), [1_000, 4_000]),
+        (
+            Failure(.noSpace, "the disk is full"),
+            [1_000, 4_000, 16_000] + Array(repeating: 30_000, count: 18)
+        ),
+    ])
+    func `an error is tried again after a rest, three times in all, a full disk for ten minutes`(
+        _ error: Failure, _ rests: [Int]
+    ) throws {
         var job = try JobFixture()
-        let error = Failure(.internal, "the disk coughed")
-        for rest in [1_000, 4_000] {
+        for rest in rests {
             let attempt = try job.lease(0)
             try job.perform(.report(attempt, .failed(error)))
             #expect(job.state.runnableChunks(in: .work, at: job.now, limit: 1).isEmpty)
