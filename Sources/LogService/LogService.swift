@@ -44,7 +44,8 @@ public final class LogService: Sendable {
         tail = try LogTail(
             bus: bus,
             head: LogHead(head: head, categories: categories, incarnation: incarnation))
-        writer = try LogWriter(store, tail: tail, logger: logger, failpoints: failpoints)
+        writer = try LogWriter(
+            store, bus: bus, tail: tail, logger: logger, failpoints: failpoints)
         upkeep = LogUpkeep(
             path: site.logFile, writer: writer, logger: logger, failpoints: failpoints)
         // What an end in the middle of an archive has left.

@@ -48,7 +48,7 @@ final class LogTail: Sendable {
         }
     }
 
-    /// Publishes what was committed; called by one thread, in the order of the log.
+    /// Publishes what was committed; called on the bus thread, in the order of the log.
     ///
     /// Neighbours of one category travel together, in the bytes in which they were stored. An event too large to publish
     /// is left to be read.

@@ -9,7 +9,8 @@ internal import Logging
 internal import Platform
 internal import Synchronization
 
-/// The thread that appends: it takes what is queued, commits it as one, answers, publishes.
+/// The thread that appends: it takes what is queued and commits it as one; the bus thread then answers and
+/// publishes, while the next commit is under way.
 final class LogWriter: Sendable {
     /// Appends that may wait, and the bytes of their requests; beyond either the asker gets `busy`.
     static let queueCapacity = 8_192
@@ -30,16 +31,19 @@ final class LogWriter: Sendable {
     private let isStopping = Atomic<Bool>(false)
     /// Nil once stopped: the file is closed and its lock given back.
     private let store: Mutex<SQLiteEventStore?>
+    private let bus: BusThread
     private let tail: LogTail
     private let logger: Logger
     private let thread = Mutex<PinnedThread?>(nil)
     private let failpoints: Failpoints
 
     init(
-        _ store: sending SQLiteEventStore, tail: LogTail, logger: Logger, failpoints: Failpoints
+        _ store: sending SQLiteEventStore, bus: BusThread, tail: LogTail, logger: Logger,
+        failpoints: Failpoints
     ) throws(Failure) {
         self.failpoints = failpoints
         self.store = Mutex(store)
+        self.bus = bus
         self.tail = tail
         self.logger = logger
         do {
@@ -143,22 +147,31 @@ final class LogWriter: Sendable {
     }
 
     private func commit(_ requests: [IncomingRequest]) {
-        var asked: [(request: IncomingRequest, append: AppendBytes)] = []
+        var asked: [IncomingRequest] = []
+        var appends: [AppendBytes] = []
         asked.reserveCapacity(requests.count)
+        appends.reserveCapacity(requests.count)
         for request in requests {
             do throws(Failure) {
-                asked.append((request, try Self.append(request.message)))
+                appends.append(try Self.append(request.message))
+                asked.append(request)
             } catch {
                 request.reply(failure: error)
             }
         }
         failpoints.pass("log.beforeCommit")
         let committed = store.withLock { store in
-            store?.append(batch: asked.map(\.append)) ?? CommittedBatch(results: [])
+            store?.append(batch: appends) ?? CommittedBatch(results: [])
         }
         failpoints.pass("log.afterCommitBeforeReply")
         tail.commit(committed)
-        for ((request, _), result) in zip(asked, committed.results) {
+        // Handed over at once: after each single answer the bus thread would run in this thread's place.
+        bus.post { [self, asked] in tell(committed, to: asked) }
+    }
+
+    /// On the bus thread: answers, then publishes.
+    private func tell(_ committed: CommittedBatch, to asked: [IncomingRequest]) {
+        for (request, result) in zip(asked, committed.results) {
             failpoints.pass("log.duringReplies")
             switch result {
             case .success(let value):
