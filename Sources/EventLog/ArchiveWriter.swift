@@ -106,6 +106,7 @@ public struct ArchiveWriter {
                 INSERT INTO stream SELECT number, name, category, archived FROM log.stream \
                 WHERE number IN (SELECT stream FROM event)
                 """)
+            try EventIndexes.write(after: floor, through: last, newest: nil, to: archive)
         }
     }
 

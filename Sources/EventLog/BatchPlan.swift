@@ -9,52 +9,39 @@ internal import Platform
 protocol CommittedLog {
     func lastPosition(of stream: StreamName) throws(Failure) -> Int64?
     func record(id: UUID) throws(Failure) -> RecordedEvent?
-    /// Whether an event with this id lies where writing it again would go unnoticed.
-    func isArchived(_ id: UUID) throws(Failure) -> Bool
+    /// Whether there is an event with this id, in an archive too.
+    func holds(_ id: UUID) throws(Failure) -> Bool
 }
 
 /// Decides about the appends of one commit, one after the other: each sees the log as it will be
 /// after those before it.
 ///
 /// A refused append leaves the plan as it was. A repeat of an append that is in the log is answered with its first
-/// positions. Asking the log for every id would cost as much as writing the event; so a plan may be told that whoever
-/// writes its records notices an id that is there already (`idsAreChecked`): then only what is archived, and what would
-/// be refused, is looked up.
+/// positions.
 struct BatchPlan<Log: CommittedLog> {
     private let log: Log
     private let writers: Writers
     private let time: Timestamp
-    private let idsAreChecked: Bool
     private var head: Int64
     private var heads: [StreamName: Int64] = [:]
     private var planned: [UUID: Int] = [:]
     /// What is new, in the order of the log.
-    private(set) var new = NewRecords()
+    private(set) var new: NewRecords
 
-    /// Plans for a log with the given head, at a time not before the head's.
-    ///
-    /// - Parameter idsAreChecked: Whether the writing of `records` fails where an id is known.
-    init(log: Log, writers: Writers, head: Int64, time: Timestamp, idsAreChecked: Bool = false) {
+    /// Plans a batch, whose appends are then added, for a log with the given head, at a time not before the head's.
+    init(for batch: [AppendBytes], log: Log, writers: Writers, head: Int64, time: Timestamp) {
+        new = NewRecords(roomFor: batch)
         self.log = log
         self.writers = writers
         self.head = head
         self.time = time
-        self.idsAreChecked = idsAreChecked
     }
 
     mutating func add(_ append: AppendBytes) throws(Failure) -> AppendResult {
         try AppendLimits.check(append)
-        var isLookedUp = !idsAreChecked
-        if idsAreChecked { isLookedUp = try hasArchived(append) }
-        if isLookedUp, let earlier = try earlierResult(append) { return earlier }
-        let places: [Int64]
-        do throws(Failure) {
-            try writers.admit(append)
-            places = try expectedPlaces(append)
-        } catch {
-            if !isLookedUp, let earlier = try earlierResult(append) { return earlier }
-            throw error
-        }
+        if try isKnown(append), let earlier = try earlierResult(append) { return earlier }
+        try writers.admit(append)
+        let places = try expectedPlaces(append)
         let first = head + 1
         for (part, place) in zip(append.parts, places) { keep(part, of: append, from: place) }
         return AppendResult(
@@ -64,7 +51,6 @@ struct BatchPlan<Log: CommittedLog> {
     /// The answer to a repeat; nil for an append of which the log holds nothing, a failure for one of which it holds
     /// something else.
     private func earlierResult(_ append: AppendBytes) throws(Failure) -> AppendResult? {
-        try AppendLimits.checkIDs(append)
         switch try earlierAppend(append) {
         case .none: return nil
         case .same(let result): return result
@@ -75,8 +61,12 @@ struct BatchPlan<Log: CommittedLog> {
         }
     }
 
-    private func hasArchived(_ append: AppendBytes) throws(Failure) -> Bool {
-        for event in append.events where try log.isArchived(event.id) { return true }
+    /// Whether any of its events is there already.
+    private func isKnown(_ append: AppendBytes) throws(Failure) -> Bool {
+        for event in append.events {
+            if planned[event.id] != nil { return true }
+            if try log.holds(event.id) { return true }
+        }
         return false
     }
 
@@ -102,7 +92,7 @@ struct BatchPlan<Log: CommittedLog> {
     {
         for (offset, number) in part.events.enumerated() {
             let event = append.events[number]
-            if !idsAreChecked { planned[event.id] = new.records.count }
+            planned[event.id] = new.records.count
             new.add(
                 event, of: append, stream: part.stream, at: head + 1,
                 streamPosition: place + Int64(offset), time: time)
@@ -218,11 +208,15 @@ extension AppendLimits {
                 .tooLarge,
                 "an append has \(byteCount) bytes; at most \(appendByteCount) are accepted")
         }
+        try checkIDs(append)
     }
 
     /// Refuses the same id twice in one append.
-    static func checkIDs(_ append: AppendBytes) throws(Failure) {
-        guard append.events.count > 1 else { return }
+    private static func checkIDs(_ append: AppendBytes) throws(Failure) {
+        let events = append.events
+        // Nearly always each is greater than the one before it.
+        guard zip(events, events.dropFirst()).contains(where: { $0.id.words >= $1.id.words })
+        else { return }
         var ids = Set<UUID>(minimumCapacity: append.events.count)
         for event in append.events where !ids.insert(event.id).inserted {
             throw Failure(

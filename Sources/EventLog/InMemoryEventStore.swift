@@ -30,7 +30,7 @@ public final class InMemoryEventStore: EventStore {
     /// Commits several independent appends at once.
     public func append(batch: [AppendBytes]) -> CommittedBatch {
         var plan = BatchPlan(
-            log: self, writers: writers, head: Int64(records.count),
+            for: batch, log: self, writers: writers, head: Int64(records.count),
             time: max(clock(), records.last?.recordedAt ?? Timestamp(microseconds: .min)))
         let results = batch.map { append in
             Result { () throws(Failure) in try plan.add(append) }
@@ -108,7 +108,7 @@ extension InMemoryEventStore: CommittedLog {
     /// The stream's last position; nil when it has no event.
     public func lastPosition(of stream: StreamName) -> Int64? { heads[stream] }
     func record(id: UUID) -> RecordedEvent? { positions[id].map { records[$0] } }
-    func isArchived(_ id: UUID) -> Bool { false }
+    func holds(_ id: UUID) -> Bool { positions[id] != nil }
 }
 
 extension ReadRange.Filter {

@@ -19,10 +19,22 @@ struct NewRecords {
     /// The id's bytes in every record.
     static let id = 24..<40
 
-    private(set) var records = CanonicalRecords(byteCapacity: 4_096)
+    private(set) var records: CanonicalRecords
     private(set) var places: [Place] = []
     /// The time of all of them; nil while there is none.
     private(set) var time: Timestamp?
+
+    /// None yet, and room for those of a batch.
+    init(roomFor batch: [AppendBytes]) {
+        var (count, byteCount) = (0, 0)
+        for append in batch {
+            count += append.events.count
+            byteCount += append.bytes.count
+        }
+        // A record repeats what an append says once, the name of the stream.
+        records = CanonicalRecords(byteCapacity: byteCount + 80 * count, capacity: count)
+        places.reserveCapacity(count)
+    }
 
     mutating func add(
         _ event: AppendBytes.Event, of append: AppendBytes, stream: StreamName, at position: Int64,

@@ -6,29 +6,43 @@ internal import SQLite
 
 /// The numbers that stand for stream and category names in the file, made on first use, and where streams end.
 struct NumberTable: ~Copyable {
-    /// Streams remembered at most; beyond, all are forgotten and read again.
+    /// Streams remembered after the indexes have been written; beyond, all are forgotten and read again.
     private static let bound = 50_000
 
     private var findStream: Statement
     private var addStream: Statement
     private var findCategory: Statement
     private var addCategory: Statement
-    private var committed: [StreamName: Numbers] = [:]
+    private var committed: [StreamName: Numbers]
     private var uncommitted: [StreamName: Numbers] = [:]
     private var categories: [String: Int64] = [:]
     private var uncommittedCategories: [String: Int64] = [:]
 
-    init(_ connection: Connection) throws(SQLiteError) {
+    /// Knows the streams of all events after a position: what is not in the indexes is looked up nowhere else.
+    init(_ connection: Connection, after position: Int64) throws(SQLiteError) {
         let findStream = try connection.prepare("SELECT number FROM stream WHERE name = ?1")
         let addStream = try connection.prepare(
             "INSERT INTO stream (name, category) VALUES (?1, ?2) RETURNING number")
         let findCategory = try connection.prepare("SELECT number FROM category WHERE name = ?1")
         let addCategory = try connection.prepare(
             "INSERT INTO category (name) VALUES (?1) RETURNING number")
+        var committed: [StreamName: Numbers] = [:]
+        var rest = try connection.prepare(
+            """
+            SELECT name, number, stream.category, max(stream_position) FROM event JOIN stream \
+            ON number = event.stream WHERE position > ?1 GROUP BY number
+            """)
+        try rest.bind(1, position)
+        while try rest.step() {
+            guard let name = StreamName(rawValue: rest.text(0)) else { continue }
+            committed[name] = Numbers(
+                number: rest.integer(1), category: rest.integer(2), last: rest.integer(3))
+        }
         self.findStream = findStream
         self.addStream = addStream
         self.findCategory = findCategory
         self.addCategory = addCategory
+        self.committed = committed
     }
 
     /// What stands for a stream.
@@ -83,11 +97,15 @@ struct NumberTable: ~Copyable {
 
     /// The transaction they were made in is committed.
     mutating func keepUncommitted() {
-        if committed.count + uncommitted.count > Self.bound { committed = [:] }
         for (name, numbers) in uncommitted { committed[name] = numbers }
-        if categories.count + uncommittedCategories.count > Self.bound { categories = [:] }
         categories.merge(uncommittedCategories) { $1 }
         forgetUncommitted()
+    }
+
+    /// Everything committed is in the indexes: what there is too much of can be read again.
+    mutating func forgetIfMany() {
+        if committed.count > Self.bound { committed = [:] }
+        if categories.count > Self.bound { categories = [:] }
     }
 
     /// The transaction they were made in is rolled back.

@@ -37,8 +37,6 @@ private final class LogCheck {
     private var records = CanonicalRecords()
     private var batches: Statement
     private var events: Statement
-    private var findPlace: Statement
-    private var findArchived: Statement
     /// The time of the last event checked.
     private var time: Int64
     /// Whether there is a batch at or before `checkedThrough`.
@@ -66,11 +64,6 @@ private final class LogCheck {
             "SELECT first, last, hash FROM batch WHERE last > ?1 ORDER BY last")
         events = try connection.prepare(
             "SELECT \(EventRows.columns) FROM event WHERE position > ?1 ORDER BY position")
-        findPlace = try connection.prepare(
-            "SELECT position FROM event WHERE stream = ?1 AND stream_position = ?2")
-        findArchived = try connection.prepare(
-            reader.hasFloor
-                ? "SELECT archived FROM stream WHERE number = ?1" : "SELECT 0 WHERE ?1 IS NULL")
         try batches.bind(1, checkedThrough)
         try events.bind(1, checkedThrough)
     }
@@ -130,7 +123,7 @@ private final class LogCheck {
         }
         time = events.integer(3)
         let (stream, place) = (events.integer(1), events.integer(2))
-        guard try follows(stream, place, at: position) else {
+        guard try follows(stream, place, at: position, reader) else {
             throw LogFault(
                 position: position,
                 message: "its stream has no event before position \(place)")
@@ -140,20 +133,9 @@ private final class LogCheck {
 
     /// Whether the event before it in its stream is there, earlier in the log.
     private func follows(
-        _ stream: Int64, _ place: Int64, at position: Int64
+        _ stream: Int64, _ place: Int64, at position: Int64, _ reader: SQLiteEventReader
     ) throws(LogFault) -> Bool {
         if let end = ends[stream] { return place == end + 1 }
-        guard place > 0 else { return place == 0 }
-        do {
-            defer { findPlace.reset() }
-            try findPlace.bind(1, stream)
-            try findPlace.bind(2, place - 1)
-            if try findPlace.step() { return findPlace.integer(0) < position }
-            defer { findArchived.reset() }
-            try findArchived.bind(1, stream)
-            return try findArchived.step() && findArchived.integer(0) == place - 1
-        } catch {
-            throw LogFault(position: position, message: error.description)
-        }
+        return try reader.hasEvent(before: place, of: stream, at: position)
     }
 }

@@ -15,13 +15,14 @@ public final class SQLiteEventReader: EventReader {
     let hasFloor: Bool
     var eventRows: EventRows
     private var decoder = RecordDecoder()
+    private var places: StreamPlaces
     private var readAll: Statement
     private var readStream: Statement
     private var readCategory: Statement
     private var readID: Statement
     private var findHead: Statement
-    private var findLast: Statement
-    private var findPlace: Statement
+    private var findIndexed: Statement
+    private var findPending: Statement
     private var findInCategory: Statement
     private var findHeads: Statement
     private var findFloor: Statement
@@ -31,8 +32,10 @@ public final class SQLiteEventReader: EventReader {
     public convenience init(path: String) throws(Failure) {
         do {
             let connection = try Connection(path: path, mode: .read)
+            let version = try SQLiteSchema.check(connection)
+            if version < 3 { try connection.execute(SQLiteSchema.viewsOfVersion3) }
             try connection.execute("PRAGMA query_only = ON")
-            try self.init(connection: connection, version: SQLiteSchema.check(connection))
+            try self.init(connection: connection, version: version)
         } catch {
             throw SQLiteSchema.opening(path, error)
         }
@@ -45,33 +48,56 @@ public final class SQLiteEventReader: EventReader {
         let select = "SELECT \(EventRows.columns) FROM event "
         self.connection = connection
         eventRows = try EventRows(connection)
+        places = try StreamPlaces(connection, hasFloor: hasFloor)
         readAll = try connection.prepare(
             select + "WHERE event.position > ?1 ORDER BY event.position LIMIT ?2")
-        readStream = try connection.prepare(
-            select + "WHERE event.stream = (SELECT number FROM stream WHERE name = ?3) "
-                + "AND stream_position >= ?1 ORDER BY stream_position LIMIT ?2")
-        readCategory = try connection.prepare(
-            select + "WHERE event.category = (SELECT number FROM category WHERE name = ?3) "
-                + "AND event.position > ?1 ORDER BY event.position LIMIT ?2")
-        readID = try connection.prepare(select + "WHERE event.id = ?1")
+        readStream = try connection.prepare(select + Self.within("stream"))
+        readCategory = try connection.prepare(select + Self.within("category"))
+        readID = try connection.prepare(
+            select + "WHERE event.position IN (SELECT position FROM event_id WHERE id = ?1 "
+                + "UNION ALL SELECT position FROM event WHERE \(Self.isPending) AND id = ?1)")
         findHead = try connection.prepare("SELECT max(position) FROM event")
-        findLast = try connection.prepare(
-            "SELECT max(stream_position) FROM event WHERE stream = "
+        findIndexed = try connection.prepare(
+            "SELECT stream_position FROM event WHERE position = (SELECT max(position) "
+                + "FROM stream_event WHERE stream = (SELECT number FROM stream WHERE name = ?1))")
+        findPending = try connection.prepare(
+            "SELECT max(stream_position) FROM event WHERE \(Self.isPending) AND stream = "
                 + "(SELECT number FROM stream WHERE name = ?1)")
-        findPlace = try connection.prepare(
-            "SELECT position FROM event WHERE stream_position = ?1 AND stream = "
-                + "(SELECT number FROM stream WHERE name = ?2)")
+        let category = "category = (SELECT number FROM category WHERE name = ?2)"
         findInCategory = try connection.prepare(
-            "SELECT max(position) FROM event WHERE position <= ?1 AND category = "
-                + "(SELECT number FROM category WHERE name = ?2)")
+            "SELECT max(position) FROM ("
+                + "SELECT max(position) AS position FROM category_event "
+                + "WHERE position <= ?1 AND \(category) UNION ALL SELECT max(position) FROM event "
+                + "WHERE \(Self.isPending) AND position <= ?1 AND \(category))")
         findHeads = try connection.prepare(
-            "SELECT name, coalesce((SELECT max(position) FROM event WHERE category = number), "
+            "SELECT name, coalesce("
+                + "(SELECT max(position) FROM event WHERE \(Self.isPending) AND category = number), "
+                + "(SELECT max(position) FROM category_event WHERE category = number), "
                 + (hasFloor ? "archived" : "0") + ") FROM category")
         findFloor = try connection.prepare(
             hasFloor ? "SELECT max(last) FROM archive" : "SELECT 0")
         findArchived = try connection.prepare(
             hasFloor
                 ? "SELECT position FROM archived_event WHERE id = ?1" : "SELECT 0 WHERE ?1 IS NULL")
+    }
+
+    /// What is true of events that are not in the indexes yet.
+    private static let isPending = "event.position > (SELECT through FROM indexed)"
+
+    /// The events after ?1, at most ?2, of the stream or category with the name ?3: from its index, and
+    /// from those that are not in it yet.
+    private static func within(_ kind: String) -> String {
+        let number = "(SELECT number FROM \(kind) WHERE name = ?3)"
+        return """
+            WHERE event.position IN (
+                SELECT position FROM (
+                    SELECT position FROM \(kind)_event WHERE \(kind) = \(number) AND position > ?1
+                    ORDER BY position LIMIT ?2)
+                UNION ALL
+                SELECT position FROM event
+                WHERE \(isPending) AND position > ?1 AND \(kind) = \(number))
+            ORDER BY event.position LIMIT ?2
+            """
     }
 
     /// The file.
@@ -105,14 +131,29 @@ public final class SQLiteEventReader: EventReader {
 
     /// The stream's last position; nil when it has no event.
     public func lastPosition(of stream: StreamName) throws(Failure) -> Int64? {
-        let inFile: Int64? = try query { () throws(SQLiteError) in
-            defer { findLast.reset() }
-            try findLast.bind(1, stream.rawValue)
-            guard try findLast.step(), !findLast.isNull(0) else { return nil }
-            return findLast.integer(0)
+        let pending = try query { () throws(SQLiteError) in
+            try Self.position(of: stream, &findPending)
+        }
+        if let pending { return pending }
+        return try lastIndexedPosition(of: stream)
+    }
+
+    /// The same for a stream of which everything is in the indexes.
+    func lastIndexedPosition(of stream: StreamName) throws(Failure) -> Int64? {
+        let inFile = try query { () throws(SQLiteError) in
+            try Self.position(of: stream, &findIndexed)
         }
         if let inFile { return inFile }
         return try archivedPosition(of: stream.rawValue)
+    }
+
+    private static func position(
+        of stream: StreamName, _ statement: inout Statement
+    ) throws(SQLiteError) -> Int64? {
+        defer { statement.reset() }
+        try statement.bind(1, stream.rawValue)
+        guard try statement.step(), !statement.isNull(0) else { return nil }
+        return statement.integer(0)
     }
 
     /// The category's last event at or before `position`.
@@ -187,21 +228,18 @@ public final class SQLiteEventReader: EventReader {
                 try statement.bind(1, range.after)
                 try statement.bind(2, limit)
             }
-        case .stream(let stream):
-            guard let first = try firstPosition(in: stream, after: range.after) else {
-                return Rows(isLast: true)
-            }
-            return try collect(&readStream, range) { statement throws(SQLiteError) in
-                try statement.bind(1, first)
-                try statement.bind(2, limit)
-                try statement.bind(3, stream.rawValue)
-            }
-        case .category(let category):
-            return try collect(&readCategory, range) { statement throws(SQLiteError) in
-                try statement.bind(1, range.after)
-                try statement.bind(2, limit)
-                try statement.bind(3, category)
-            }
+        case .stream(let stream): return try collect(&readStream, range, limit, of: stream.rawValue)
+        case .category(let category): return try collect(&readCategory, range, limit, of: category)
+        }
+    }
+
+    private func collect(
+        _ statement: inout Statement, _ range: ReadRange, _ limit: Int64, of name: String
+    ) throws(Failure) -> Rows {
+        try collect(&statement, range) { statement throws(SQLiteError) in
+            try statement.bind(1, range.after)
+            try statement.bind(2, limit)
+            try statement.bind(3, name)
         }
     }
 
@@ -217,32 +255,6 @@ public final class SQLiteEventReader: EventReader {
         return try decoder.record(0, of: rows.records)
     }
 
-    /// The stream position of the first event after a global position, by bisection: both grow
-    /// together, so no index over the pair is needed.
-    ///
-    /// Nil when there is none.
-    private func firstPosition(
-        in stream: StreamName, after position: Int64
-    ) throws(Failure) -> Int64? {
-        guard let last = try lastPosition(of: stream) else { return nil }
-        var (low, high) = (Int64(0), last + 1)
-        while low < high {
-            let middle = low + (high - low) / 2
-            let place = try globalPosition(stream: stream.rawValue, at: middle)
-            if (place ?? .min) > position { high = middle } else { low = middle + 1 }
-        }
-        return low <= last ? low : nil
-    }
-
-    func globalPosition(stream: String, at position: Int64) throws(Failure) -> Int64? {
-        try query { () throws(SQLiteError) in
-            defer { findPlace.reset() }
-            try findPlace.bind(1, position)
-            try findPlace.bind(2, stream)
-            return try findPlace.step() ? findPlace.integer(0) : nil
-        }
-    }
-
     /// Reads rows until a bound is met, and checks each against its checksum.
     private func collect(
         _ statement: inout Statement, _ range: ReadRange,
@@ -251,9 +263,12 @@ public final class SQLiteEventReader: EventReader {
         defer { statement.reset() }
         var rows = Rows()
         do throws(SQLiteError) { try bind(&statement) } catch { throw Failure(log: error) }
+        var place: Int64?
         while try step(&statement) {
             guard rows.records.count < range.limit else { return rows }
             do throws(LogFault) {
+                if case .stream = range.filter { try check(statement, after: place) }
+                place = statement.integer(2)
                 try eventRows.append(statement, to: &rows.records)
             } catch {
                 rows.fault = error
@@ -267,6 +282,34 @@ public final class SQLiteEventReader: EventReader {
         }
         rows.isLast = true
         return rows
+    }
+
+    /// That the index of streams has left nothing out before a row, which comes after one with the place `last`; nil for
+    /// the first row.
+    private func check(
+        _ row: borrowing Statement, after last: Int64?
+    ) throws(LogFault) {
+        let (position, stream, place) = (row.integer(0), row.integer(1), row.integer(2))
+        let isThere =
+            if let last {
+                place == last + 1
+            } else {
+                try hasEvent(before: place, of: stream, at: position)
+            }
+        guard !isThere else { return }
+        throw LogFault(
+            position: position, message: "its stream has no event before position \(place)")
+    }
+
+    /// Whether the event at `position`, which has this place in its stream, has the one before it.
+    func hasEvent(
+        before place: Int64, of stream: Int64, at position: Int64
+    ) throws(LogFault) -> Bool {
+        do {
+            return try places.hasEvent(before: place, of: stream, at: position)
+        } catch {
+            throw LogFault(position: position, message: error.description)
+        }
     }
 
     private func step(_ statement: inout Statement) throws(Failure) -> Bool {

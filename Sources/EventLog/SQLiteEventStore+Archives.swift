@@ -58,6 +58,11 @@ extension SQLiteEventStore {
                 SELECT category AS number, max(position) AS last FROM event
                 WHERE position <= \(last) GROUP BY category
             ) AS gone WHERE category.number = gone.number;
+            DELETE FROM event_id WHERE id IN (SELECT id FROM event WHERE position <= \(last));
+            DELETE FROM stream_event WHERE (stream, position) IN (
+                SELECT stream, position FROM event WHERE position <= \(last));
+            DELETE FROM category_event WHERE (category, position) IN (
+                SELECT category, position FROM event WHERE position <= \(last));
             DELETE FROM event WHERE position <= \(last);
             DELETE FROM batch WHERE last < \(last) AND last < \(floor);
             """)

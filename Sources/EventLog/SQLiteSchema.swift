@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CairnModel
+internal import FoundationEssentials
 internal import SQLite
 
 /// The tables of the log's file.
@@ -11,7 +12,23 @@ enum SQLiteSchema {
     /// `CRNL`, in the file's header.
     static let applicationID: Int64 = 0x4352_4e4c
     /// The newest form of the tables that this build knows.
-    static let version: Int64 = 2
+    static let version: Int64 = 3
+
+    private static let eventTable = """
+        CREATE TABLE event (
+            position INTEGER PRIMARY KEY,
+            stream INTEGER NOT NULL REFERENCES stream (number),
+            stream_position INTEGER NOT NULL,
+            category INTEGER NOT NULL REFERENCES category (number),
+            recorded_at INTEGER NOT NULL,
+            id BLOB NOT NULL,
+            type TEXT NOT NULL,
+            schema INTEGER NOT NULL,
+            metadata BLOB NOT NULL,
+            data BLOB NOT NULL,
+            crc INTEGER NOT NULL
+        ) STRICT;
+        """
 
     static let tables = """
         CREATE TABLE stream (
@@ -23,21 +40,7 @@ enum SQLiteSchema {
             number INTEGER PRIMARY KEY,
             name TEXT NOT NULL UNIQUE
         ) STRICT;
-        CREATE TABLE event (
-            position INTEGER PRIMARY KEY,
-            stream INTEGER NOT NULL REFERENCES stream (number),
-            stream_position INTEGER NOT NULL,
-            category INTEGER NOT NULL REFERENCES category (number),
-            recorded_at INTEGER NOT NULL,
-            id BLOB NOT NULL UNIQUE,
-            type TEXT NOT NULL,
-            schema INTEGER NOT NULL,
-            metadata BLOB NOT NULL,
-            data BLOB NOT NULL,
-            crc INTEGER NOT NULL,
-            UNIQUE (stream, stream_position)
-        ) STRICT;
-        CREATE INDEX event_by_category ON event (category);
+        \(eventTable)
         CREATE TABLE batch (
             last INTEGER PRIMARY KEY,
             first INTEGER NOT NULL,
@@ -77,6 +80,37 @@ enum SQLiteSchema {
         ) STRICT, WITHOUT ROWID;
         ALTER TABLE stream ADD COLUMN archived INTEGER NOT NULL DEFAULT -1;
         ALTER TABLE category ADD COLUMN archived INTEGER NOT NULL DEFAULT 0;
+        """
+
+    /// What version 3 has beyond version 2: indexes that are written some time after the events.
+    static let additionsOfVersion3 = """
+        CREATE TABLE event_id (
+            id BLOB PRIMARY KEY,
+            position INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE stream_event (
+            stream INTEGER NOT NULL,
+            position INTEGER NOT NULL,
+            PRIMARY KEY (stream, position)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE category_event (
+            category INTEGER NOT NULL,
+            position INTEGER NOT NULL,
+            PRIMARY KEY (category, position)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE indexed (
+            through INTEGER NOT NULL,
+            newest_id BLOB
+        ) STRICT;
+        INSERT INTO indexed (through, newest_id) VALUES (0, NULL);
+        """
+
+    /// The same for reading a file that was made before, where the table `event` had its own indexes.
+    static let viewsOfVersion3 = """
+        CREATE TEMP VIEW event_id AS SELECT id, position FROM event;
+        CREATE TEMP VIEW stream_event AS SELECT stream, position FROM event;
+        CREATE TEMP VIEW category_event AS SELECT category, position FROM event;
+        CREATE TEMP VIEW indexed AS SELECT coalesce(max(position), 0) AS through FROM event;
         """
 
     /// Settings that belong to a connection, not to the file.
@@ -134,9 +168,34 @@ enum SQLiteSchema {
         try connection.transaction { () throws(SQLiteError) in
             if found < 1 { try connection.execute(tables) }
             if found < 2 { try connection.execute(additionsOfVersion2) }
+            try connection.execute(additionsOfVersion3)
+            if found > 0 { try moveIndexes(connection) }
             try connection.execute("PRAGMA application_id = \(applicationID)")
             try connection.execute("PRAGMA user_version = \(version)")
         }
+    }
+
+    /// Gives the events of an older file a table without indexes of its own, and the indexes beside it.
+    ///
+    /// Takes some seconds for a million events, once, and that much room.
+    private static func moveIndexes(_ connection: Connection) throws(SQLiteError) {
+        let columns =
+            "position, stream, stream_position, category, recorded_at, id, type, schema, metadata, "
+            + "data, crc"
+        try connection.execute("ALTER TABLE event RENAME TO event_before")
+        try connection.execute(eventTable)
+        try connection.execute(
+            "INSERT INTO event (\(columns)) SELECT \(columns) FROM event_before ORDER BY position; "
+                + "DROP TABLE event_before")
+        let head = try connection.integer("SELECT max(position) FROM event") ?? 0
+        var newest = try connection.prepare(
+            """
+            SELECT max(id) FROM (SELECT id FROM event UNION ALL SELECT id FROM archived_event) \
+            WHERE substr(hex(id), 13, 1) = '7'
+            """)
+        let id = try newest.step() ? UUID(bytes: newest.bytes(0)) : nil
+        newest.reset()
+        try EventIndexes.write(after: 0, through: head, newest: id, to: connection)
     }
 
     /// Refuses a file that is another program's or a newer build's; returns the version of its

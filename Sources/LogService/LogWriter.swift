@@ -108,7 +108,7 @@ final class LogWriter: Sendable {
                 rest = rest.dropFirst(group.count)
                 commit(group.map(\.request))
             }
-            if queue.count == 0 { checkpointIfDue() }
+            putInOrder()
         }
     }
 
@@ -207,6 +207,19 @@ final class LogWriter: Sendable {
             logger.error("append failed", metadata: ["reason": "\(failure)"])
         default: break
         }
+    }
+
+    /// Between two commits: what makes the file good to read and short to write, where that is due.
+    private func putInOrder() {
+        let isIdle = queue.count == 0
+        do {
+            try store.withLock { store throws(Failure) in
+                try store?.writeIndexesIfDue(isIdle: isIdle)
+            }
+        } catch {
+            logger.warning("indexes not written yet", metadata: ["reason": "\(error)"])
+        }
+        if isIdle { checkpointIfDue() }
     }
 
     private func checkpointIfDue() {

@@ -102,6 +102,9 @@ extension Failure.Code: Error {}
             #expect(actual == expected, "seed \(seed), step \(step)")
             if step % 7 == 0 { try log.reopen() }
             if step % 11 == 0 { try (log.store as? SQLiteEventStore)?.checkpoint() }
+            if Int.random(in: 0..<5, using: &random) == 0 {
+                try (log.store as? SQLiteEventStore)?.writeIndexes()
+            }
             try Self.compare(log.store, model, &random)
         }
         #expect(try log.store.everything() == model.records, "seed \(seed)")
@@ -169,10 +172,16 @@ extension Failure.Code: Error {}
                 {
                     return Bool.random(using: &random) ? old : event("other", id: old.id)
                 }
-                let id = UUID(
-                    uuid: UUIDBits.version7(
-                        nanoseconds: model.records.last?.recordedAt.microseconds ?? 1,
-                        random: random.next()))
+                // Most begin with their time; some say nothing of it, as those that follow from a name.
+                let id =
+                    Int.random(in: 0..<4, using: &random) == 0
+                    ? UUID(
+                        uuid: UUIDBits.version8(
+                            namespace: [7], name: Array("\(random.next())".utf8)))
+                    : UUID(
+                        uuid: UUIDBits.version7(
+                            nanoseconds: model.records.last?.recordedAt.microseconds ?? 1,
+                            random: random.next()))
                 used.insert(id)
                 return event("\(random.next() % 1000)", id: id)
             }

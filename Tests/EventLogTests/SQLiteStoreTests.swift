@@ -78,20 +78,38 @@ import Testing
         #expect(refusal?.message.contains("schema 99") == true)
     }
 
-    @Test func `a file of version 1 is brought up to date, keeps every event, and goes on`() throws
-    {
+    @Test(arguments: [1, 2])
+    func `a file of an older version is brought up to date, keeps every event, and goes on`(
+        version: Int
+    ) throws {
         let golden = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../Golden/v1/log/version-1.sqlite").standardized
+            .appending(path: "../Golden/v1/log/version-\(version).sqlite").standardized
         try FileManager.default.copyItem(at: golden, to: URL(filePath: scratch.file))
         let asWritten = try SQLiteEventReader(path: scratch.file).everything()
         #expect(asWritten.map(\.event.type).first == "map.created")
+        let filters = asWritten.flatMap { record -> [ReadRange.Filter] in
+            [.stream(record.stream), .category(record.stream.category)]
+        }
+        // Also as it is, which an archive of that version stays.
+        for filter in filters {
+            #expect(
+                try SQLiteEventReader(path: scratch.file)
+                    .read(ReadRange(after: 1, limit: 2, filter: filter)).events
+                    == asWritten.filter { filter.admits($0.stream) && $0.globalPosition > 1 }
+                    .prefix(2) + [])
+        }
         let hash = "401f11119d5f01faa6ae7d111a8bf02860b19bc851afae0863a06792276b9285"
 
         do {
             let store = try open()
 
-            #expect(try store.setting("user_version") == 2)
+            #expect(try store.setting("user_version") == 3)
             #expect(try store.everything() == asWritten)
+            for filter in filters {
+                #expect(
+                    try store.read(ReadRange(after: 0, limit: 100, filter: filter)).events
+                        == asWritten.filter { filter.admits($0.stream) })
+            }
             #expect(
                 try store.verify(after: 0, limit: 100)
                     == VerifyPage(checkedThrough: 7, head: 7, chainHash: hash))
@@ -126,6 +144,102 @@ import Testing
         #expect(try store.setting("synchronous") == 2)
         #expect(try store.setting("wal_autocheckpoint") == 0)
         #expect(try store.setting("page_size") == 8192)
+    }
+
+    private func indexed() throws -> Int64? {
+        try Connection(path: scratch.file, mode: .read).integer("SELECT through FROM indexed")
+    }
+
+    private func stream(_ text: String) throws -> [Int64] {
+        let range = ReadRange(after: 0, limit: 10_000, filter: .stream(try name(text)))
+        return try SQLiteEventReader(path: scratch.file).read(range).events.map(\.streamPosition)
+    }
+
+    @Test func `indexes are written when there is enough, sooner when nobody waits`() throws {
+        let store = try open()
+        func append(_ count: Int) throws {
+            try store.append([
+                StreamAppend(
+                    stream: name("map-a"), expected: .any,
+                    events: (0..<count).map { event("\($0)") })
+            ])
+        }
+        try append(1_000)
+        try append(23)
+        try store.writeIndexesIfDue(isIdle: true)
+        #expect(try indexed() == 0)
+        try append(1)
+        try store.writeIndexesIfDue(isIdle: false)
+        #expect(try indexed() == 0)
+        try store.writeIndexesIfDue(isIdle: true)
+        #expect(try indexed() == 1_024)
+        for count in [1_000, 1_000, 1_000, 1_000, 95] { try append(count) }
+        try store.writeIndexesIfDue(isIdle: false)
+        #expect(try indexed() == 1_024)
+        try append(1)
+        try store.writeIndexesIfDue(isIdle: false)
+        #expect(try indexed() == 5_120)
+        try append(1)
+        #expect(try stream("map-a") == Array(0..<5_121))
+    }
+
+    @Test func `what was not in the indexes at the end of a process is known to the next`() throws {
+        let first = event("first"), second = event("second", id: .timeOrdered())
+        do {
+            let store = try open()
+            try store.append([
+                StreamAppend(stream: name("map-a"), expected: .noStream, events: [first])
+            ])
+            try store.writeIndexes()
+            try store.append([
+                StreamAppend(stream: name("map-a"), expected: .exact(0), events: [second])
+            ])
+        }
+        #expect(try indexed() == 1)
+        let store = try open()
+        for (place, known) in [first, second].enumerated() {
+            let again = try store.append([
+                StreamAppend(stream: name("map-a"), expected: .any, events: [known])
+            ])
+            #expect(again.isRepeat)
+            #expect(again.firstPosition == Int64(place + 1))
+            let other = failure {
+                try store.append([
+                    StreamAppend(
+                        stream: name("map-b"), expected: .any, events: [event("x", id: known.id)])
+                ])
+            }
+            #expect(other?.code == .idReused)
+        }
+        #expect(
+            code {
+                try store.append([
+                    StreamAppend(stream: name("map-a"), expected: .exact(0), events: [event("y")])
+                ])
+            } == .conflict)
+        #expect(try store.head() == 2)
+        #expect(try stream("map-a") == [0, 1])
+    }
+
+    @Test func `an index that leaves an event out is noticed by whoever reads the stream`() throws {
+        _ = try fill()
+        try open().writeIndexes()
+        let whole = try stream("map-1")
+        #expect(whole.count == 12)
+        try tamper(
+            """
+            DELETE FROM stream_event WHERE position = (SELECT position FROM event JOIN stream ON
+            number = stream WHERE name = 'map-1' AND stream_position = 6)
+            """)
+
+        let reader = try SQLiteEventReader(path: scratch.file)
+        let range = ReadRange(after: 0, limit: 100, filter: .stream(try name("map-1")))
+        let page = try reader.read(range)
+        #expect(page.events.map(\.streamPosition) == Array(0...5))
+        #expect(!page.isLast)
+        let rest = ReadRange(
+            after: try #require(page.events.last).globalPosition, limit: 100, filter: range.filter)
+        #expect(code { _ = try reader.read(rest) } == .corrupt)
     }
 
     @Test func `a full disk refuses, keeps what is there, and works again afterwards`() throws {

@@ -23,7 +23,8 @@ static void run(sqlite3 *file, const char *text) {
     }
 }
 
-// The columns and indexes of the event log's own table, and its settings; nothing is hashed.
+// An event log as one writes it: the columns of Cairn's own, ids and places in streams unique, an index by category,
+// and the same settings; nothing is hashed.
 static const char *const schema =
     "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
     "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -16384;"
