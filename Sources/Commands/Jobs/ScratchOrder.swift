@@ -25,9 +25,11 @@ struct ScratchOrder {
         self.assignment = assignment
         self.site = site.path
         let attempt = assignment.held.attempt
+        // The system's folder is everybody's: nobody can have made one of this name before.
         self.directory =
             directory
-            ?? "/tmp/cairn-autopsy-\(assignment.held.job)-\(attempt.chunk)-\(attempt.number)"
+            ?? "/tmp/cairn-autopsy-\(assignment.held.job)-\(attempt.chunk)-\(attempt.number)-"
+            + UUID().uuidString.lowercased()
         guard let own = OwnProgram.path(), let slash = own.lastIndex(of: "/") else {
             throw Failure(.internal, "the path of this program is not known")
         }
