@@ -69,6 +69,7 @@ let tier2: [Target] = [
     library("SpatialIndex", ["Geometry", "Platform"]),
     library("CairnModel", ["Geometry", "Platform"]),
     library("Expression", ["CairnModel"]),
+    library("EsriForms", ["CairnModel", "Geometry", "Platform"]),
     library(
         "Dataset", ["CairnModel", "Geometry", "SpatialIndex", "Platform", "GDAL", "PROJ"]),
     library("Raster", ["CairnModel", "Dataset", "GDAL", "Geometry", "Platform"]),
@@ -139,8 +140,8 @@ let tier5: [Target] = [
     library(
         "Gateway",
         [
-            "CairnClient", "CairnModel", "Dataset", "Geometry", "Identify", "Recording", "Site",
-            "SiteAnswers", hummingbird, logging,
+            "CairnClient", "CairnModel", "Dataset", "EsriForms", "Geometry", "Identify",
+            "Recording", "Site", "SiteAnswers", hummingbird, logging,
         ]),
     library("Terminal", ["Bus", "CairnClient", "CairnModel", "Geometry", "MapState", "Platform"]),
     library(
@@ -255,7 +256,7 @@ let testTargets: [Target] = [
         ]),
     tests(
         "GatewayTests",
-        ["Gateway", "CairnClient", "CairnModel", "Geometry", "TestKit", logging]),
+        ["Gateway", "CairnClient", "CairnModel", "EsriForms", "Geometry", "TestKit", logging]),
     tests("TerminalTests", ["Terminal", "CairnClient", "CairnModel", "Geometry", "TestKit"]),
     tests(
         "CommandsTests",

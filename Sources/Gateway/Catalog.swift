@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CairnModel
+internal import EsriForms
 
 /// What lies above the services: the server's own page and the list of services.
 enum Catalog {

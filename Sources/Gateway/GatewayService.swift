@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CairnModel
+internal import EsriForms
 internal import FoundationEssentials
 
 /// A request as HTTP brought it, its body already collected.

@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CairnModel
+internal import EsriForms
 internal import Geometry
 
 /// `GeocodeServer` and its three operations.

@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CairnModel
+internal import EsriForms
 internal import Geometry
 
 /// `MapServer`, its layers and its legend, from one map's description.

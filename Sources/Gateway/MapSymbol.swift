@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CairnModel
+internal import EsriForms
 internal import FoundationEssentials
 
 /// The simple symbol a layer is listed with: its geometry's kind in a colour that follows from the

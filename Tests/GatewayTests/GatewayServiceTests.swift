@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 import CairnModel
+import EsriForms
 import FoundationEssentials
 import Geometry
 import Synchronization

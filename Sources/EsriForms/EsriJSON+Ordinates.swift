@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import CairnModel
-internal import Geometry
+public import CairnModel
+public import Geometry
 
 // Geometry with Z and M.
 extension JSONWriter {
@@ -10,7 +10,7 @@ extension JSONWriter {
     ///
     /// `z` and `m` are one number for each coordinate in its order, nil as a whole where the ordinate
     /// is not given; a coordinate without one has null. Rings are turned as Esri has them, with theirs.
-    mutating func geometry(
+    public mutating func geometry(
         _ shape: Shape, z: [Double?]?, m: [Double?]?, in reference: SpatialReference
     ) {
         let vertices = Vertices(z: z, m: m)

@@ -1,85 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import Platform
+
 /// Writes compact JSON text, value after value, without building a tree.
 ///
 /// The caller opens and closes objects and arrays with closures, so the text is always well-formed.
-struct JSONWriter {
+public struct JSONWriter: Sendable {
     /// The text so far, UTF-8.
-    private(set) var bytes: [UInt8] = []
+    public private(set) var bytes: [UInt8] = []
     private var needsComma = false
 
     /// Room for an ordinary answer.
-    init() { bytes.reserveCapacity(1_024) }
+    public init() { bytes.reserveCapacity(1_024) }
 
     /// Writes `{…}`.
-    mutating func object(_ members: (inout JSONWriter) -> Void) {
+    public mutating func object(_ members: (inout JSONWriter) -> Void) {
         enclose(UInt8(ascii: "{"), UInt8(ascii: "}"), members)
     }
 
     /// Writes `[…]`.
-    mutating func array(_ elements: (inout JSONWriter) -> Void) {
+    public mutating func array(_ elements: (inout JSONWriter) -> Void) {
         enclose(UInt8(ascii: "["), UInt8(ascii: "]"), elements)
     }
 
     /// Writes `[…]` with one value for each element.
-    mutating func array<Element>(
+    public mutating func array<Element>(
         of elements: some Sequence<Element>, _ each: (inout JSONWriter, Element) -> Void
     ) {
         array { writer in for element in elements { each(&writer, element) } }
     }
 
     /// Writes a value that is JSON already, compact and well-formed.
-    mutating func json(_ text: some Sequence<UInt8>) {
+    public mutating func json(_ text: some Sequence<UInt8>) {
         separate()
         bytes.append(contentsOf: text)
     }
 
     /// Writes the name of the member that follows.
-    mutating func key(_ name: String) {
+    public mutating func key(_ name: String) {
         string(name)
         bytes.append(UInt8(ascii: ":"))
         needsComma = false
     }
 
     /// Writes a member that is text.
-    mutating func member(_ name: String, _ text: String) {
+    public mutating func member(_ name: String, _ text: String) {
         key(name)
         string(text)
     }
 
     /// Writes a member that is a whole number.
-    mutating func member(_ name: String, _ number: Int) {
+    public mutating func member(_ name: String, _ number: Int) {
         key(name)
         integer(Int64(number))
     }
 
     /// Writes a member that is a number.
-    mutating func member(_ name: String, _ value: Double) {
+    public mutating func member(_ name: String, _ value: Double) {
         key(name)
         number(value)
     }
 
     /// Writes a member that is true or false.
-    mutating func member(_ name: String, _ flag: Bool) {
+    public mutating func member(_ name: String, _ flag: Bool) {
         key(name)
         bool(flag)
     }
 
     /// Writes a member that is null.
-    mutating func nullMember(_ name: String) {
+    public mutating func nullMember(_ name: String) {
         key(name)
         null()
     }
 
     /// Writes a member that is an object.
-    mutating func member(_ name: String, _ members: (inout JSONWriter) -> Void) {
+    public mutating func member(_ name: String, _ members: (inout JSONWriter) -> Void) {
         key(name)
         object(members)
     }
 
     /// Writes a member that is an array.
-    mutating func member<Element>(
+    public mutating func member<Element>(
         _ name: String, array elements: some Sequence<Element>,
         _ each: (inout JSONWriter, Element) -> Void
     ) {
@@ -88,7 +90,7 @@ struct JSONWriter {
     }
 
     /// Writes text with the escapes JSON demands.
-    mutating func string(_ text: String) {
+    public mutating func string(_ text: String) {
         separate()
         bytes.append(UInt8(ascii: "\""))
         guard text.utf8.contains(where: Self.isEscaped) else {
@@ -116,33 +118,29 @@ struct JSONWriter {
 
     /// Writes a number: shortest text that reads back equal, whole numbers without a fraction; null
     /// for NaN and infinity, which JSON lacks.
-    mutating func number(_ value: Double) {
-        if let whole = Int64(exactly: value), abs(whole) < 1 << 53 {
-            integer(whole)
-            return
-        }
+    public mutating func number(_ value: Double) {
         guard value.isFinite else {
             null()
             return
         }
         separate()
-        bytes.append(contentsOf: value.description.utf8)
+        DecimalText.append(value, to: &bytes)
     }
 
     /// Writes a whole number.
-    mutating func integer(_ value: Int64) {
+    public mutating func integer(_ value: Int64) {
         separate()
-        bytes.append(contentsOf: String(value).utf8)
+        DecimalText.append(value, to: &bytes)
     }
 
     /// Writes true or false.
-    mutating func bool(_ value: Bool) {
+    public mutating func bool(_ value: Bool) {
         separate()
         bytes.append(contentsOf: (value ? "true" : "false").utf8)
     }
 
     /// Writes null.
-    mutating func null() {
+    public mutating func null() {
         separate()
         bytes.append(contentsOf: "null".utf8)
     }
@@ -170,7 +168,7 @@ struct JSONWriter {
     }
 
     /// The same JSON with line breaks and two spaces for each level (`f=pjson`).
-    static func pretty(_ compact: [UInt8]) -> [UInt8] {
+    public static func pretty(_ compact: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         var level = 0
         var isInString = false

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import CairnModel
-internal import FoundationEssentials
-internal import Geometry
+public import CairnModel
+public import Geometry
 
 // Esri's forms of the values that every resource shares.
 extension JSONWriter {
     /// Writes `"spatialReference":{"wkid":102100,"latestWkid":3857}`, or its WKT.
-    mutating func spatialReference(
+    public mutating func spatialReference(
         _ reference: SpatialReference, as name: String = "spatialReference"
     ) {
         member(name) { json in
@@ -22,7 +21,7 @@ extension JSONWriter {
     }
 
     /// Writes `"name":{"xmin":…,"spatialReference":…}`.
-    mutating func extent(
+    public mutating func extent(
         _ name: String, _ envelope: Envelope, in reference: SpatialReference?
     ) {
         member(name) { json in
@@ -32,7 +31,7 @@ extension JSONWriter {
     }
 
     /// Writes the members `xmin`, `ymin`, `xmax` and `ymax`.
-    mutating func sides(of envelope: Envelope) {
+    public mutating func sides(of envelope: Envelope) {
         member("xmin", envelope.minX)
         member("ymin", envelope.minY)
         member("xmax", envelope.maxX)
@@ -40,7 +39,7 @@ extension JSONWriter {
     }
 
     /// Writes `"geometry":{…,"spatialReference":…}`.
-    mutating func geometry(_ shape: Shape, in reference: SpatialReference) {
+    public mutating func geometry(_ shape: Shape, in reference: SpatialReference) {
         member("geometry") { json in
             switch shape {
             case .point(let coordinate):
@@ -76,7 +75,7 @@ extension JSONWriter {
     /// Writes an attribute as text, the way ArcGIS formats it for identify.
     ///
     /// With `isTyped`, numbers are numbers and moments epoch milliseconds. Null is JSON null in both.
-    mutating func attribute(_ value: AttributeValue, isTyped: Bool) {
+    public mutating func attribute(_ value: AttributeValue, isTyped: Bool) {
         guard isTyped, value != .null else {
             if let text = value.text { string(text) } else { null() }
             return
@@ -91,7 +90,7 @@ extension JSONWriter {
     }
 
     /// Writes `"fields":[…]`; `aliases` are one for each.
-    mutating func fields(_ fields: [FieldDescription], aliases: [String]) {
+    public mutating func fields(_ fields: [FieldDescription], aliases: [String]) {
         member("fields", array: zip(fields, aliases)) { json, named in
             let (field, alias) = named
             json.object { json in
@@ -102,38 +101,5 @@ extension JSONWriter {
                 json.nullMember("domain")
             }
         }
-    }
-}
-
-/// The error body that every Esri client understands.
-enum ErrorBody {
-    /// Esri's number for a failure.
-    static func code(_ code: Failure.Code) -> Int {
-        switch code {
-        case .invalidParameter, .unreadable: 400
-        case .notFound: 404
-        case .conflict: 409
-        case .tooLarge: 413
-        case .unavailable, .logUnavailable, .busy, .draining: 503
-        case .timedOut: 504
-        default: 500
-        }
-    }
-
-    /// `{"error":{"code":…,"message":…,"details":[…]}}`.
-    static func json(_ failure: Failure) -> [UInt8] {
-        json(code: code(failure.code), message: failure.message, details: failure.details)
-    }
-
-    static func json(code: Int, message: String, details: [String]) -> [UInt8] {
-        var json = JSONWriter()
-        json.object { json in
-            json.member("error") { json in
-                json.member("code", code)
-                json.member("message", message)
-                json.member("details", array: details) { $0.string($1) }
-            }
-        }
-        return json.bytes
     }
 }

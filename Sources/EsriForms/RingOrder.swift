@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import Geometry
+public import Geometry
 
 /// The winding that Esri JSON asks for: exterior rings clockwise, holes counter-clockwise.
-enum RingOrder {
+public enum RingOrder {
     /// The rings in their order, each turned as its nesting demands.
     ///
     /// A ring inside an odd number of others is a hole. Rings nest or are disjoint; they may touch. Costs n² envelope tests.
-    static func esri(_ rings: [[Coordinate]]) -> [[Coordinate]] {
+    public static func esri(_ rings: [[Coordinate]]) -> [[Coordinate]] {
         zip(rings, reversals(rings)).map { $1 ? $0.reversed() : $0 }
     }
 
     /// For each ring whether ``esri(_:)`` turns it round.
-    static func reversals(_ rings: [[Coordinate]]) -> [Bool] {
+    public static func reversals(_ rings: [[Coordinate]]) -> [Bool] {
         guard rings.count > 1 else { return rings.map { !Ring.isClockwise($0) } }
         let envelopes = rings.map { Shape.multipoint($0).envelope }
         return rings.indices.map { ring in

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import EsriForms
+
+/// The error body that every Esri client understands.
+enum ErrorBody {
+    /// Esri's number for a failure.
+    static func code(_ code: Failure.Code) -> Int {
+        switch code {
+        case .invalidParameter, .unreadable: 400
+        case .notFound: 404
+        case .conflict: 409
+        case .tooLarge: 413
+        case .unavailable, .logUnavailable, .busy, .draining: 503
+        case .timedOut: 504
+        default: 500
+        }
+    }
+
+    /// `{"error":{"code":…,"message":…,"details":[…]}}`.
+    static func json(_ failure: Failure) -> [UInt8] {
+        json(code: code(failure.code), message: failure.message, details: failure.details)
+    }
+
+    static func json(code: Int, message: String, details: [String]) -> [UInt8] {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("error") { json in
+                json.member("code", code)
+                json.member("message", message)
+                json.member("details", array: details) { $0.string($1) }
+            }
+        }
+        return json.bytes
+    }
+}
