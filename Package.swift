@@ -140,7 +140,8 @@ let tier5: [Target] = [
     library(
         "Gateway",
         [
-            "CairnClient", "CairnModel", "Dataset", "EsriForms", "Geometry", "Identify",
+            "CairnClient", "CairnModel", "Dataset", "EsriForms", "Geometry", "Identify", "JobKinds",
+            "Platform",
             "Recording", "Site", "SiteAnswers", hummingbird, logging,
         ]),
     library("Terminal", ["Bus", "CairnClient", "CairnModel", "Geometry", "MapState", "Platform"]),
@@ -160,7 +161,9 @@ let tier6: [Target] = [
     process("cairn-identify", ["Daemon", "Recording", "Worker"]),
     process("cairn-locator", ["Daemon", "Recording", "Worker"]),
     process("cairn-worker", ["Daemon", "Worker"]),
-    process("cairn-gateway", ["CairnClient", "CairnModel", "Daemon", "Gateway", "Recording"]),
+    process(
+        "cairn-gateway",
+        ["CairnClient", "CairnModel", "Daemon", "Gateway", "Recording", "Site"]),
     process("cairn", ["Commands"]),
 ]
 
@@ -256,7 +259,10 @@ let testTargets: [Target] = [
         ]),
     tests(
         "GatewayTests",
-        ["Gateway", "CairnClient", "CairnModel", "EsriForms", "Geometry", "TestKit", logging]),
+        [
+            "Gateway", "CairnClient", "CairnModel", "EsriForms", "Geometry", "JobKinds", "TestKit",
+            logging,
+        ]),
     tests("TerminalTests", ["Terminal", "CairnClient", "CairnModel", "Geometry", "TestKit"]),
     tests(
         "CommandsTests",

@@ -20,10 +20,11 @@ enum Catalog {
         return json.bytes
     }
 
-    /// `rest/services`: every map, and every locator that was published.
-    static func services(maps: [MapName], locators: [String]) -> [UInt8] {
+    /// `rest/services`: every map, every locator that was published, and the jobs.
+    static func services(maps: [MapName], locators: [String], hasJobs: Bool) -> [UInt8] {
         let services =
             maps.map { ($0.rawValue, "MapServer") } + locators.map { ($0, "GeocodeServer") }
+            + (hasJobs ? [(JobResource.serviceName, "GPServer")] : [])
         var json = JSONWriter()
         json.object { json in
             json.member("currentVersion", version)

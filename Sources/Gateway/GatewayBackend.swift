@@ -52,6 +52,9 @@ public protocol GatewayBackend: Sendable {
 
     /// How the site does, as far as it is known here.
     func health() async -> GatewayHealth
+
+    /// The site's jobs; nil where none can be had.
+    var jobs: (any GatewayJobs)? { get }
 }
 
 /// What `/healthz` says.
@@ -77,6 +80,9 @@ public struct GatewayHealth: Hashable, Sendable {
 }
 
 extension GatewayBackend {
+    /// None.
+    public var jobs: (any GatewayJobs)? { nil }
+
     /// Nothing is at hand.
     public func identifyAtOnce(_ request: IdentifyRequest) throws(Failure) -> IdentifyAnswer? {
         nil

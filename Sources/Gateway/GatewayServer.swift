@@ -135,12 +135,15 @@ private struct GatewayResponder: HTTPResponder {
     let service: GatewayService
     let connections: OpenConnections
     let bodyByteLimit: Int
+    let uploads = Uploads()
 
     func respond(to request: Request, context: GatewayContext) async throws -> Response {
         switch request.method {
         case .get, .head:
             return response(
                 to: request, await answer(translate(request), context.channel), context.channel)
+        case .post where Resource(path: translate(request).path) == .jobs(.upload):
+            return response(to: request, await upload(request), context.channel)
         case .post:
             return response(
                 to: request, await answerForm(request, context.channel), context.channel)
@@ -169,6 +172,17 @@ private struct GatewayResponder: HTTPResponder {
         return GatewayRequest(
             path: Array(parts[0]), query: parts.count == 2 ? Array(parts[1]) : [],
             wantsPage: accept.contains("text/html"))
+    }
+
+    private func upload(_ request: Request) async -> GatewayResponse {
+        do throws(Failure) {
+            let (blob, name) = try await uploads.take(
+                request.body, contentType: request.headers[.contentType] ?? "",
+                into: try service.jobsBackend().blobs)
+            return GatewayResponse(body: JobResource.uploaded(blob, name: name))
+        } catch {
+            return GatewayResponse(body: ErrorBody.json(error))
+        }
     }
 
     private func answerForm(
@@ -240,6 +254,7 @@ private struct GatewayResponder: HTTPResponder {
             let whole = Response(status: .ok, headers: headers, body: stream.body)
             return request.method == .head ? whole.createHeadResponse() : whole
         }
+        if let file = answer.file { return response(to: request, answer, file, channel) }
         var headers = Self.commonHeaders
         headers[.contentType] = answer.contentType
         headers[.cacheControl] = "no-store"
@@ -249,6 +264,21 @@ private struct GatewayResponder: HTTPResponder {
             status: .init(code: answer.status), headers: headers,
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
         return request.method == .head ? whole.createHeadResponse() : whole
+    }
+
+    private func response(
+        to request: Request, _ answer: GatewayResponse, _ file: GatewayFile,
+        _ channel: any Channel
+    ) -> Response {
+        do throws(Failure) {
+            var headers = Self.commonHeaders
+            headers[.contentType] = answer.contentType
+            headers[.contentDisposition] = "attachment; filename=\"\(file.name)\""
+            let whole = Response(status: .ok, headers: headers, body: try file.body())
+            return request.method == .head ? whole.createHeadResponse() : whole
+        } catch {
+            return response(to: request, GatewayResponse(body: ErrorBody.json(error)), channel)
+        }
     }
 
     /// What lets pages from anywhere read the answers.

@@ -27,11 +27,21 @@ struct GatewayResponse: Sendable {
     var body: [UInt8]
     /// What follows the head instead of a body: changes, as they happen.
     var changes: (any GatewayChanges)?
+    /// What follows the head instead of a body: a file that never changes.
+    var file: GatewayFile?
     /// The sequence number that the answer knows, for the header `X-Cairn-Sequence`.
     var sequence: Int64?
     /// Whether the log was out of reach, so that the maps may have changed since, for the header
     /// `X-Cairn-Stale`.
     var isStale = false
+}
+
+/// A file to hand out.
+struct GatewayFile: Hashable, Sendable {
+    var path: String
+    var byteCount: Int64
+    /// What a browser calls it when it keeps it.
+    var name: String
 }
 
 /// Answers requests without knowing HTTP: path and parameters in, bytes out.
@@ -56,7 +66,9 @@ struct GatewayService: Sendable {
             let parameters = try Parameters(query: request.query, form: request.form)
             let format = try Format(parameters["f"], wantsPage: request.wantsPage)
             var response = await answer(resource, parameters)
-            if response.changes == nil { format.apply(to: &response, path: request.path) }
+            if response.changes == nil, response.file == nil {
+                format.apply(to: &response, path: request.path)
+            }
             return response
         } catch {
             return GatewayResponse(body: ErrorBody.json(error))
@@ -69,7 +81,9 @@ struct GatewayService: Sendable {
             case .health, .nowhere, .info: return GatewayResponse(body: Catalog.info())
             case .services:
                 let (maps, locators) = try await backend.catalog()
-                return GatewayResponse(body: Catalog.services(maps: maps, locators: locators))
+                return GatewayResponse(
+                    body: Catalog.services(
+                        maps: maps, locators: locators, hasJobs: backend.jobs != nil))
             case .map(let name, .identify): return try await identify(name, parameters)
             case .map(let name, .follow):
                 let request = try IdentifyResource.request(map: try Self.mapName(name), parameters)
@@ -78,6 +92,7 @@ struct GatewayService: Sendable {
                     changes: try await backend.follow(request))
             case .map(let name, let part): return try await describe(name, part, parameters)
             case .locator(let name, let part): return try await locate(name, part, parameters)
+            case .jobs(let part): return try await jobs(part, parameters)
             case .unknownService(let sentence): throw Failure(.notFound, sentence)
             }
         } catch {

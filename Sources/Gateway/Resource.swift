@@ -15,6 +15,8 @@ enum Resource: Hashable {
     case map(String, MapPart)
     /// `…/<locator>/GeocodeServer` and what lies below it.
     case locator(String, LocatorPart)
+    /// `Jobs/GPServer` and what lies below it.
+    case jobs(JobPart)
     /// Below the services, but nothing that is served; with a sentence.
     case unknownService(String)
     /// Not a path of this server.
@@ -25,6 +27,16 @@ enum Resource: Hashable {
 
     /// What lies below `GeocodeServer`.
     enum LocatorPart: Hashable { case root, findAddressCandidates, suggest, reverseGeocode }
+
+    /// What lies below `GPServer`; names of tasks and results, and ids of jobs, as the client writes them.
+    enum JobPart: Hashable {
+        case root, upload, task(String), submit(String), job(String, String, Detail)
+
+        /// What of a job.
+        enum Detail: Hashable {
+            case status, cancel, result(String), product(String), input(String)
+        }
+    }
 
     /// Reads the path of a URL, still percent-encoded and without the query.
     ///
@@ -62,6 +74,8 @@ enum Resource: Hashable {
             self = MapPart(rest).map { .map(segments[0], $0) } ?? Self.unknown(segments)
         case "geocodeserver":
             self = LocatorPart(rest).map { .locator(segments[0], $0) } ?? Self.unknown(segments)
+        case "gpserver" where segments[0].isEqualIgnoringCase(JobResource.serviceName):
+            self = JobPart(Array(segments.dropFirst(2))).map { .jobs($0) } ?? Self.unknown(segments)
         default: self = Self.unknown(segments)
         }
     }
@@ -85,6 +99,42 @@ extension Resource.MapPart {
                 return nil
             }
             self = .layer(id)
+        }
+    }
+}
+
+extension Resource.JobPart {
+    fileprivate init?(_ segments: [String]) {
+        let words = segments.map { $0.lowercased() }
+        guard let task = segments.first else {
+            self = .root
+            return
+        }
+        if words == ["uploads", "upload"] {
+            self = .upload
+        } else if segments.count == 1 {
+            self = .task(task)
+        } else if words.dropFirst() == ["submitjob"] {
+            self = .submit(task)
+        } else if words.count >= 3, words[1] == "jobs", let part = Detail(segments, words) {
+            self = .job(task, segments[2], part)
+        } else {
+            return nil
+        }
+    }
+}
+
+extension Resource.JobPart.Detail {
+    /// From the fourth segment on.
+    fileprivate init?(_ segments: [String], _ words: [String]) {
+        switch Array(words.dropFirst(3)) {
+        case []: self = .status
+        case ["cancel"]: self = .cancel
+        case let rest where rest.count == 2 && rest[0] == "results": self = .result(segments[4])
+        case let rest where rest.count == 3 && rest[0] == "results" && rest[2] == "file":
+            self = .product(segments[4])
+        case let rest where rest.count == 2 && rest[0] == "inputs": self = .input(segments[4])
+        default: return nil
         }
     }
 }

@@ -15,6 +15,8 @@ internal import Synchronization
 public final class SiteBackend: GatewayBackend {
     private let client: CairnClient
     private let recorder: Recorder?
+    /// The site's jobs; nil where its blobs are out of reach.
+    public let jobs: (any GatewayJobs)?
     private let atHand: (follower: MapFollower, identify: SiteIdentify)?
     private let answeredAtOnceCount = Atomic<Int>(0)
     private let sentToWorkersCount = Atomic<Int>(0)
@@ -23,10 +25,12 @@ public final class SiteBackend: GatewayBackend {
     /// datasets are opened otherwise.
     ///
     /// What is answered here is given to the `recorder`; what workers answer, they record.
-    /// Throws `Failure` when the system has no thread or socket left.
+    /// Jobs are served where there are `blobs`. Throws `Failure` when the system has no thread or socket left.
     public init(
-        client: CairnClient, answeringAtOnce site: Site? = nil, recorder: Recorder? = nil
+        client: CairnClient, answeringAtOnce site: Site? = nil, blobs: BlobStore? = nil,
+        recorder: Recorder? = nil
     ) throws(Failure) {
+        jobs = blobs.map { SiteJobs(client: client, blobs: $0) }
         self.client = client
         self.recorder = recorder
         guard let site else {
@@ -127,6 +131,26 @@ public final class SiteBackend: GatewayBackend {
             sequence: sequence, isStale: isStale,
             answeredAtOnceCount: answeredAtOnceCount.load(ordering: .relaxed),
             sentToWorkersCount: sentToWorkersCount.load(ordering: .relaxed))
+    }
+}
+
+/// The jobs of a running site.
+private struct SiteJobs: GatewayJobs {
+    let client: CairnClient
+    let blobs: BlobStore
+    /// Who asked, in the log.
+    private static let actor = "gateway"
+
+    func submit(_ submission: JobSubmission) async throws(Failure) -> JobDescription {
+        var submission = submission
+        submission.actor = Self.actor
+        return try await client.submit(submission)
+    }
+
+    func job(_ id: JobID) async throws(Failure) -> JobDescription { try await client.job(id) }
+
+    func cancel(_ id: JobID) async throws(Failure) -> JobDescription {
+        try await client.command(job: id, .cancel, actor: Self.actor)
     }
 }
 

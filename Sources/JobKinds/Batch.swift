@@ -77,7 +77,7 @@ public enum Batch {
         _ parameters: [String: String]
     ) throws(Failure) -> (sideBySide: Int, mayFail: Bool) {
         let texts = ParameterTexts(texts: parameters)
-        try texts.check(["sideBySide", "onFailure"])
+        try texts.check(.batch)
         let sideBySide = try texts.whole("sideBySide") ?? 4
         guard 1...16 ~= sideBySide else { throw ParameterTexts.fault("sideBySide", "1 to 16") }
         switch texts["onFailure"] ?? "stop" {

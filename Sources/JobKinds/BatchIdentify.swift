@@ -110,15 +110,10 @@ struct BatchSettings {
     var position: Int64
     var format: BatchFormat?
 
-    private static let names: Set = IdentifyForm.names.union([
-        "map", "layers", "tolerance", "extent", "size", "sr", "returnGeometry", "precision",
-        "maxOffset", "layerDefs", "at", "format",
-    ])
-
     /// Reads them; throws `Failure` (`invalidParameter`) naming the one at fault.
     init(_ assignment: ChunkAssignment) throws(Failure) {
         let texts = ParameterTexts(texts: assignment.parameters)
-        try texts.check(Self.names)
+        try texts.check(.batchIdentify)
         guard let name = texts["map"], let map = MapName(rawValue: name) else {
             throw ParameterTexts.fault("map", "the name of a map")
         }

@@ -27,12 +27,6 @@ public struct IdentifyForm: Hashable, Sendable {
     /// Whether the answer says what came of every layer.
     public var explain = false
 
-    /// The names of the parameters.
-    static let names: Set = [
-        "time", "timeRelation", "layerTime", "returnZ", "returnM", "returnFieldName", "formatted",
-        "maximumResultsPerLayer", "returnPopupsOnly", "explain",
-    ]
-
     /// Asks for nothing.
     public init() {}
 
@@ -122,8 +116,9 @@ struct ParameterTexts {
 
     subscript(name: String) -> String? { texts[name] }
 
-    /// Refuses a name that is none of these.
-    func check(_ names: Set<String>) throws(Failure) {
+    /// Refuses a name that the kind does not publish.
+    func check(_ kind: JobKindDescription) throws(Failure) {
+        let names = kind.parameters.map(\.name)
         if let unknown = texts.keys.sorted().first(where: { !names.contains($0) }) {
             throw Self.fault(unknown, "one of \(names.sorted().joined(separator: ", "))")
         }

@@ -23,6 +23,16 @@ public struct BlobStore: Hashable, Sendable {
         FileManager.default.fileExists(atPath: path(id))
     }
 
+    /// The blob with this id, whose media type nobody remembers; nil when it is not here.
+    public func find(_ id: ContentID) -> BlobReference? {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path(id))
+        guard
+            let size = attributes?[.size] as? Int64
+                ?? (attributes?[.size] as? UInt64).map(Int64.init)
+        else { return nil }
+        return BlobReference(id: id, byteCount: size, mediaType: "application/octet-stream")
+    }
+
     /// Keeps bytes; when it returns they are on the disk.
     ///
     /// Throws `Failure` (`noSpace`,
@@ -90,6 +100,12 @@ public struct BlobStore: Hashable, Sendable {
 
     private func keep(
         _ file: consuming StagedFile, mediaType: String
+    ) throws(PlatformError) -> BlobReference {
+        try Self.keep(file, in: directory, mediaType: mediaType)
+    }
+
+    static func keep(
+        _ file: consuming StagedFile, in directory: String, mediaType: String
     ) throws(PlatformError) -> BlobReference {
         let (id, byteCount) = (ContentID(file.digest), file.byteCount)
         try file.publish(as: directory + "/" + id.rawValue, replacing: false)

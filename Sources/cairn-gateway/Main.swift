@@ -7,6 +7,7 @@ import CairnModel
 import Daemon
 import Gateway
 import Recording
+import Site
 
 @main struct Main: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -55,6 +56,7 @@ import Recording
             let server = GatewayServer(
                 backend: try SiteBackend(
                     client: client, answeringAtOnce: identifyAtOnce ? daemon.site : nil,
+                    blobs: daemon.site.blobs,
                     recorder: recorder),
                 configuration: settings, logger: daemon.logger)
             let work = Task {

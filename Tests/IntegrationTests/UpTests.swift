@@ -25,6 +25,7 @@ import Testing
 
         try await refusals(site, port)
         try await answers(site)
+        try await jobs(site, port)
         try await restart(site)
 
         let down = try await site.run("down")
@@ -175,6 +176,68 @@ import Testing
         #expect(try await hash("--at \(before)") == past)
         #expect(try await hash("") != past)
         #expect(try await site.run("log state-hash --at 100000").status == 1)
+    }
+
+    /// A job over HTTP, from its input to its product, by curl.
+    private func jobs(_ site: SmallSite, _ port: Int) async throws {
+        let service = "http://127.0.0.1:\(port)/arcgis/rest/services/Jobs/GPServer"
+        func curl(_ arguments: String...) async throws -> String {
+            let outcome = try await Programs.run(
+                ["-s", "-S", "--max-time", "60"] + arguments, site: nil, program: "/usr/bin/curl")
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            return outcome.output
+        }
+        func ask(_ arguments: String...) async throws -> [String: Any] {
+            let text = try await curl(
+                arguments[0], "-d", arguments.dropFirst().joined(separator: "&"))
+            return try #require(
+                try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)"
+            )
+        }
+        let queries = site.folder + "/queries.jsonl"
+        let lines = (0..<1_200).map { #"{"id":\#($0),"x":\#(Double($0) / 400),"y":1}"# }
+        try lines.joined(separator: "\n").write(toFile: queries, atomically: true, encoding: .utf8)
+        let form = try await curl(
+            "-F", "f=json", "-F", "file=@\(queries)", service + "/uploads/upload")
+        let plain = try await curl(
+            "-H", "Content-Type: application/jsonl", "--data-binary", "@\(queries)",
+            service + "/uploads/upload")
+        let item = try #require(form.firstMatch(of: /"itemID":"([0-9a-f]{64})"/)?.1)
+        #expect(plain.contains(item), "the same bytes are the same item")
+        #expect(form.contains(#""itemName":"queries.jsonl""#))
+
+        let task = service + "/BatchIdentify"
+        let refused = try await ask(task + "/submitJob", "f=json", "input=\(item)")
+        #expect("\(refused)".contains("is missing: The map that is asked"))
+        let receipt = try await ask(
+            task + "/submitJob", "f=json", "map=Small", "layers=all",
+            "input={\"itemID\":\"\(item)\"}")
+        let job = task + "/jobs/\(try #require(receipt["jobId"] as? String, "\(receipt)"))"
+        var status = receipt["jobStatus"] as? String
+        let end = ContinuousClock.now + .seconds(60)
+        while ["esriJobSubmitted", "esriJobWaiting", "esriJobExecuting"].contains(status),
+            ContinuousClock.now < end
+        {
+            status = try await ask(job, "f=json")["jobStatus"] as? String
+        }
+        #expect(status == "esriJobSucceeded")
+        let whole = try await ask(job, "f=json")
+        #expect(!(whole["messages"] as? [Any] ?? []).isEmpty)
+        let quiet = try await ask(job, "f=json", "returnMessages=false")
+        #expect((quiet["messages"] as? [Any])?.isEmpty == true)
+        #expect(try await "\(ask(job + "/inputs/map", "f=json"))".contains("Small"))
+        let result = try await ask(job + "/results/output", "f=json")
+        let url = try #require((result["value"] as? [String: Any])?["url"] as? String)
+        let product = try await curl("http://127.0.0.1:\(port)" + url)
+        let id = String(job.split(separator: "/").last ?? "")
+        #expect(try await site.run("job result \(id)").output == product)
+        #expect(product.split(separator: "\n").count == 1_200)
+        let again = try await ask(job + "/cancel", "f=json")
+        #expect(again["jobStatus"] as? String == "esriJobSucceeded", "it had ended")
+        for path in ["/jobs/j00000000000070008000000000000001", "/jobs/x", "/jobs"] {
+            #expect(try await ask(task + path, "f=json")["error"] != nil)
+        }
+        #expect(try await ask(service + "/BatchGeocode/jobs/" + id, "f=json")["error"] != nil)
     }
 
     private func restart(_ site: SmallSite) async throws {

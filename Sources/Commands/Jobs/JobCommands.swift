@@ -5,6 +5,7 @@ internal import ArgumentParser
 internal import CairnClient
 internal import CairnModel
 internal import FoundationEssentials
+internal import JobKinds
 internal import Jobs
 internal import Platform
 internal import Site
@@ -14,9 +15,41 @@ struct JobCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "job", abstract: "Submit, watch and steer long jobs.",
         subcommands: [
-            JobSubmit.self, JobList.self, JobShow.self, JobWatch.self, JobPause.self,
+            JobKindList.self, JobSubmit.self, JobList.self, JobShow.self, JobWatch.self,
+            JobPause.self,
             JobResume.self, JobCancel.self, JobResult.self, JobAutopsyCommand.self,
         ])
+}
+
+struct JobKindList: SiteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "kinds", abstract: "List what jobs there can be, and their parameters.",
+        discussion: "JSON: one kind on each line.")
+
+    @OptionGroup var common: CommonOptions
+
+    func perform(_ session: Session) async throws {
+        for kind in JobKindDescription.all {
+            if session.output.isJSON {
+                try session.output.record(kind)
+            } else {
+                try session.output.lines(kind.lines)
+            }
+        }
+    }
+}
+
+extension JobKindDescription {
+    fileprivate var lines: [String] {
+        ["\(kind.rawValue): \(summary)", "  input: \(input)"]
+            + parameters.map { parameter in
+                let value = parameter.defaultValue.map { " [\($0)]" } ?? ""
+                let choices =
+                    parameter.choices.isEmpty
+                    ? "" : " (\(parameter.choices.joined(separator: ", ")))"
+                return "  \(parameter.name)\(value): \(parameter.summary)\(choices)"
+            } + ["  product: \(output)"]
+    }
 }
 
 struct JobList: SiteCommand {

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+public import Site
+
+/// The jobs of a site behind the geoprocessing service; throws as ``GatewayBackend`` does.
+public protocol GatewayJobs: Sendable {
+    /// Where inputs and products lie.
+    var blobs: BlobStore { get }
+    /// Records a job; the same id is submitted once.
+    func submit(_ submission: JobSubmission) async throws(Failure) -> JobDescription
+    /// One job as it is now; throws `notFound`.
+    func job(_ id: JobID) async throws(Failure) -> JobDescription
+    /// Ends a job for good; throws `conflict` for one that has ended.
+    func cancel(_ id: JobID) async throws(Failure) -> JobDescription
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnClient
+internal import CairnModel
+internal import Hummingbird
+internal import NIOCore
+internal import Platform
+internal import Site
+internal import Synchronization
+
+/// Files on their way into the site's blobs, some at a time.
+final class Uploads: Sendable {
+    /// The most at once; further ones are refused.
+    static let countLimit = 4
+    /// The most bytes of one.
+    static let byteLimit: Int64 = 1 << 30
+    /// So much is gathered before it is written.
+    private static let pieceByteCount = 1 << 20
+
+    private let count = Atomic<Int>(0)
+
+    /// Takes a body into the blobs as it comes: a form with a file in it, or the bytes of the file alone.
+    ///
+    /// Throws `Failure`: `busy`, `tooLarge`, `unreadable` when it breaks off, `invalidParameter` for a form without
+    /// a file, `noSpace`. What is not kept is gone.
+    func take(
+        _ body: RequestBody, contentType: String, into blobs: BlobStore
+    ) async throws(Failure) -> (blob: BlobReference, name: String) {
+        guard count.add(1, ordering: .relaxed).newValue <= Self.countLimit else {
+            count.subtract(1, ordering: .relaxed)
+            throw Failure(
+                .busy, "\(Self.countLimit) files are being uploaded already; try again")
+        }
+        defer { count.subtract(1, ordering: .relaxed) }
+        do {
+            return try await Self.receive(body, contentType, try BlobWriter(blobs))
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            throw Failure(.unreadable, "the upload broke off")
+        }
+    }
+
+    private static func receive(
+        _ body: RequestBody, _ contentType: String, _ writer: BlobWriter
+    ) async throws -> (blob: BlobReference, name: String) {
+        var form =
+            contentType.lowercased().hasPrefix("multipart/form-data")
+            ? try MultipartFile(contentType: contentType) : nil
+        var (piece, byteCount) = ([UInt8](), Int64(0))
+        for try await part in body {
+            byteCount += Int64(part.readableBytes)
+            guard byteCount <= byteLimit else {
+                throw Failure(
+                    .tooLarge, "the upload has more than \(byteLimit) bytes, which is the most")
+            }
+            if form == nil {
+                piece += part.readableBytesView
+            } else {
+                piece += try form?.feed(part.readableBytesView) ?? []
+            }
+            guard piece.count >= pieceByteCount else { continue }
+            let full = piece
+            piece = []
+            try await OwnThread.run("upload") { () throws(Failure) in try writer.write(full) }.get()
+        }
+        guard form?.isWhole ?? (byteCount > 0) else {
+            throw Failure(
+                .invalidParameter,
+                "an upload is a form with a file in it (multipart/form-data), or the bytes of a file"
+            )
+        }
+        let rest = piece
+        let blob = try await OwnThread.run("upload") { () throws(Failure) in
+            try writer.write(rest)
+            return try writer.keep(mediaType: "application/octet-stream")
+        }.get()
+        return (blob, form?.name ?? "")
+    }
+}
+
+extension GatewayFile {
+    private static let pieceByteCount = 256 << 10
+
+    /// Its bytes, written as the client reads; throws `Failure` (`notFound`) where it cannot be opened.
+    func body() throws(Failure) -> ResponseBody {
+        let file: MappedFile
+        do { file = try MappedFile(path: path) } catch {
+            throw Failure(.notFound, "the file '\(name)' is not here any more")
+        }
+        return ResponseBody(contentLength: file.byteCount) { writer in
+            for start in stride(from: 0, to: file.byteCount, by: Self.pieceByteCount) {
+                let piece = file.copy(start..<start + Self.pieceByteCount)
+                try await writer.write(ByteBuffer(bytes: piece))
+            }
+            try await writer.finish(nil)
+        }
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import FoundationEssentials
+import Testing
+
+@testable import Gateway
+@testable import JobKinds
+
+@Suite struct JobResourceTests {
+    private static let item = String(repeating: "ab", count: 32)
+
+    private func submission(_ values: [String: String]) throws -> JobSubmission {
+        try JobResource.submission(.batchIdentify, Parameters(values)) { id in
+            id.rawValue == Self.item
+                ? BlobReference(id: id, byteCount: 3, mediaType: "text/plain") : nil
+        }
+    }
+
+    private func code(_ values: [String: String]) -> Failure.Code? {
+        do {
+            _ = try submission(values)
+            return nil
+        } catch {
+            return (error as? Failure)?.code
+        }
+    }
+
+    @Test(arguments: [item, #"{"itemID":"\#(item)"}"#, #"{itemID: '\#(item)', url: ''}"#])
+    func `a submission has the parameters of its task and the upload as input`(
+        input: String
+    ) throws {
+        let found = try submission([
+            "map": "World", "LAYERS": "all", "input": input, "f": "json", "env:outSR": "4326",
+            "token": "x", "sr": "",
+        ])
+        #expect(found.kind == .batchIdentify)
+        #expect(found.parameters == ["map": "World", "layers": "all"])
+        #expect(found.input?.id.rawValue == Self.item)
+    }
+
+    @Test func `what is missing or was never uploaded is refused`() {
+        #expect(code(["input": Self.item]) == .invalidParameter)
+        #expect(code(["map": "World"]) == .invalidParameter)
+        #expect(code(["map": "World", "input": "{"]) == .invalidParameter)
+        #expect(code(["map": "World", "input": #"{"url":"http://x/y"}"#]) == .invalidParameter)
+        #expect(code(["map": "World", "input": "../../etc/passwd"]) == .notFound)
+        #expect(
+            code(["map": "World", "input": String(repeating: "cd", count: 32)]) == .notFound)
+    }
+
+    @Test(arguments: [
+        ("", Resource.JobPart.root), ("uploads/upload", .upload), ("Batch", .task("Batch")),
+        ("Batch/submitJob", .submit("Batch")), ("Batch/jobs/j1", .job("Batch", "j1", .status)),
+        ("Batch/jobs/j1/cancel", .job("Batch", "j1", .cancel)),
+        ("Batch/jobs/j1/results/output", .job("Batch", "j1", .result("output"))),
+        ("Batch/jobs/j1/results/output/file", .job("Batch", "j1", .product("output"))),
+        ("Batch/jobs/j1/inputs/map", .job("Batch", "j1", .input("map"))),
+    ])
+    func `a path names a part of the service`(path: String, part: Resource.JobPart) {
+        #expect(Resource(path: "/arcgis/rest/services/Jobs/GPServer/\(path)".utf8) == .jobs(part))
+        #expect(Resource(path: "/arcgis/rest/services/jobs/gpserver/\(path)/".utf8) == .jobs(part))
+    }
+
+    @Test(arguments: ["Batch/execute", "Batch/jobs", "Batch/jobs/j1/results", "Batch/jobs/j1/x/y"])
+    func `no other path does`(path: String) {
+        guard
+            case .unknownService = Resource(
+                path: "/arcgis/rest/services/Jobs/GPServer/\(path)".utf8)
+        else {
+            Issue.record("\(path) is served")
+            return
+        }
+    }
+}
