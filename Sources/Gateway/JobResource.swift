@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CairnModel
+internal import EsriForms
 internal import JobKinds
 
 /// `Jobs/GPServer`: job kinds as tasks of one geoprocessing service, and the jobs themselves.

@@ -53,7 +53,7 @@ extension JobState {
         _ action: JobAction, at now: Timestamp, policy: JobPolicy = JobPolicy()
     ) throws(Failure) -> [JobChange] {
         switch action {
-        case .lease(let grants): return try decideLeases(grants, at: now)
+        case .lease(let grants): return try decideLeases(grants)
         case .delegate: return decideDelegations(at: now)
         case .report(let attempt, let report): return try decide(attempt, report, policy)
         case .lose(let attempt, let reason): return try decideLoss(attempt, reason, policy)
@@ -67,13 +67,12 @@ extension JobState {
         JobChange(event, job: id, name: name)
     }
 
-    private func decideLeases(
-        _ grants: [LeaseGrant], at now: Timestamp
-    ) throws(Failure) -> [JobChange] {
+    /// That a chunk rests is no reason to refuse: who gives leases counts rests by a better clock than the log's.
+    private func decideLeases(_ grants: [LeaseGrant]) throws(Failure) -> [JobChange] {
         guard isRunning else { throw Failure(.conflict, "job \(id) gives no leases now") }
         var changes: [JobChange] = []
         for grant in grants {
-            guard chunks.indices.contains(grant.chunk), isRunnable(grant.chunk, at: now),
+            guard chunks.indices.contains(grant.chunk), isWaiting(grant.chunk),
                 chunks[grant.chunk].description.subJob == nil
             else {
                 throw Failure(.conflict, "chunk \(grant.chunk) of job \(id) cannot be leased now")

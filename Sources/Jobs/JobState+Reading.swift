@@ -36,19 +36,23 @@ extension JobState {
         status.isTerminal ? progress : max(progress, workDone(running: fractions))
     }
 
-    /// The chunks that may be leased now, lowest number first, at most `limit`.
+    /// The chunks that may be leased now by the log's clock, lowest number first, at most `limit`.
+    public func runnableChunks(in pool: WorkerPool, at now: Timestamp, limit: Int) -> [Int] {
+        runnableChunks(in: pool, limit: limit) { isResting($0, at: now) }
+    }
+
+    /// The chunks that wait for a worker, lowest number first, at most `limit`.
     ///
-    /// Cost: the chunks of the stage that are not done. `isReserved` leaves out chunks whose lease is
+    /// Cost: the chunks of the stage that are not done. `isHeld` leaves out chunks that rest, and those whose lease is
     /// on its way to the log.
     public func runnableChunks(
-        in pool: WorkerPool, at now: Timestamp, limit: Int,
-        isReserved: (Int) -> Bool = { _ in false }
+        in pool: WorkerPool, limit: Int, isHeld: (Int) -> Bool
     ) -> [Int] {
         guard limit > 0, isRunning, stages.indices.contains(currentStage) else { return [] }
         var found: [Int] = []
         for number in stages[currentStage][stageCursor...]
         where chunks[number].description.pool == pool && chunks[number].description.subJob == nil
-            && isRunnable(number, at: now) && !isReserved(number)
+            && isWaiting(number) && !isHeld(number)
         {
             found.append(number)
             if found.count == limit { break }
@@ -59,13 +63,17 @@ extension JobState {
     /// Whether chunks may be started: not paused, not cancelling, not ended.
     public var isRunning: Bool { !status.isTerminal && status != .cancelling && !isPaused }
 
-    func isRunnable(_ number: Int, at now: Timestamp) -> Bool {
-        let chunk = chunks[number]
-        guard chunk.phase == .pending, chunk.stage == currentStage else { return false }
-        guard let rest = chunk.rest else { return true }
+    /// Whether a chunk waits for a worker, resting or not.
+    func isWaiting(_ number: Int) -> Bool {
+        chunks[number].phase == .pending && chunks[number].stage == currentStage
+    }
+
+    /// Whether a chunk rests after an error, by the log's clock.
+    func isResting(_ number: Int, at now: Timestamp) -> Bool {
+        guard let rest = chunks[number].rest else { return false }
         // A clock set back must not lengthen the rest: before its beginning counts as over.
         let elapsed = now.microseconds - rest.since.microseconds
-        return elapsed < 0 || elapsed >= Int64(rest.milliseconds) * 1000
+        return 0..<Int64(rest.milliseconds) * 1000 ~= elapsed
     }
 
     /// The whole work order for a running attempt; nil when the chunk holds no lease.

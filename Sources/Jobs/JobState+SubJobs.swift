@@ -12,7 +12,8 @@ extension JobState {
         guard isRunning, stages.indices.contains(currentStage) else { return [] }
         var openCount = running.values.count { $0.subJob != nil }
         var changes: [JobChange] = []
-        for number in stages[currentStage][stageCursor...] where isRunnable(number, at: now) {
+        for number in stages[currentStage][stageCursor...]
+        where isWaiting(number) && !isResting(number, at: now) {
             guard let subJob = chunks[number].description.subJob else { continue }
             guard openCount < subJob.sideBySide else { break }
             openCount += 1

@@ -22,6 +22,7 @@ extension Hub {
         let (time, monotonic) = (now, MonotonicClock.nanoseconds())
         for state in openJobs.compactMap({ table[$0] }) {
             ages.begin(state.id, submittedAt: state.submittedAt, logTime: time, at: monotonic)
+            rests.begin(state, logTime: time, at: monotonic)
         }
         adoptionEnd = monotonic + timing.adoption.wholeNanoseconds
         for (instance, hello) in unadopted { adopt(hello, by: instance) }
@@ -118,14 +119,17 @@ extension Hub {
 
     /// A chunk for this pool, of the job whose turn it is.
     private func nextChunk(in pool: WorkerPool) -> (JobID, Int)? {
-        let now = now
+        let now = MonotonicClock.nanoseconds()
         var chunks: [JobID: Int] = [:]
         var candidates: [FairShares.Candidate] = []
         for job in openJobs {
             let taken = reserved[job] ?? []
             guard let state = table[job],
                 let chunk = state.runnableChunks(
-                    in: pool, at: now, limit: 1, isReserved: taken.contains
+                    in: pool, limit: 1,
+                    isHeld: {
+                        taken.contains($0) || rests.isResting($0, of: job, at: now)
+                    }
                 ).first, !table.isBelowAnEnd(job)
             else { continue }
             chunks[job] = chunk
@@ -249,6 +253,10 @@ extension Hub {
             case .submitted:
                 openJobs.append(job)
                 ages.begin(job, at: MonotonicClock.nanoseconds())
+            case .chunkFailed(let ended):
+                rests.begin(
+                    ended.attempt.chunk, of: job, milliseconds: ended.retryAfterMilliseconds ?? 0,
+                    at: MonotonicClock.nanoseconds())
             case .cancelRequested:
                 failpoints.pass("supervisor.afterCancelBeforeOrder")
                 cancelAttempts(of: job)
@@ -256,6 +264,7 @@ extension Hub {
                 cancelAttempts(of: job)
                 openJobs.removeAll { $0 == job }
                 ages.end(job)
+                rests.end(job)
                 let actor = table[job]?.submission.actor ?? ""
                 for pool in WorkerPool.allCases { shares[pool]?.forget(job, of: actor) }
                 logger.info(

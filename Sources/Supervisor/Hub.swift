@@ -68,6 +68,8 @@ actor Hub {
     private var moment: (wall: Int64, monotonic: Int64)
     /// How old open jobs are.
     var ages = JobAges()
+    /// Which chunks rest after an error.
+    var rests = ChunkRests()
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { bus.unownedReference }
 

@@ -66,6 +66,32 @@ import Testing
         #expect(job.state.description.failure == error)
     }
 
+    @Test func `a rest is as long as it is whatever the log's clock shows`() throws {
+        var job = try JobFixture()
+        let second: Int64 = 1_000_000_000
+        var rests = ChunkRests()
+        try job.perform(.report(try job.lease(0), .failed(Failure(.internal, "x"))))
+        rests.begin(0, of: job.state.id, milliseconds: 1_000, at: 50 * second)
+        for (now, isResting) in [(50, true), (51, false), (9_999, false)] as [(Int64, Bool)] {
+            #expect(rests.isResting(0, of: job.state.id, at: now * second) == isResting)
+        }
+        #expect(!rests.isResting(1, of: job.state.id, at: 50 * second))
+
+        // Read from the log by a later supervisor: what is left, and never more than the whole.
+        for (later, left) in [
+            (-3_600_000, 1_000), (0, 1_000), (400, 600), (1_000, 0), (3_600_000, 0),
+        ] {
+            var again = ChunkRests()
+            let logTime = Timestamp(microseconds: job.now.microseconds + Int64(later) * 1_000)
+            again.begin(job.state, logTime: logTime, at: 0)
+            let end = Int64(left) * 1_000_000
+            #expect(!again.isResting(0, of: job.state.id, at: end), "\(later) ms later")
+            if left > 0 { #expect(again.isResting(0, of: job.state.id, at: end - 1)) }
+        }
+        rests.end(job.state.id)
+        #expect(!rests.isResting(0, of: job.state.id, at: 50 * second))
+    }
+
     @Test func `an error the input would cause again ends the job at once`() throws {
         var job = try JobFixture()
         let error = Failure(.invalidParameter, "there is no column 'address'")

@@ -4,7 +4,8 @@
 import CairnModel
 import EventLog
 import FoundationEssentials
-import Jobs
+
+@testable import Jobs
 
 /// A supervisor of a simulated site: the real state of jobs and the real decisions, joined to log and
 /// workers by the rules of `Docs/jobs.md`.
@@ -182,8 +183,9 @@ final class SimulatedSupervisor {
         for state in openJobs {
             for pool in WorkerPool.allCases {
                 let taken = reserved[state.id] ?? []
-                let chunks = state.runnableChunks(
-                    in: pool, at: now(site), limit: 2, isReserved: taken.contains)
+                let chunks = state.runnableChunks(in: pool, limit: 2) {
+                    taken.contains($0) || state.isResting($0, at: now(site))
+                }
                 for chunk in chunks {
                     let free = workers.filter { $0.value.held.count < 2 }.keys.sorted()
                     guard let number = free.randomElement(using: &site.random),
