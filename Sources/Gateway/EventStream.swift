@@ -6,7 +6,7 @@ internal import FoundationEssentials
 internal import Hummingbird
 internal import NIOCore
 
-/// The changes of one answer as server-sent events, for one client, for as long as it stays.
+/// What happens to one answer or job as server-sent events, for one client, for as long as it stays.
 struct EventStream: Sendable {
     let changes: any GatewayChanges
     let connections: OpenConnections
@@ -29,7 +29,7 @@ struct EventStream: Sendable {
                 do throws(Failure) {
                     guard let batch = try next.get() else { break }
                     var text = batch.isEmpty ? ": still here\n\n" : ""
-                    for change in batch { text += try Self.event(change) }
+                    for event in batch { text += Self.text(event) }
                     guard (try? await writer.write(ByteBuffer(string: text))) != nil else { return }
                 } catch {
                     let line = String(decoding: ErrorBody.json(error), as: UTF8.self)
@@ -42,9 +42,9 @@ struct EventStream: Sendable {
         }
     }
 
-    private static func event(_ change: IdentifyChange) throws(Failure) -> String {
-        let data = String(decoding: try CairnJSON.encode(change), as: UTF8.self)
-        return "event: change\nid: \(change.sequence)\ndata: \(data)\n\n"
+    private static func text(_ event: GatewayEvent) -> String {
+        let data = String(decoding: event.data, as: UTF8.self)
+        return "event: \(event.name)\nid: \(event.sequence)\ndata: \(data)\n\n"
     }
 }
 

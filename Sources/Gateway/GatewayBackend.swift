@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 public import CairnModel
+public import FoundationEssentials
 
 /// Gives the answer to an identify, or throws why there is none.
 public typealias IdentifyOutcome = @Sendable () throws(Failure) -> IdentifyAnswer
@@ -105,9 +106,32 @@ extension GatewayBackend {
     }
 }
 
-/// The changes of one answer, for one reader.
+/// What happens to one answer or job, for one reader.
 public protocol GatewayChanges: Sendable {
-    /// The next changes, the first of which lacks nothing; empty when there is none for so long, nil
+    /// What comes next, the first of which lacks nothing; empty when there is none for so long, nil at the end and
     /// when the calling task was cancelled.
-    func next(within limit: Duration) async throws(Failure) -> [IdentifyChange]?
+    func next(within limit: Duration) async throws(Failure) -> [GatewayEvent]?
+}
+
+/// One server-sent event.
+public struct GatewayEvent: Hashable, Sendable {
+    /// What happened, a word.
+    public var name: String
+    /// Its id: from where a client that was cut off goes on.
+    public var sequence: Int64
+    /// JSON on one line.
+    public var data: Data
+
+    /// Makes one.
+    public init(name: String, sequence: Int64, data: Data) {
+        self.name = name
+        self.sequence = sequence
+        self.data = data
+    }
+
+    /// A change of an answer; throws as `CairnJSON.encode`.
+    public init(_ change: IdentifyChange) throws(Failure) {
+        self.init(
+            name: "change", sequence: change.sequence, data: try CairnJSON.encode(change))
+    }
 }

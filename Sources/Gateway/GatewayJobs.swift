@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 public import CairnModel
+public import JobKinds
 public import Site
 
 /// The jobs of a site behind the geoprocessing service; throws as ``GatewayBackend`` does.
@@ -14,4 +15,8 @@ public protocol GatewayJobs: Sendable {
     func job(_ id: JobID) async throws(Failure) -> JobDescription
     /// Ends a job for good; throws `conflict` for one that has ended.
     func cancel(_ id: JobID) async throws(Failure) -> JobDescription
+    /// Follows a job from a sequence number on, 0 for all that happened to it, to its end.
+    func follow(
+        _ id: JobID, as task: JobKindDescription, after sequence: Int64
+    ) -> any GatewayChanges
 }

@@ -171,6 +171,7 @@ private struct GatewayResponder: HTTPResponder {
         let accept = request.headers[.accept] ?? ""
         return GatewayRequest(
             path: Array(parts[0]), query: parts.count == 2 ? Array(parts[1]) : [],
+            lastEventID: request.headers[Self.lastEventHeader].flatMap { Int64($0) },
             wantsPage: accept.contains("text/html"))
     }
 
@@ -288,6 +289,7 @@ private struct GatewayResponder: HTTPResponder {
         .accessControlAllowHeaders: "Content-Type, X-Esri-Authorization, X-Requested-With",
     ]
 
+    private static let lastEventHeader = HTTPField.Name("Last-Event-ID") ?? .eTag
     private static let sequenceHeader = HTTPField.Name("X-Cairn-Sequence") ?? .eTag
     private static let staleHeader = HTTPField.Name("X-Cairn-Stale") ?? .eTag
 }

@@ -7,7 +7,7 @@ internal import Site
 
 extension GatewayService {
     func jobs(
-        _ part: Resource.JobPart, _ parameters: Parameters
+        _ part: Resource.JobPart, _ parameters: Parameters, after lastEvent: Int64?
     ) async throws(Failure) -> GatewayResponse {
         switch part {
         case .root: return GatewayResponse(body: JobResource.root())
@@ -23,13 +23,14 @@ extension GatewayService {
             let job = try await backend.submit(submission)
             return GatewayResponse(body: JobResource.receipt(job), sequence: job.sequence)
         case .job(let name, let id, let part):
-            return try await self.job(try Self.task(name), id, part, parameters)
+            return try await self.job(
+                try Self.task(name), id, part, parameters, after: lastEvent)
         }
     }
 
     private func job(
         _ task: JobKindDescription, _ text: String, _ part: Resource.JobPart.Detail,
-        _ parameters: Parameters
+        _ parameters: Parameters, after lastEvent: Int64?
     ) async throws(Failure) -> GatewayResponse {
         let unknown = Failure(
             .notFound, "task \(task.kind.rawValue) has no job '\(text.prefix(80))'")
@@ -49,6 +50,14 @@ extension GatewayService {
                 job.status.isTerminal ? job : try await backend.cancel(id)
             response.body = JobResource.receipt(cancelled)
             response.sequence = cancelled.sequence
+        case .follow:
+            // A browser asks again after the end of a stream, unless it is told that there is no more.
+            if let lastEvent, job.status.isTerminal, lastEvent >= job.sequence {
+                response.status = 204
+            } else {
+                response.contentType = "text/event-stream"
+                response.changes = backend.follow(id, as: task, after: lastEvent ?? 0)
+            }
         case .result(let name): response.body = try JobResource.result(name, of: job)
         case .input(let name): response.body = try JobResource.input(name, of: job, task)
         case .product(let name):

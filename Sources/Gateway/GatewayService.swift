@@ -13,6 +13,8 @@ struct GatewayRequest: Sendable {
     var query: [UInt8] = []
     /// The body of a form.
     var form: [UInt8] = []
+    /// The last event that a client got of a stream before it was cut off.
+    var lastEventID: Int64?
     /// Whether a browser asks, which would rather have a page.
     var wantsPage = false
 }
@@ -65,7 +67,7 @@ struct GatewayService: Sendable {
         do throws(Failure) {
             let parameters = try Parameters(query: request.query, form: request.form)
             let format = try Format(parameters["f"], wantsPage: request.wantsPage)
-            var response = await answer(resource, parameters)
+            var response = await answer(resource, parameters, after: request.lastEventID)
             if response.changes == nil, response.file == nil {
                 format.apply(to: &response, path: request.path)
             }
@@ -75,7 +77,9 @@ struct GatewayService: Sendable {
         }
     }
 
-    private func answer(_ resource: Resource, _ parameters: Parameters) async -> GatewayResponse {
+    private func answer(
+        _ resource: Resource, _ parameters: Parameters, after lastEvent: Int64?
+    ) async -> GatewayResponse {
         do throws(Failure) {
             switch resource {
             case .health, .nowhere, .info: return GatewayResponse(body: Catalog.info())
@@ -92,7 +96,7 @@ struct GatewayService: Sendable {
                     changes: try await backend.follow(request))
             case .map(let name, let part): return try await describe(name, part, parameters)
             case .locator(let name, let part): return try await locate(name, part, parameters)
-            case .jobs(let part): return try await jobs(part, parameters)
+            case .jobs(let part): return try await jobs(part, parameters, after: lastEvent)
             case .unknownService(let sentence): throw Failure(.notFound, sentence)
             }
         } catch {

@@ -34,7 +34,7 @@ enum Resource: Hashable {
 
         /// What of a job.
         enum Detail: Hashable {
-            case status, cancel, result(String), product(String), input(String)
+            case status, cancel, follow, result(String), product(String), input(String)
         }
     }
 
@@ -130,6 +130,7 @@ extension Resource.JobPart.Detail {
         switch Array(words.dropFirst(3)) {
         case []: self = .status
         case ["cancel"]: self = .cancel
+        case ["changes"]: self = .follow
         case let rest where rest.count == 2 && rest[0] == "results": self = .result(segments[4])
         case let rest where rest.count == 3 && rest[0] == "results" && rest[2] == "file":
             self = .product(segments[4])

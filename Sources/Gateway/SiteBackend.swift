@@ -5,6 +5,7 @@ public import CairnClient
 public import CairnModel
 internal import Dataset
 internal import Identify
+internal import JobKinds
 public import Recording
 public import Site
 internal import SiteAnswers
@@ -25,12 +26,12 @@ public final class SiteBackend: GatewayBackend {
     /// datasets are opened otherwise.
     ///
     /// What is answered here is given to the `recorder`; what workers answer, they record.
-    /// Jobs are served where there are `blobs`. Throws `Failure` when the system has no thread or socket left.
+    /// Jobs are served where there is a `jobSite`, whose blobs are read and written. Throws `Failure` when the system has no thread or socket left.
     public init(
-        client: CairnClient, answeringAtOnce site: Site? = nil, blobs: BlobStore? = nil,
+        client: CairnClient, answeringAtOnce site: Site? = nil, jobsOf jobSite: Site? = nil,
         recorder: Recorder? = nil
     ) throws(Failure) {
-        jobs = blobs.map { SiteJobs(client: client, blobs: $0) }
+        jobs = jobSite.map { SiteJobs(client: client, site: $0) }
         self.client = client
         self.recorder = recorder
         guard let site else {
@@ -137,7 +138,8 @@ public final class SiteBackend: GatewayBackend {
 /// The jobs of a running site.
 private struct SiteJobs: GatewayJobs {
     let client: CairnClient
-    let blobs: BlobStore
+    let site: Site
+    var blobs: BlobStore { site.blobs }
     /// Who asked, in the log.
     private static let actor = "gateway"
 
@@ -152,29 +154,36 @@ private struct SiteJobs: GatewayJobs {
     func cancel(_ id: JobID) async throws(Failure) -> JobDescription {
         try await client.command(job: id, .cancel, actor: Self.actor)
     }
+
+    func follow(
+        _ id: JobID, as task: JobKindDescription, after sequence: Int64
+    ) -> any GatewayChanges {
+        JobChanges(
+            client, JobTicket(site: site.identity.siteID, jobID: id, lastSequence: sequence), task)
+    }
 }
 
 /// One reader of a followed answer.
 private actor SiteChanges: GatewayChanges {
     private var iterator: LiveIdentify.AsyncIterator
-    private var first: [IdentifyChange]?
+    private var first: [GatewayEvent]?
 
     init(_ iterator: LiveIdentify.AsyncIterator) { self.iterator = iterator }
 
     /// Asks once, so that what is wrong with the request is said as of any other.
     func begin() async throws(Failure) { first = try await read(within: .seconds(15)) }
 
-    func next(within limit: Duration) async throws(Failure) -> [IdentifyChange]? {
+    func next(within limit: Duration) async throws(Failure) -> [GatewayEvent]? {
         if let first = first.take() { return first }
         return try await read(within: limit)
     }
 
-    private func read(within limit: Duration) async throws(Failure) -> [IdentifyChange]? {
+    private func read(within limit: Duration) async throws(Failure) -> [GatewayEvent]? {
         var reading = iterator
         do {
             let batch = try await reading.next(within: limit)
             iterator = reading
-            return batch?.map(\.change)
+            return try batch?.map { try GatewayEvent($0.change) }
         } catch let failure as Failure {
             throw failure
         } catch {

@@ -56,7 +56,7 @@ import Site
             let server = GatewayServer(
                 backend: try SiteBackend(
                     client: client, answeringAtOnce: identifyAtOnce ? daemon.site : nil,
-                    blobs: daemon.site.blobs,
+                    jobsOf: daemon.site,
                     recorder: recorder),
                 configuration: settings, logger: daemon.logger)
             let work = Task {

@@ -54,6 +54,7 @@ import Testing
         ("", Resource.JobPart.root), ("uploads/upload", .upload), ("Batch", .task("Batch")),
         ("Batch/submitJob", .submit("Batch")), ("Batch/jobs/j1", .job("Batch", "j1", .status)),
         ("Batch/jobs/j1/cancel", .job("Batch", "j1", .cancel)),
+        ("Batch/jobs/j1/changes", .job("Batch", "j1", .follow)),
         ("Batch/jobs/j1/results/output", .job("Batch", "j1", .result("output"))),
         ("Batch/jobs/j1/results/output/file", .job("Batch", "j1", .product("output"))),
         ("Batch/jobs/j1/inputs/map", .job("Batch", "j1", .input("map"))),

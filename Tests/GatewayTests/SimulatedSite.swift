@@ -81,8 +81,10 @@ final class SimulatedSite: GatewayBackend {
     private final class Once: GatewayChanges {
         private let answer: Mutex<IdentifyAnswer?>
         init(_ answer: IdentifyAnswer) { self.answer = Mutex(answer) }
-        func next(within limit: Duration) async throws(Failure) -> [IdentifyChange]? {
-            answer.withLock { $0.take() }.flatMap { $0.change(since: nil) }.map { [$0] }
+        func next(within limit: Duration) async throws(Failure) -> [GatewayEvent]? {
+            guard let change = answer.withLock({ $0.take() }).flatMap({ $0.change(since: nil) })
+            else { return nil }
+            return [try GatewayEvent(change)]
         }
     }
 

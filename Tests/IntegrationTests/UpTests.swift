@@ -232,6 +232,18 @@ import Testing
         let id = String(job.split(separator: "/").last ?? "")
         #expect(try await site.run("job result \(id)").output == product)
         #expect(product.split(separator: "\n").count == 1_200)
+        let events = try await curl(job + "/changes")
+        let last = try #require(events.matches(of: /id: (\d+)/).last?.1)
+        #expect(events.contains("event: job") && events.contains("esriJobSucceeded"))
+        let messages = whole["messages"] as? [[String: Any]] ?? []
+        for message in messages.compactMap({ $0["description"] as? String }) {
+            #expect(events.components(separatedBy: "\"description\":\"\(message)\"").count == 2)
+        }
+        let none = try await curl("-i", "-H", "Last-Event-ID: \(last)", job + "/changes")
+        #expect(none.contains(" 204 "), "there is no more, so do not ask again: \(none)")
+        let before = try #require(Int(last)) - 1
+        let rest = try await curl("-H", "Last-Event-ID: \(before)", job + "/changes")
+        #expect(rest.count < events.count && rest.contains("esriJobSucceeded"))
         let again = try await ask(job + "/cancel", "f=json")
         #expect(again["jobStatus"] as? String == "esriJobSucceeded", "it had ended")
         for path in ["/jobs/j00000000000070008000000000000001", "/jobs/x", "/jobs"] {

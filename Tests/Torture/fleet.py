@@ -26,7 +26,6 @@ class Slot:
         self.is_stopped = False
         self.was_hurt = set()  # the signals it was sent so that it ends: "KILL", "TERM"
         self.failpoint = None
-        self.began = 0.0  # when its process was started, by the monotonic clock
 
     @property
     def is_running(self):
@@ -85,7 +84,6 @@ class Fleet:
             slot.program, slot.arguments, self.log_path(slot), failpoint=failpoint,
             clock_offset=clock_offset, is_older=is_older)
         slot.failpoint, slot.was_hurt, slot.is_stopped = failpoint, set(), False
-        slot.began = time.monotonic()
         self.counts["started"] += 1
 
     def look(self, slot):
@@ -110,6 +108,14 @@ class Fleet:
             self.counts["endedOnFullDisk"] += 1  # it cannot even open its file; it says so
             return
         self.faults.append(f"{slot.name} ended by itself with status {status}: {words}")
+
+    def is_locked_by(self, slot):
+        """Whether the slot's process runs and is the one of its program that serves the site."""
+        try:
+            with open(f"{self.site}/run/{slot.program}.lock") as lock:
+                return slot.is_running and lock.read().strip() == str(slot.process.pid)
+        except OSError:
+            return False
 
     def look_at_all(self):
         for slot in self.slots:

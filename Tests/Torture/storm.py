@@ -31,6 +31,8 @@ class Storm:
         self.deck = []
         self.readers = []
         self.fillers = []
+        for slot in fleet.slots:
+            slot.is_awaited = False  # what an earlier storm still had to start was started after it
 
     def blow(self, seconds):
         end = time.monotonic() + seconds
@@ -60,7 +62,7 @@ class Storm:
             what()
         # Whatever has died, by a failpoint or in order, comes back.
         for slot in self.fleet.slots:
-            if slot.process is None and not getattr(slot, "is_awaited", False):
+            if slot.process is None and not slot.is_awaited:
                 slot.is_awaited = True
                 self.after(self.random.uniform(0, 0.4), lambda slot=slot: self.restart(slot))
 
@@ -130,9 +132,8 @@ class Storm:
     def start_second(self):
         """A second instance of what may run once ends with status 75, and the first goes on."""
         slot = self.fleet.slot(self.random.choice(["logd", "mapstate", "supervisor"]))
-        # One that has only just begun may lose the race for the lock.
-        if (not slot.is_running or slot.was_hurt or slot.failpoint
-                or time.monotonic() - slot.began < 3):
+        # One that is still beginning may lose the race for the lock.
+        if slot.was_hurt or slot.failpoint or not self.fleet.is_locked_by(slot):
             return
         first = slot.process
         second = self.fleet.spawn(slot.program)

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnClient
+internal import CairnModel
+internal import FoundationEssentials
+internal import JobKinds
+internal import Platform
+internal import Synchronization
+
+/// The news of one job as events, from a sequence number to the job's end.
+///
+/// They wait here for the reader, and are as many as the job has recorded: its messages are bounded, and its progress comes
+/// once a second.
+final class JobChanges: GatewayChanges {
+    private struct State {
+        var waiting: [GatewayEvent] = []
+        var isOver = false
+        var failure: Failure?
+    }
+
+    private final class Inbox: Sendable {
+        let state = Mutex(State())
+        let signal = TaskSignal()
+
+        func change(_ body: @Sendable (inout State) -> Void) {
+            state.withLock { body(&$0) }
+            signal.raise()
+        }
+    }
+
+    private let inbox = Inbox()
+    private let following: Task<Void, Never>
+
+    /// Begins to follow.
+    init(_ client: CairnClient, _ ticket: JobTicket, _ task: JobKindDescription) {
+        following = Task { [inbox] in
+            do {
+                _ = try await client.follow(ticket) { news in
+                    let event = GatewayEvent(news, task)
+                    inbox.change { $0.waiting.append(event) }
+                    return true
+                }
+                inbox.change { $0.isOver = true }
+            } catch {
+                let failure = error as? Failure ?? Failure(.internal, "\(error)")
+                inbox.change { $0.failure = failure }
+            }
+        }
+    }
+
+    deinit { following.cancel() }
+
+    func next(within limit: Duration) async throws(Failure) -> [GatewayEvent]? {
+        let end = ContinuousClock.now + limit
+        while true {
+            let found = inbox.state.withLock { state in
+                defer { state.waiting = [] }
+                return state
+            }
+            if !found.waiting.isEmpty { return found.waiting }
+            if let failure = found.failure { throw failure }
+            if found.isOver { return nil }
+            guard ContinuousClock.now < end else { return [] }
+            guard await inbox.signal.wait(until: end) else { return nil }
+        }
+    }
+}
+
+extension GatewayEvent {
+    fileprivate init(_ news: JobNews, _ task: JobKindDescription) {
+        var job = news.job
+        job.messages = news.messages
+        self.init(
+            name: "job", sequence: news.ticket.lastSequence,
+            data: Data(JobResource.job(job, task, returnsMessages: true)))
+    }
+}
