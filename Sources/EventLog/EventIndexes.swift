@@ -20,6 +20,9 @@ struct EventIndexes: ~Copyable {
     /// Beyond so many nothing is appended before they are in: a disk without room for indexes is full.
     static let bound = 65_536
 
+    /// So many are sorted at once, in memory.
+    private static let sortedCount: Int64 = 20_000
+
     /// The last event that is in the indexes.
     private(set) var through: Int64
     /// The events after it.
@@ -96,13 +99,16 @@ struct EventIndexes: ~Copyable {
     static func write(
         after: Int64, through: Int64, newest: UUID?, to connection: Connection
     ) throws(SQLiteError) {
-        let range = "FROM event WHERE position > \(after) AND position <= \(through)"
-        try connection.execute(
-            """
-            INSERT INTO event_id SELECT id, position \(range) ORDER BY id;
-            INSERT INTO stream_event SELECT stream, position \(range) ORDER BY stream, position;
-            INSERT INTO category_event SELECT category, position \(range) ORDER BY category, position;
-            """)
+        for first in stride(from: after + 1, through: through, by: Int(sortedCount)) {
+            let last = min(first + sortedCount - 1, through)
+            let range = "FROM event WHERE position BETWEEN \(first) AND \(last)"
+            try connection.execute(
+                """
+                INSERT INTO event_id SELECT id, position \(range) ORDER BY id;
+                INSERT INTO stream_event SELECT stream, position \(range) ORDER BY stream, position;
+                INSERT INTO category_event SELECT category, position \(range) ORDER BY category, position;
+                """)
+        }
         var update = try connection.prepare("UPDATE indexed SET through = ?1, newest_id = ?2")
         try update.bind(1, through)
         if let newest { try update.bind(2, newest.bytes) } else { try update.bindNull(2) }
