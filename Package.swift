@@ -50,6 +50,7 @@ let tier0: [Target] = [
     .systemLibrary(name: "CZlib", path: "Sources/CZlib"),
     .systemLibrary(name: "CCurl", path: "Sources/CCurl"),
     .systemLibrary(name: "CExpat", path: "Sources/CExpat"),
+    .systemLibrary(name: "CCairo", path: "Sources/CCairo"),
     .target(name: "CCairnLinux", path: "Sources/CCairnLinux"),
 ]
 
@@ -62,6 +63,7 @@ let tier1: [Target] = [
     library("PROJ", ["CPROJ"]),
     library("Curl", ["CCurl", "Platform"]),
     library("Expat", ["CExpat"]),
+    library("Cairo", ["CCairo"]),
 ]
 
 let tier2: [Target] = [
@@ -90,6 +92,8 @@ let tier4: [Target] = [
     library(
         "Identify",
         ["CairnModel", "Geometry", "Dataset", "Expression", "PROJ", "Raster", "SpatialIndex"]),
+    library(
+        "Rendering", ["Cairo", "CairnModel", "GDAL", "Geometry", "Identify"]),
     library(
         "CairnIdentify",
         [
@@ -134,15 +138,14 @@ let tier5: [Target] = [
         "Worker",
         [
             "Bus", "CairnClient", "CairnModel", "Daemon", "Dataset", "Geometry", "Identify",
-            "JobKinds", "Locator", "MapState", "Platform", "Raster", "Recording", "Remote", "Site",
-            "SiteAnswers", collections, logging,
+            "JobKinds", "Locator", "MapState", "Platform", "Raster", "Recording", "Remote",
+            "Rendering", "Site", "SiteAnswers", collections, logging,
         ]),
     library(
         "Gateway",
         [
             "CairnClient", "CairnModel", "Dataset", "EsriForms", "Geometry", "Identify", "JobKinds",
-            "Platform",
-            "Recording", "Site", "SiteAnswers", hummingbird, logging,
+            "Platform", "Recording", "Rendering", "Site", "SiteAnswers", hummingbird, logging,
         ]),
     library("Terminal", ["Bus", "CairnClient", "CairnModel", "Geometry", "MapState", "Platform"]),
     library(
@@ -214,6 +217,12 @@ let testTargets: [Target] = [
         [
             "Identify", "CairnModel", "Dataset", "Expression", "Geometry", "GEOS", "MapState",
             "PROJ", "Raster", "TestKit",
+        ]),
+    tests(
+        "RenderingTests",
+        [
+            "Rendering", "Cairo", "CairnModel", "Dataset", "GDAL", "Geometry", "Identify",
+            "TestKit",
         ]),
     tests("LocatorTests", ["Locator", "CairnModel", "Geometry", "Platform", "TestKit"]),
     tests("JobsTests", ["Jobs", "CairnModel", "EventLog", "TestKit"]),

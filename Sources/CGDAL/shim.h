@@ -8,3 +8,4 @@
 #include <gdal/cpl_conv.h>
 #include <gdal/cpl_error.h>
 #include <gdal/cpl_string.h>
+#include <gdal/cpl_vsi.h>

@@ -35,6 +35,10 @@ public protocol GatewayBackend: Sendable {
         _ request: IdentifyRequest, within limit: Duration,
         completion: @escaping @Sendable (@escaping IdentifyOutcome) -> Void
     ) throws(Failure) -> @Sendable () -> Void
+    /// Draws a map within a time; stops drawing when the calling task is cancelled.
+    func export(
+        _ request: ExportRequest, within limit: Duration
+    ) async throws(Failure) -> ExportedPicture
     /// Answers "where is that?".
     func geocode(
         _ request: GeocodeRequest, within limit: Duration

@@ -172,7 +172,26 @@ private struct GatewayResponder: HTTPResponder {
         return GatewayRequest(
             path: Array(parts[0]), query: parts.count == 2 ? Array(parts[1]) : [],
             lastEventID: request.headers[Self.lastEventHeader].flatMap { Int64($0) },
-            wantsPage: accept.contains("text/html"))
+            wantsPage: accept.contains("text/html"), origin: origin(of: request))
+    }
+
+    /// By the name the client used; behind a proxy that speaks TLS, by what the proxy says of that.
+    private func origin(of request: Request) -> String? {
+        guard let authority = request.head.authority, !authority.isEmpty,
+            authority.utf8.allSatisfy(Self.isOfAuthority)
+        else { return nil }
+        let scheme = request.headers[Self.schemeHeader]?.lowercased() == "https" ? "https" : "http"
+        return scheme + "://" + authority
+    }
+
+    private static func isOfAuthority(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"),
+            UInt8(ascii: ":"), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
     }
 
     private func upload(_ request: Request) async -> GatewayResponse {
@@ -290,6 +309,7 @@ private struct GatewayResponder: HTTPResponder {
     ]
 
     private static let lastEventHeader = HTTPField.Name("Last-Event-ID") ?? .eTag
+    private static let schemeHeader = HTTPField.Name("X-Forwarded-Proto") ?? .eTag
     private static let sequenceHeader = HTTPField.Name("X-Cairn-Sequence") ?? .eTag
     private static let staleHeader = HTTPField.Name("X-Cairn-Stale") ?? .eTag
 }

@@ -17,6 +17,8 @@ struct GatewayRequest: Sendable {
     var lastEventID: Int64?
     /// Whether a browser asks, which would rather have a page.
     var wantsPage = false
+    /// What the client calls this server, `http://host:port`; nil where it does not say.
+    var origin: String?
 }
 
 /// What goes back.
@@ -66,6 +68,9 @@ struct GatewayService: Sendable {
         }
         do throws(Failure) {
             let parameters = try Parameters(query: request.query, form: request.form)
+            if case .map(let name, .export) = resource {
+                return try await export(name, parameters, request)
+            }
             let format = try Format(parameters["f"], wantsPage: request.wantsPage)
             var response = await answer(resource, parameters, after: request.lastEventID)
             if response.changes == nil, response.file == nil {
@@ -124,7 +129,7 @@ struct GatewayService: Sendable {
         let resource = MapServiceResource(map)
         let body: [UInt8]
         switch part {
-        case .root, .identify, .follow: body = resource.root()
+        case .root, .identify, .follow, .export: body = resource.root()
         case .layers: body = resource.allLayers()
         case .legend: body = resource.legend()
         case .layer(let id): body = try resource.layer(id)
@@ -193,7 +198,7 @@ struct GatewayService: Sendable {
 }
 
 /// The form of the answer, Esri's `f`.
-private enum Format {
+enum Format {
     case json, pretty, page
 
     init(_ text: String?, wantsPage: Bool) throws(Failure) {

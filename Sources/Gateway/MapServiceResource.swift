@@ -10,7 +10,10 @@ struct MapServiceResource {
     /// The most features of one layer in an identify answer.
     static let recordLimit = IdentifyRequest.resultsPerLayerBound
     /// What the services can do; clients compare the words exactly.
-    private static let capabilities = "Query"
+    private static let capabilities = "Map,Query"
+    /// One less than what is drawn: a client that cuts its screen into pictures of exactly this size may
+    /// ask for one of width 0 besides (QGIS 3.22 does).
+    private static let imageSizeLimit = ExportRequest.sizeBound - 1
 
     private let map: MapDescription
     private let extents: MapExtents
@@ -51,7 +54,7 @@ struct MapServiceResource {
             json.member("singleFusedMapCache", false)
             json.member("minScale", 0)
             json.member("maxScale", 0)
-            json.member("supportedImageFormatTypes", "PNG32,PNG24,PNG")
+            json.member("supportedImageFormatTypes", "PNG32,PNG24,PNG,JPG")
             json.member("documentInfo") { json in
                 json.member("Title", map.name.rawValue)
                 for name in ["Author", "Comments", "Subject", "Category", "Keywords"] {
@@ -62,8 +65,8 @@ struct MapServiceResource {
             json.member("supportedQueryFormats", "JSON")
             json.member("exportTilesAllowed", false)
             json.member("maxRecordCount", Self.recordLimit)
-            json.member("maxImageHeight", 15_999)
-            json.member("maxImageWidth", 15_999)
+            json.member("maxImageHeight", Self.imageSizeLimit)
+            json.member("maxImageWidth", Self.imageSizeLimit)
             json.member("supportedExtensions", "")
         }
         return json.bytes
@@ -151,7 +154,7 @@ struct MapServiceResource {
             } else {
                 writeFeatureLayer(layer, to: &json)
             }
-            json.member("capabilities", layer.isQueryable ? Self.capabilities : "")
+            json.member("capabilities", layer.isQueryable ? Self.capabilities : "Map")
             json.member("maxRecordCount", Self.recordLimit)
         }
     }

@@ -48,6 +48,34 @@ struct Parameters: Sendable {
         return nil
     }
 
+    /// The query of a URL that asks the same but for one parameter, which it sets; the names in the order they
+    /// came.
+    func query(setting name: String, to value: String) -> String {
+        let others = entries.filter { !$0.name.isEqualIgnoringCase(name) }
+        return (others + [Entry(name: name, value: value)]).map {
+            Self.encode($0.name) + "=" + Self.encode($0.value)
+        }.joined(separator: "&")
+    }
+
+    /// Every byte but letters, digits and `-._~,:` as `%XX`.
+    private static func encode(_ text: String) -> String {
+        var result: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: ","), UInt8(ascii: ":"):
+                result.append(byte)
+            default:
+                let digits = Array("0123456789ABCDEF".utf8)
+                result += [
+                    UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)],
+                ]
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+
     private func entry(_ name: String) -> Entry? {
         for entry in entries where entry.name.isEqualIgnoringCase(name) { return entry }
         return nil

@@ -23,7 +23,7 @@ enum Resource: Hashable {
     case nowhere
 
     /// What lies below `MapServer`.
-    enum MapPart: Hashable { case root, layers, legend, layer(LayerID), identify, follow }
+    enum MapPart: Hashable { case root, layers, legend, layer(LayerID), identify, follow, export }
 
     /// What lies below `GeocodeServer`.
     enum LocatorPart: Hashable { case root, findAddressCandidates, suggest, reverseGeocode }
@@ -94,6 +94,7 @@ extension Resource.MapPart {
         case ["legend"]: self = .legend
         case ["identify"]: self = .identify
         case ["identify", "changes"]: self = .follow
+        case ["export"]: self = .export
         default:
             guard words.count == 1, let id = Int(words[0]), 0...Int(Int32.max) ~= id else {
                 return nil

@@ -97,6 +97,13 @@ public final class SiteBackend: GatewayBackend {
         return { question.cancel() }
     }
 
+    /// Asks an identify worker for a picture.
+    public func export(
+        _ request: ExportRequest, within limit: Duration
+    ) async throws(Failure) -> ExportedPicture {
+        try await client.export(request, timeout: limit)
+    }
+
     /// Asks a locator worker.
     public func geocode(
         _ request: GeocodeRequest, within limit: Duration

@@ -81,7 +81,7 @@ struct FeatureSource {
     ///
     /// Latitudes are clamped in projecting, so an edge at or beyond the clamp stands for
     /// all that lies beyond it.
-    private static func mercatorPreimage(
+    static func mercatorPreimage(
         _ envelope: Envelope, _ toMap: CoordinateTransform, _ reference: SpatialReference
     ) -> Envelope {
         let limit =

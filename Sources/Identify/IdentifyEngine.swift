@@ -29,8 +29,8 @@ public final class IdentifyEngine: Sendable {
     public typealias RemoteProvider =
         ([RemoteQuestion]) -> (Int) -> Result<RemoteAnswer, Failure>
 
-    private let sources: LayerSources
-    private let kept = SharedState()
+    let sources: LayerSources
+    let kept = SharedState()
 
     /// An engine on the datasets that `datasets` lends and the rasters that `rasters` opens.
     ///

@@ -189,7 +189,7 @@ struct IdentifyRun {
     }
 
     /// The layer's own definition expression and the request's, checked against the fields.
-    private func clauses(
+    func clauses(
         _ layer: LayerDescription, _ fields: [FieldDescription]
     ) throws(Failure) -> [BoundClause] {
         var result: [BoundClause] = []

@@ -67,7 +67,7 @@ struct Question {
 
 extension Failure {
     /// Puts the name of the parameter at fault before what `body` throws.
-    fileprivate static func naming<Value>(
+    static func naming<Value>(
         _ parameter: String, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
         do throws(Failure) {

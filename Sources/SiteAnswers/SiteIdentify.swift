@@ -87,7 +87,7 @@ public final class SiteIdentify: Sendable {
         else { return nil }
         let start = MonotonicClock.nanoseconds()
         let outcome = try engine.answerAtOnce(
-            request, in: map, isStale: mayBeStale(request)
+            request, in: map, isStale: mayBeStale(request.asOf)
         ) { [pace] in MonotonicClock.nanoseconds() - start > pace.tryLimit }
         switch outcome {
         case .answer(let answer):
@@ -100,7 +100,9 @@ public final class SiteIdentify: Sendable {
     }
 
     /// What is known of a past sequence number cannot have changed unnoticed; what came before a time can.
-    private func mayBeStale(_ request: IdentifyRequest) -> Bool { request.at == nil && isStale() }
+    private func mayBeStale(_ moment: AsOf?) -> Bool {
+        if case .sequence? = moment { false } else { isStale() }
+    }
 
     /// The map that a request is about, where that takes neither waiting nor reading.
     private func mapAtHand(_ request: IdentifyRequest) -> PreparedMap? {
@@ -130,19 +132,34 @@ public final class SiteIdentify: Sendable {
         waiting: Waiting = { $0() }, remotes: IdentifyEngine.RemoteProvider? = nil,
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws(Failure) -> IdentifyAnswer {
-        let isStale = mayBeStale(request)
-        guard let map = try map(request, until: deadline, waiting) else {
-            guard !isStale else {
-                throw Failure(
-                    .logUnavailable,
-                    "the log is out of reach, and what was read of it knows no map '\(request.map)'"
-                )
-            }
-            let when = request.asOf.map { " at \($0)" } ?? ""
-            throw Failure(.notFound, "there is no map '\(request.map)'\(when)")
-        }
+        let (map, isStale) = try map(
+            named: request.map, asOf: request.asOf, minSequence: request.minSequence,
+            until: deadline, waiting: waiting)
         return try engine.identify(
             request, in: map, isStale: isStale, remotes: remotes, isCancelled: isCancelled)
+    }
+
+    /// A map now, knowing at least `minSequence`, or as it was, prepared for questions; and whether it may
+    /// have changed unnoticed.
+    ///
+    /// Blocks the calling thread where it must, inside `waiting`. Throws `Failure`: `notFound` for an
+    /// unknown map, `logUnavailable` for one that the log may know while it is out of reach, `timedOut`
+    /// for a sequence number that does not come, and what the log throws.
+    public func map(
+        named name: MapName, asOf moment: AsOf?, minSequence: Int64?,
+        until deadline: ContinuousClock.Instant? = nil, waiting: Waiting = { $0() }
+    ) throws(Failure) -> (map: PreparedMap, isStale: Bool) {
+        let isStale = mayBeStale(moment)
+        if let map = try find(name, moment, minSequence, until: deadline, waiting) {
+            return (map, isStale)
+        }
+        guard !isStale else {
+            throw Failure(
+                .logUnavailable,
+                "the log is out of reach, and what was read of it knows no map '\(name)'")
+        }
+        let when = moment.map { " at \($0)" } ?? ""
+        throw Failure(.notFound, "there is no map '\(name)'\(when)")
     }
 
     /// A map as it was; nil when there was none.
@@ -155,21 +172,20 @@ public final class SiteIdentify: Sendable {
         return try past(name, position, { $0() })?.description
     }
 
-    private func map(
-        _ request: IdentifyRequest, until deadline: ContinuousClock.Instant?, _ waiting: Waiting
+    private func find(
+        _ name: MapName, _ moment: AsOf?, _ minSequence: Int64?,
+        until deadline: ContinuousClock.Instant?, _ waiting: Waiting
     ) throws(Failure) -> PreparedMap? {
         let patience = min(
             Self.sequencePatience,
             deadline.map { ContinuousClock.now.duration(to: $0) } ?? Self.sequencePatience)
-        if let minSequence = request.minSequence {
+        if let minSequence {
             _ = try wait(waiting) { [follower] done in
                 follower.whenReached(minSequence, timeout: patience, done)
             }
         }
-        guard let moment = request.asOf else {
-            return present(request.map, in: follower.current)
-        }
-        return try past(request.map, follower.position(of: moment), waiting)
+        guard let moment else { return present(name, in: follower.current) }
+        return try past(name, follower.position(of: moment), waiting)
     }
 
     private func past(

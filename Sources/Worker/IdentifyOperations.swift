@@ -15,7 +15,8 @@ public import Remote
 public import Site
 public import SiteAnswers
 
-/// What `cairn-identify` does: `identify`, on the maps of a follower and the datasets of a shelf.
+/// What `cairn-identify` does: `identify` and `export`, on the maps of a follower and the datasets of a
+/// shelf.
 ///
 /// A request waits until the maps have reached its `minSequence`, or asks the maps as they were
 /// `at` a sequence number. Any number of compute threads may ask; they share an engine.
@@ -28,7 +29,8 @@ public final class IdentifyOperations: Sendable {
 
     private let recorder: Recorder?
     private let follower: MapFollower
-    private let site: SiteIdentify
+    let engine: IdentifyEngine
+    let site: SiteIdentify
     private let remotes: RemoteServices
 
     /// - Parameters:
@@ -53,6 +55,7 @@ public final class IdentifyOperations: Sendable {
         } rasters: { id throws(Failure) in
             try RasterFile(id, in: rasters)
         }
+        self.engine = engine
         self.remotes = remotes
         self.follower = follower
         self.recorder = recorder
@@ -61,11 +64,12 @@ public final class IdentifyOperations: Sendable {
             readLog: readLog)
     }
 
-    /// The operations by name, for a worker's host: the interactive one, and the chunks of batches.
+    /// The operations by name, for a worker's host: the interactive ones, and the chunks of batches.
     public func hosted(blobs: BlobStore) -> [String: Operation] {
         var operations = ChunkOperations.hosted(
             BatchIdentify.identifyOperations(self), blobs: blobs)
         operations["identify"] = { [self] in try identifyOperation($0, $1) }
+        operations["export"] = { [self] in try exportOperation($0, $1) }
         operations["stateHash"] = { [follower] _, _ in
             try CairnJSON.encode(try follower.current.hash().limited(to: Self.hashed).message)
         }

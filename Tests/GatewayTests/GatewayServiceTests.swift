@@ -135,7 +135,7 @@ extension RelaxedValue {
 
         #expect(layer["timeInfo"]?["startTimeField"] == .string("BUILT"))
         #expect(layer["timeInfo"]?["endTimeField"] == .string("RAZED"))
-        #expect(layer["capabilities"] == .string(""))
+        #expect(layer["capabilities"] == .string("Map"))
         #expect(layer["hasZ"] == .bool(true) && layer["hasM"] == .bool(false))
         let fields = try #require(layer["fields"]).elements
         #expect(
@@ -143,7 +143,7 @@ extension RelaxedValue {
                 .string("OBJECTID"), .string("People"), .string("NAME"),
             ])
         let plain = try await Asked().json(root + "/City/MapServer/0?f=json")
-        #expect(plain["capabilities"] == .string("Query") && plain["timeInfo"] == nil)
+        #expect(plain["capabilities"] == .string("Map,Query") && plain["timeInfo"] == nil)
     }
 
     @Test func `a group has no fields but an extent`() async throws {
@@ -187,7 +187,7 @@ extension RelaxedValue {
     }
 
     static let wrong: [(String, Double)] = [
-        ("/Nowhere/MapServer", 404), ("/City/MapServer/9", 404), ("/City/MapServer/export", 404),
+        ("/Nowhere/MapServer", 404), ("/City/MapServer/9", 404), ("/City/MapServer/exports", 404),
         ("/City/FeatureServer", 404), ("/City", 404), ("/a%2Fb/MapServer", 404),
         ("/City/MapServer?f=kmz", 400), ("/City/MapServer?at=x", 400), ("/City/MapServer?a=%", 400),
         ("/City/MapServer/identify", 400), ("/Mars/GeocodeServer", 404),

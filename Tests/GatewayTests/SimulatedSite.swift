@@ -16,6 +16,7 @@ final class SimulatedSite: GatewayBackend {
         var candidates: [Candidate] = []
         var asked: [String] = []
         var lastIdentify: IdentifyRequest?
+        var lastExport: ExportRequest?
         var lastGeocode: GeocodeRequest?
         var lastReverse: ReverseGeocodeRequest?
         var lastSuggest: SuggestRequest?
@@ -51,6 +52,18 @@ final class SimulatedSite: GatewayBackend {
             inner.lastAt = moment
             return inner.map.name == name ? inner.map : nil
         }
+    }
+
+    func export(
+        _ request: ExportRequest, within limit: Duration
+    ) async throws(Failure) -> ExportedPicture {
+        inner.withLock { $0.lastExport = request }
+        return ExportedPicture(
+            head: ExportedPicture.Head(
+                extent: request.extent, spatialReference: request.imageReference ?? .webMercator,
+                width: request.width, height: request.height, scale: 1_000,
+                format: request.format, sequence: 7, isStale: false),
+            bytes: request.format == nil ? Data() : Data([1, 2, 3]))
     }
 
     func identify(

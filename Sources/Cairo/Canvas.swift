@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CCairo
+
+/// A picture being drawn, kept in memory at four bytes a pixel; used from one thread at a time.
+///
+/// Pixels count from the upper left corner, x to the right and y down; whole numbers lie between
+/// pixels. Cairo keeps coordinates in 24.8 fixed point: those beyond ±8,388,607 pixels are not
+/// drawn where they belong, so callers clip first. Once something has failed nothing more is drawn, and
+/// ``png(atMost:)`` and ``rgb()`` throw. It owns a `cairo_surface_t` and a `cairo_t`.
+@safe
+public final class Canvas {
+    /// The greatest width and height that Cairo allows, in pixels.
+    public static let sizeLimit = 32_767
+
+    /// Columns.
+    public let width: Int
+    /// Rows.
+    public let height: Int
+    private let surface: OpaquePointer
+    private let context: OpaquePointer
+
+    /// A canvas without anything on it: clear where it has an alpha channel, else black
+    /// (`cairo_image_surface_create`).
+    ///
+    /// Throws ``CairoError`` when there is no memory for it or the size is not 1…``sizeLimit``.
+    public convenience init(width: Int, height: Int, hasAlpha: Bool) throws(CairoError) {
+        guard 1...Self.sizeLimit ~= width, 1...Self.sizeLimit ~= height else {
+            throw CairoError(operation: "make a canvas", message: "invalid value for its size")
+        }
+        let format = hasAlpha ? CAIRO_FORMAT_ARGB32 : CAIRO_FORMAT_RGB24
+        // Cairo hands out an object in any case; one that failed says so.
+        guard
+            let surface = unsafe cairo_image_surface_create(format, Int32(width), Int32(height))
+        else { throw CairoError(operation: "make a canvas", message: "no memory") }
+        try unsafe self.init(owning: surface, "make a canvas")
+    }
+
+    /// Takes the surface over, also where it throws.
+    init(owning surface: OpaquePointer, _ operation: String) throws(CairoError) {
+        let status = unsafe cairo_surface_status(surface)
+        guard status == CAIRO_STATUS_SUCCESS, let context = unsafe cairo_create(surface) else {
+            unsafe cairo_surface_destroy(surface)
+            throw CairoError(operation, status)
+        }
+        unsafe self.surface = surface
+        unsafe self.context = context
+        width = Int(unsafe cairo_image_surface_get_width(surface))
+        height = Int(unsafe cairo_image_surface_get_height(surface))
+        unsafe cairo_set_line_join(context, CAIRO_LINE_JOIN_ROUND)
+        unsafe cairo_set_line_cap(context, CAIRO_LINE_CAP_ROUND)
+    }
+
+    deinit {
+        unsafe cairo_destroy(context)
+        unsafe cairo_surface_destroy(surface)
+    }
+
+    // MARK: Paths
+
+    /// Begins a piece of the path (`cairo_move_to`).
+    public func move(to x: Double, _ y: Double) { unsafe cairo_move_to(context, x, y) }
+
+    /// Goes on in a straight line (`cairo_line_to`).
+    public func line(to x: Double, _ y: Double) { unsafe cairo_line_to(context, x, y) }
+
+    /// Goes back to where the piece began (`cairo_close_path`).
+    public func close() { unsafe cairo_close_path(context) }
+
+    /// Adds a whole circle as a piece of its own (`cairo_arc`).
+    public func addCircle(x: Double, y: Double, radius: Double) {
+        unsafe cairo_new_sub_path(context)
+        unsafe cairo_arc(context, x, y, radius, 0, 2 * .pi)
+        unsafe cairo_close_path(context)
+    }
+
+    /// Which places a path encloses.
+    public enum FillRule: Hashable, Sendable {
+        /// Those that an odd number of pieces surround.
+        case evenOdd
+        /// Those that pieces go around more often one way than the other.
+        case winding
+    }
+
+    /// Paints what the path encloses; the path stays (`cairo_fill_preserve`).
+    public func fill(_ color: PaintColor, _ rule: FillRule) {
+        use(color)
+        unsafe cairo_set_fill_rule(
+            context, rule == .evenOdd ? CAIRO_FILL_RULE_EVEN_ODD : CAIRO_FILL_RULE_WINDING)
+        unsafe cairo_fill_preserve(context)
+    }
+
+    /// Paints along the path, joins and ends round; the path stays (`cairo_stroke_preserve`).
+    ///
+    /// - Parameter width: In pixels, above 0.
+    public func stroke(_ color: PaintColor, width: Double) {
+        use(color)
+        unsafe cairo_set_line_width(context, width)
+        unsafe cairo_stroke_preserve(context)
+    }
+
+    /// Forgets the path (`cairo_new_path`).
+    public func clearPath() { unsafe cairo_new_path(context) }
+
+    private func use(_ color: PaintColor) {
+        unsafe cairo_set_source_rgba(context, color.red, color.green, color.blue, color.alpha)
+    }
+
+    // MARK: Whole pictures
+
+    /// Paints everything over (`cairo_paint`).
+    public func paint(_ color: PaintColor) {
+        use(color)
+        unsafe cairo_paint(context)
+    }
+
+    /// Paints another canvas of the same size over this one.
+    public func paint(_ other: Canvas) {
+        unsafe cairo_set_source_surface(context, other.surface, 0, 0)
+        unsafe cairo_paint(context)
+        // Lets go of the other surface.
+        unsafe cairo_set_source_rgba(context, 0, 0, 0, 0)
+    }
+
+    /// Takes everything away; a canvas without alpha becomes black.
+    public func clear() {
+        unsafe cairo_save(context)
+        unsafe cairo_set_operator(context, CAIRO_OPERATOR_CLEAR)
+        unsafe cairo_paint(context)
+        unsafe cairo_restore(context)
+    }
+
+    // MARK: Results
+
+    /// Throws ``CairoError`` where something that was drawn so far has failed (`cairo_status`).
+    public func check() throws(CairoError) {
+        let status = unsafe cairo_status(context)
+        guard status == CAIRO_STATUS_SUCCESS else { throw CairoError("draw", status) }
+    }
+
+    /// The picture as PNG, of 8 bits a channel, with alpha where anything is translucent
+    /// (`cairo_surface_write_to_png_stream`); nil when it would have more than `byteLimit` bytes.
+    ///
+    /// Throws ``CairoError``.
+    public func png(atMost byteLimit: Int) throws(CairoError) -> [UInt8]? {
+        try check()
+        unsafe cairo_surface_flush(surface)
+        let sink = PNGSink(byteLimit: byteLimit)
+        let status = withExtendedLifetime(sink) {
+            unsafe cairo_surface_write_to_png_stream(
+                surface,
+                { closure, bytes, count in
+                    guard let closure = unsafe closure, let bytes = unsafe bytes else {
+                        return CAIRO_STATUS_NULL_POINTER
+                    }
+                    let sink = unsafe Unmanaged<PNGSink>.fromOpaque(closure).takeUnretainedValue()
+                    let part = unsafe UnsafeBufferPointer(start: bytes, count: Int(count))
+                    return unsafe sink.take(part)
+                        ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR
+                }, Unmanaged.passUnretained(sink).toOpaque())
+        }
+        if sink.isFull { return nil }
+        guard status == CAIRO_STATUS_SUCCESS else { throw CairoError("write PNG", status) }
+        return sink.bytes
+    }
+
+    /// Every pixel, row by row from the top: red, green, blue; three bytes each.
+    ///
+    /// What is translucent is darkened as if it lay on black.
+    ///
+    /// Throws ``CairoError``.
+    public func rgb() throws(CairoError) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(width * height * 3)
+        try forEachPixel { pixel in
+            result.append(UInt8(truncatingIfNeeded: pixel >> 16))
+            result.append(UInt8(truncatingIfNeeded: pixel >> 8))
+            result.append(UInt8(truncatingIfNeeded: pixel))
+        }
+        return result
+    }
+
+    /// Every pixel, row by row from the top, as `0xAARRGGBB`, colours multiplied by alpha; alpha means
+    /// nothing where the canvas has none.
+    private func forEachPixel(_ body: (UInt32) -> Void) throws(CairoError) {
+        try check()
+        unsafe cairo_surface_flush(surface)
+        guard let data = unsafe cairo_image_surface_get_data(surface) else {
+            throw CairoError(operation: "read pixels", message: "the surface has none")
+        }
+        let stride = Int(unsafe cairo_image_surface_get_stride(surface))
+        let bytes = unsafe UnsafeRawBufferPointer(start: data, count: stride * height)
+        for row in 0..<height {
+            for column in 0..<width {
+                unsafe body(
+                    bytes.load(fromByteOffset: row * stride + column * 4, as: UInt32.self))
+            }
+        }
+    }
+}
+
+extension Canvas {
+    /// Reads a PNG (`cairo_image_surface_create_from_png_stream`); throws ``CairoError`` for other
+    /// bytes.
+    public convenience init(png bytes: [UInt8]) throws(CairoError) {
+        let source = PNGSource(bytes)
+        let surface = unsafe withExtendedLifetime(source) {
+            unsafe cairo_image_surface_create_from_png_stream(
+                { closure, target, count in
+                    guard let closure = unsafe closure, let target = unsafe target else {
+                        return CAIRO_STATUS_NULL_POINTER
+                    }
+                    let source = unsafe Unmanaged<PNGSource>.fromOpaque(closure)
+                        .takeUnretainedValue()
+                    let part = unsafe UnsafeMutableRawBufferPointer(
+                        start: target, count: Int(count))
+                    return unsafe source.give(part)
+                        ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_READ_ERROR
+                }, Unmanaged.passUnretained(source).toOpaque())
+        }
+        guard let surface = unsafe surface else {
+            throw CairoError(operation: "read PNG", message: "no memory")
+        }
+        try unsafe self.init(owning: surface, "read PNG")
+    }
+
+    /// Every pixel, row by row from the top: red, green, blue, alpha, 0…255, colours not multiplied;
+    /// alpha is 255 where the canvas has none.
+    ///
+    /// Throws ``CairoError``.
+    public func rgba() throws(CairoError) -> [UInt8] {
+        let hasAlpha = unsafe cairo_image_surface_get_format(surface) == CAIRO_FORMAT_ARGB32
+        var result: [UInt8] = []
+        result.reserveCapacity(width * height * 4)
+        try forEachPixel { pixel in
+            let alpha = hasAlpha ? pixel >> 24 : 255
+            for shift: UInt32 in [16, 8, 0] {
+                let value = pixel >> shift & 0xFF
+                let plain = alpha == 0 ? 0 : min(255, (value * 255 + alpha / 2) / alpha)
+                result.append(UInt8(plain))
+            }
+            result.append(UInt8(alpha))
+        }
+        return result
+    }
+}
+
+/// A colour to paint with; all numbers 0…1, colours not multiplied by alpha.
+public struct PaintColor: Hashable, Sendable {
+    /// Of red light.
+    public var red: Double
+    /// Of green light.
+    public var green: Double
+    /// Of blue light.
+    public var blue: Double
+    /// How much it covers.
+    public var alpha: Double
+
+    /// Mixes it.
+    public init(red: Double, green: Double, blue: Double, alpha: Double = 1) {
+        self.red = red
+        self.green = green
+        self.blue = blue
+        self.alpha = alpha
+    }
+}
+
+/// Why Cairo could not do what it was asked.
+public struct CairoError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What was tried, as a verb with its object.
+    public let operation: String
+    /// What Cairo said.
+    public let message: String
+
+    init(operation: String, message: String) {
+        self.operation = operation
+        self.message = message
+    }
+
+    init(_ operation: String, _ status: cairo_status_t) {
+        self.operation = operation
+        message = unsafe cairo_status_to_string(status).map { unsafe String(cString: $0) } ?? ""
+    }
+
+    /// One sentence.
+    public var description: String { "cannot \(operation): \(message)" }
+}
+
+/// The bytes of a PNG as they are written.
+private final class PNGSink {
+    private(set) var bytes: [UInt8] = []
+    private(set) var isFull = false
+    private let byteLimit: Int
+
+    init(byteLimit: Int) { self.byteLimit = byteLimit }
+
+    func take(_ part: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard part.count <= byteLimit - bytes.count else {
+            isFull = true
+            return false
+        }
+        unsafe bytes.append(contentsOf: part)
+        return true
+    }
+}
+
+/// The bytes of a PNG that is read.
+private final class PNGSource {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ bytes: [UInt8]) { rest = bytes[...] }
+
+    func give(_ target: UnsafeMutableRawBufferPointer) -> Bool {
+        guard target.count <= rest.count else { return false }
+        unsafe target.copyBytes(from: rest.prefix(target.count))
+        rest = rest.dropFirst(target.count)
+        return true
+    }
+}

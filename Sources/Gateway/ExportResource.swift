@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import EsriForms
+internal import FoundationEssentials
+internal import Geometry
+
+/// `MapServer/export`: Esri's parameters to a request, a picture or its description to Esri's body.
+enum ExportResource {
+    /// Reads the parameters but `f`; throws `Failure` naming the one at fault.
+    static func request(map: MapName, _ parameters: Parameters) throws(Failure) -> ExportRequest {
+        for name in ["dynamicLayers", "mapRangeValues", "layerRangeValues"]
+        where parameters[name] != nil {
+            throw Failure(.invalidParameter, "parameter '\(name)' is not supported")
+        }
+        if let rotation = try parameters.number("rotation"), rotation != 0 {
+            throw Failure(.invalidParameter, "parameter 'rotation' is not supported, except 0")
+        }
+        let box = try GeometryParameter(
+            try parameters.required("bbox"), kind: .envelope, name: "bbox")
+        let (width, height) = try size(parameters)
+        let boxReference = try SpatialReference(parameters, "bboxSR")
+        var request = ExportRequest(
+            map: map, extent: box.shape.envelope,
+            extentReference: box.spatialReference ?? boxReference,
+            imageReference: try SpatialReference(parameters, "imageSR"), width: width,
+            height: height, dpi: try parameters.number("dpi") ?? 96,
+            format: try format(parameters["format"]),
+            isTransparent: try parameters.flag("transparent", default: false),
+            layers: try DrawnLayers(parsing: parameters["layers"]))
+        request.mapScale = try parameters.number("mapScale").flatMap { $0 == 0 ? nil : $0 }
+        request.layerDefinitions = try LayerDefinitions.parse(parameters["layerDefs"])
+        request.time = try parameters.time()
+        request.timeRelation = try parameters.timeRelation()
+        request.layerTimeOptions = try parameters.layerTimeOptions()
+        request.minSequence = try parameters.integer("minSequence", in: 0...Int.max)
+            .map(Int64.init)
+        request.asOf = try parameters.asOf()
+        return request
+    }
+
+    private static func size(_ parameters: Parameters) throws(Failure) -> (Int, Int) {
+        guard let values = try parameters.numbers("size", counts: 2...2) else { return (400, 400) }
+        let bound = Double(ExportRequest.sizeBound)
+        guard values.allSatisfy({ 1...bound ~= $0 && $0 == $0.rounded() }) else {
+            throw Parameters.unexpected(
+                "size", parameters["size"] ?? "",
+                "'width,height', whole numbers from 1 to \(ExportRequest.sizeBound)")
+        }
+        return (Int(values[0]), Int(values[1]))
+    }
+
+    private static func format(_ text: String?) throws(Failure) -> PictureFormat {
+        switch text?.lowercased() {
+        case nil, "png", "png8", "png24", "png32": return .png
+        case "jpg", "jpeg": return .jpg
+        default:
+            throw Parameters.unexpected(
+                "format", text ?? "", "png, png8, png24, png32 or jpg")
+        }
+    }
+
+    /// Writes `{"href":…,"width":…,"height":…,"extent":…,"scale":…}`.
+    static func body(_ head: ExportedPicture.Head, href: String) -> [UInt8] {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("href", href)
+            json.member("width", head.width)
+            json.member("height", head.height)
+            json.extent("extent", head.extent, in: head.spatialReference)
+            if let scale = head.scale { json.member("scale", scale) }
+        }
+        return json.bytes
+    }
+}
+
+extension GatewayService {
+    /// The picture, or where it is; throws `Failure` for what cannot be drawn.
+    func export(
+        _ text: String, _ parameters: Parameters, _ asked: GatewayRequest
+    ) async throws(Failure) -> GatewayResponse {
+        var request = try ExportResource.request(map: try Self.mapName(text), parameters)
+        let limit = try parameters.timeout()
+        if parameters["f"]?.lowercased() == "image" {
+            let picture = try await backend.export(request, within: limit)
+            return GatewayResponse(
+                contentType: request.format?.mediaType ?? "", body: Array(picture.bytes),
+                sequence: picture.head.sequence, isStale: picture.head.isStale)
+        }
+        let format = try Format(parameters["f"], wantsPage: asked.wantsPage)
+        request.format = nil
+        let head = try await backend.export(request, within: limit).head
+        let path = String(decoding: asked.path, as: UTF8.self)
+        let href =
+            (asked.origin ?? "") + path + "?" + parameters.query(setting: "f", to: "image")
+        var response = GatewayResponse(
+            body: ExportResource.body(head, href: href), sequence: head.sequence,
+            isStale: head.isStale)
+        format.apply(to: &response, path: asked.path)
+        return response
+    }
+}
+
+extension DrawnLayers {
+    /// Reads Esri's `layers`: `show`, `hide`, `include` or `exclude`, then `:` and layer ids with commas;
+    /// without ids, and without the parameter, what is visible.
+    init(parsing text: String?) throws(Failure) {
+        self.init()
+        guard let text else { return }
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let word = parts[0].filter { $0 != " " }.lowercased()
+        let list = parts.count == 2 ? parts[1].split(separator: ",") : []
+        let names = list.map { $0.filter { $0 != " " } }.filter { !$0.isEmpty }
+        let ids = names.compactMap { LayerID($0) }.filter { 0...Int(Int32.max) ~= $0 }
+        guard let option = Option(rawValue: word), ids.count == names.count, ids.count <= 10_000
+        else {
+            throw Parameters.unexpected(
+                "layers", text, "show, hide, include or exclude, then ':' and layer ids with commas"
+            )
+        }
+        if !ids.isEmpty { self.init(option, ids: ids) }
+    }
+}

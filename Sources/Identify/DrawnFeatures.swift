@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+internal import Dataset
+public import Geometry
+internal import PROJ
+
+/// A feature as a picture shows it, in the picture's spatial reference.
+public enum DrawnShape: Hashable, Sendable {
+    /// Positions.
+    case positions([Coordinate])
+    /// Paths.
+    case paths([[Coordinate]])
+    /// Parts, each a list of closed rings.
+    ///
+    /// The feature is the union of its parts; inside one part even-odd decides.
+    case areas([[[Coordinate]]])
+
+    fileprivate init(_ shape: Shape) {
+        switch shape {
+        case .point(let place): self = .positions([place])
+        case .multipoint(let places): self = .positions(places)
+        case .polyline(let paths): self = .paths(paths)
+        case .polygon(let rings): self = .areas([rings])
+        case .envelope(let box):
+            let corners = [
+                (box.minX, box.minY), (box.maxX, box.minY), (box.maxX, box.maxY),
+                (box.minX, box.maxY), (box.minX, box.minY),
+            ]
+            self = .areas([[corners.map { Coordinate(x: $0.0, y: $0.1) }]])
+        }
+    }
+}
+
+extension IdentifyEngine {
+    /// The most coordinates of the features of one picture, before anything is left out.
+    public static let drawnCoordinateBound = 20_000_000
+
+    /// What a picture shows and at which scale.
+    ///
+    /// Throws `invalidParameter` or `tooLarge`, naming the parameter, for a request that cannot be drawn.
+    public func frame(
+        of request: ExportRequest, in map: PreparedMap
+    ) throws(Failure) -> PictureFrame {
+        let state = kept.take(nil)
+        defer { kept.giveBack(state) }
+        return try PictureFrame(request, map.description, state.transforms)
+    }
+
+    /// Calls `layer` with every layer that a picture shows, bottom first, and after each `feature` with
+    /// those of its features that the request lets through and that may be seen in the frame, in the
+    /// order of the dataset or of drawing; far from the frame, shapes may be cut.
+    ///
+    /// `layer` gives the distance beyond the frame, in units of the frame, up to which features are
+    /// wanted. What has no place in the frame's spatial reference is left out. Nothing is kept of what
+    /// was drawn.
+    ///
+    /// Throws `invalidParameter` for a clause or time that cannot be used, `tooLarge` beyond
+    /// ``drawnCoordinateBound`` coordinates, `cancelled` soon after `isCancelled` says so, and what the
+    /// datasets and the closures throw.
+    public func forEachDrawnFeature(
+        of request: ExportRequest, in map: PreparedMap, frame: PictureFrame,
+        isCancelled: @escaping () -> Bool,
+        layer: (LayerDescription) throws(Failure) -> Double,
+        feature: (DrawnShape) throws(Failure) -> Void
+    ) throws(Failure) {
+        var state = kept.take(nil)
+        defer { kept.giveBack(state) }
+        let drawing = Drawing(
+            run: IdentifyRun(
+                request: request.asIdentify(frame), map: map, reference: frame.spatialReference,
+                output: frame.spatialReference, sources: sources, remotes: nil,
+                isCancelled: isCancelled),
+            frame: frame)
+        var left = Self.drawnCoordinateBound
+        for each in map.resolution.drawn(request.layers, scale: frame.scale) {
+            try Failure.stop(if: isCancelled)
+            let reach = try layer(each.description)
+            try drawing.draw(each, frame.extent.expanded(by: reach).widened, &state, &left, feature)
+        }
+    }
+}
+
+extension LayerResolution {
+    /// The layers that a picture shows, bottom first: of datasets and graphics.
+    func drawn(_ wanted: DrawnLayers, scale: Double?) -> [PreparedLayer] {
+        let named = expanded(wanted.ids)
+        return layers.filter { layer in
+            guard layer.isDrawable, layer.outOfScale(scale) == nil else { return false }
+            let isVisible = layer.hidden == nil
+            return switch wanted.option {
+            case .show: named.contains(layer.id)
+            case .hide: !named.contains(layer.id)
+            case .include: isVisible || named.contains(layer.id)
+            case .exclude: isVisible && !named.contains(layer.id)
+            }
+        }
+    }
+}
+
+extension PreparedLayer {
+    /// Whether it has features of this site; whether they may be asked for does not matter.
+    fileprivate var isDrawable: Bool {
+        guard description.loadStatus == .loaded, let source = description.kind.source else {
+            return false
+        }
+        switch source {
+        case .dataset, .graphics: return true
+        case .raster, .wms, .mapService, .featureService, .tiles: return false
+        }
+    }
+}
+
+extension ExportRequest {
+    /// The same questions of clauses and time as an identify asks them.
+    fileprivate func asIdentify(_ frame: PictureFrame) -> IdentifyRequest {
+        IdentifyRequest(
+            map: map, geometry: .envelope(frame.extent), tolerance: 0, mapExtent: frame.extent,
+            imageDisplay: ImageDisplay(width: Double(width), height: Double(height), dpi: dpi),
+            spatialReference: frame.spatialReference, layerDefinitions: layerDefinitions,
+            time: time, timeRelation: timeRelation, layerTimeOptions: layerTimeOptions)
+    }
+}
+
+/// One picture on its way through an engine.
+private struct Drawing {
+    /// Its `reference` is the picture's.
+    let run: IdentifyRun
+    let frame: PictureFrame
+
+    func draw(
+        _ layer: PreparedLayer, _ envelope: Envelope, _ state: inout EngineState, _ left: inout Int,
+        _ body: (DrawnShape) throws(Failure) -> Void
+    ) throws(Failure) {
+        switch layer.description.kind.source {
+        case .dataset(let id):
+            let description = layer.description
+            let filter = FeatureFilter(
+                clauses: try run.clauses(description, layer.fields),
+                time: try TimeWindow(run.request, description, layer.fields))
+            let dataset = try run.sources.datasets(id)
+            let toFrame = try state.transforms.transform(
+                from: dataset.properties.spatialReference, to: frame.spatialReference)
+            let window = DrawnWindow(
+                envelope, in: frame.spatialReference,
+                from: dataset.properties.spatialReference, toFrame)
+            try drawFeatures(of: dataset, filter, window, &left, body)
+        case .graphics(let source):
+            let toFrame = try state.transforms.transform(
+                from: source.spatialReference, to: frame.spatialReference)
+            let window = DrawnWindow(
+                envelope, in: frame.spatialReference, from: source.spatialReference, toFrame)
+            try drawGraphics(layer.description.graphics ?? [], window, &left, body)
+        case .raster, .wms, .mapService, .featureService, .tiles, nil: return
+        }
+    }
+
+    private func drawFeatures(
+        of dataset: Dataset, _ filter: FeatureFilter, _ window: DrawnWindow, _ left: inout Int,
+        _ body: (DrawnShape) throws(Failure) -> Void
+    ) throws(Failure) {
+        var number = 0
+        do {
+            try dataset.search(window.bounds) { feature in
+                if number.isMultiple(of: 64) { try Failure.stop(if: run.isCancelled) }
+                number += 1
+                guard try filter.exclusion(of: feature, in: dataset) == nil else { return }
+                try take(try dataset.coordinateCount(of: feature), &left)
+                if dataset.properties.geometryType == .polygon {
+                    try body(window.drawn(.areas(try dataset.polygonParts(of: feature))))
+                } else if let shape = try dataset.shape(of: feature) {
+                    try body(window.drawn(DrawnShape(shape)))
+                }
+            }
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            throw Failure(.internal, "\(error)")
+        }
+    }
+
+    private func drawGraphics(
+        _ graphics: [Graphic], _ window: DrawnWindow, _ left: inout Int,
+        _ body: (DrawnShape) throws(Failure) -> Void
+    ) throws(Failure) {
+        let ordered = graphics.sorted { ($0.zIndex, $0.id) < ($1.zIndex, $1.id) }
+        for (number, graphic) in ordered.enumerated() {
+            if number.isMultiple(of: 64) { try Failure.stop(if: run.isCancelled) }
+            guard graphic.shape.envelope.intersects(window.bounds) else { continue }
+            try take(graphic.shape.coordinateCount, &left)
+            try body(window.drawn(DrawnShape(graphic.shape)))
+        }
+    }
+
+    private func take(_ count: Int, _ left: inout Int) throws(Failure) {
+        left -= count
+        guard left >= 0 else {
+            throw Failure(
+                .tooLarge,
+                "the picture would need more than \(IdentifyEngine.drawnCoordinateBound) "
+                    + "coordinates: show a smaller bbox or fewer layers, or give layers a scale range"
+            )
+        }
+    }
+}
+
+/// What of a source can be seen in a picture, in the source's spatial reference, and the way from there
+/// to the picture.
+///
+/// What lies on the far side of the earth has no honest place in many projections; it may come out as
+/// a ring around everything. So shapes are cut to what can be seen before they are projected.
+private struct DrawnWindow {
+    /// Nil where coordinates stay as they are.
+    private let toFrame: CoordinateTransform?
+    /// Everything that can be seen meets this rectangle.
+    let bounds: Envelope
+    /// Whether shapes are cut to `bounds`.
+    private let cuts: Bool
+
+    /// How many places along each side of a picture are taken back to the source.
+    private static let sampleCount = 33
+
+    /// - Parameters:
+    ///   - frame: In the picture's spatial reference, `reference`.
+    ///   - source: The source's spatial reference.
+    ///   - toFrame: From there to the picture.
+    init(
+        _ frame: Envelope, in reference: SpatialReference, from source: SpatialReference,
+        _ toFrame: CoordinateTransform?
+    ) {
+        self.toFrame = toFrame
+        guard let toFrame else {
+            (bounds, cuts) = (frame, false)
+            return
+        }
+        if source.isMercatorPair(with: reference) {
+            bounds = FeatureSource.mercatorPreimage(frame, toFrame, reference)
+            cuts = false
+            return
+        }
+        let preimage = Self.preimage(frame, toFrame)
+        bounds = preimage ?? Self.everything
+        cuts = preimage != nil
+    }
+
+    private static let everything = Envelope(
+        minX: -.infinity, minY: -.infinity, maxX: .infinity, maxY: .infinity)
+
+    /// The rectangle around all that becomes the frame, and some more; nil where the frame reaches
+    /// beyond what the projection can show.
+    private static func preimage(_ frame: Envelope, _ toFrame: CoordinateTransform) -> Envelope? {
+        var result = Envelope.empty
+        var above: [Coordinate] = []
+        // The greatest step from one place to the next: what is between them is hardly farther.
+        var (stepX, stepY) = (0.0, 0.0)
+        let steps = Double(sampleCount - 1)
+        for row in 0..<sampleCount {
+            var line: [Coordinate] = []
+            for column in 0..<sampleCount {
+                let place = Coordinate(
+                    x: frame.minX + frame.width * Double(column) / steps,
+                    y: frame.minY + frame.height * Double(row) / steps)
+                guard let there = try? toFrame.inverse(place) else { return nil }
+                for neighbor in [line.last, above.isEmpty ? nil : above[column]] {
+                    guard let neighbor else { continue }
+                    stepX = max(stepX, abs(there.x - neighbor.x))
+                    stepY = max(stepY, abs(there.y - neighbor.y))
+                }
+                result.extend(to: there)
+                line.append(there)
+            }
+            above = line
+        }
+        return Envelope(
+            minX: result.minX - 2 * stepX, minY: result.minY - 2 * stepY,
+            maxX: result.maxX + 2 * stepX, maxY: result.maxY + 2 * stepY)
+    }
+
+    /// The shape in the picture's spatial reference, without what cannot be seen or has no place there.
+    func drawn(_ shape: DrawnShape) -> DrawnShape {
+        guard let toFrame else { return shape }
+        switch shape {
+        case .positions(let places):
+            return .positions(
+                places.filter { !cuts || bounds.contains($0) }.compactMap {
+                    try? toFrame.forward($0)
+                })
+        case .paths(let paths):
+            let pieces = cuts ? paths.flatMap { bounds.clip(path: $0) } : paths
+            return .paths(pieces.compactMap { Self.project($0, toFrame) })
+        case .areas(let parts):
+            return .areas(
+                parts.map { rings in
+                    rings.compactMap { ring in
+                        cuts
+                            ? Self.project(
+                                bounds.dividing(ring: bounds.clip(ring: ring), by: 64), toFrame)
+                            : Self.project(ring, toFrame)
+                    }
+                })
+        }
+    }
+
+    /// Nil for what has no place there, or is empty.
+    private static func project(
+        _ places: [Coordinate], _ transform: CoordinateTransform
+    ) -> [Coordinate]? {
+        var result: [Coordinate] = []
+        result.reserveCapacity(places.count)
+        for place in places {
+            guard let there = try? transform.forward(place) else { return nil }
+            result.append(there)
+        }
+        return result.isEmpty ? nil : result
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+internal import Cairo
+internal import FoundationEssentials
+internal import GDAL
+public import Identify
+
+/// Draws pictures of maps: no clock, no socket, no chance.
+///
+/// The same request on the same map gives the same picture, with the same version of Cairo. Any number
+/// of threads may draw at once.
+public enum MapPicture {
+    /// Of JPEG, 1…100.
+    private static let quality = 85
+
+    /// The picture of a map, or, where the request has no format, what one would show.
+    ///
+    /// `isStale` is passed on. A map without a spatial reference is blank. Throws what
+    /// `IdentifyEngine.forEachDrawnFeature` throws, and `tooLarge` for a picture of more than
+    /// ``ExportRequest/byteBound`` bytes. Holds two canvases of four bytes a pixel, and where areas or
+    /// dots are drawn four bytes more.
+    public static func draw(
+        _ request: ExportRequest, of map: PreparedMap, by engine: IdentifyEngine,
+        isStale: Bool = false, isCancelled: @escaping () -> Bool = { false }
+    ) throws(Failure) -> ExportedPicture {
+        let frame = try engine.frame(of: request, in: map)
+        let head = ExportedPicture.Head(
+            extent: frame.extent, spatialReference: frame.spatialReference,
+            width: request.width, height: request.height, scale: frame.scale,
+            format: request.format, sequence: map.description.sequence, isStale: isStale)
+        guard let format = request.format else { return ExportedPicture(head: head, bytes: Data()) }
+        let canvas = try Failure.drawing { () throws(CairoError) in
+            try Canvas(width: request.width, height: request.height, format, request.isTransparent)
+        }
+        if map.description.spatialReference != nil {
+            try draw(request, frame, map, engine, canvas, isCancelled)
+        }
+        return ExportedPicture(head: head, bytes: Data(try encode(canvas, format)))
+    }
+
+    private static func draw(
+        _ request: ExportRequest, _ frame: PictureFrame, _ map: PreparedMap,
+        _ engine: IdentifyEngine, _ canvas: Canvas, _ isCancelled: @escaping () -> Bool
+    ) throws(Failure) {
+        let pixelsPerPoint = request.dpi / 72
+        let reach = (LayerSymbol.greatestReachPoints * pixelsPerPoint).rounded(.up) + 2
+        var painter = LayerPainter(
+            canvas,
+            PixelFrame(frame, width: request.width, height: request.height, margin: reach),
+            dpi: request.dpi)
+        var symbols = LayerSymbols(layer: 0)
+        var isFirst = true
+        try engine.forEachDrawnFeature(
+            of: request, in: map, frame: frame, isCancelled: isCancelled
+        ) { layer throws(Failure) in
+            if !isFirst { painter.endLayer() }
+            isFirst = false
+            symbols = LayerSymbols(layer: layer.id)
+            return reach * frame.unitsPerPixel
+        } feature: { shape throws(Failure) in
+            try painter.draw(shape, symbols.symbol(of: shape))
+        }
+        painter.endLayer()
+    }
+
+    private static func encode(
+        _ canvas: Canvas, _ format: PictureFormat
+    ) throws(Failure) -> [UInt8] {
+        let bytes: [UInt8]?
+        switch format {
+        case .png:
+            bytes = try Failure.drawing { () throws(CairoError) in
+                try canvas.png(atMost: ExportRequest.byteBound)
+            }
+        case .jpg:
+            let pixels = try Failure.drawing { () throws(CairoError) in try canvas.rgb() }
+            let jpeg = try jpeg(pixels, canvas)
+            bytes = jpeg.count > ExportRequest.byteBound ? nil : jpeg
+        }
+        guard let bytes else {
+            throw Failure(
+                .tooLarge,
+                "the picture would have more than \(ExportRequest.byteBound) bytes: ask for a smaller "
+                    + "size, or for format=jpg")
+        }
+        return bytes
+    }
+
+    private static func jpeg(_ pixels: [UInt8], _ canvas: Canvas) throws(Failure) -> [UInt8] {
+        do throws(GDALError) {
+            return try JPEGEncoder.encode(
+                rgb: pixels, width: canvas.width, height: canvas.height, quality: quality)
+        } catch {
+            throw Failure(.internal, error.description)
+        }
+    }
+}
+
+extension Canvas {
+    /// With what lies below the layers.
+    fileprivate convenience init(
+        width: Int, height: Int, _ format: PictureFormat, _ isTransparent: Bool
+    ) throws(CairoError) {
+        let isClear = isTransparent && format != .jpg
+        try self.init(width: width, height: height, hasAlpha: isClear)
+        if !isClear { paint(PaintColor(red: 1, green: 1, blue: 1)) }
+    }
+}
+
+/// The symbols of one layer: one for each kind of shape, as a layer of graphics has all of them.
+private struct LayerSymbols {
+    private let positions: LayerSymbol
+    private let paths: LayerSymbol
+    private let areas: LayerSymbol
+
+    init(layer: LayerID) {
+        positions = LayerSymbol(standard: layer, .point)
+        paths = LayerSymbol(standard: layer, .polyline)
+        areas = LayerSymbol(standard: layer, .polygon)
+    }
+
+    func symbol(of shape: DrawnShape) -> LayerSymbol {
+        switch shape {
+        case .positions: positions
+        case .paths: paths
+        case .areas: areas
+        }
+    }
+}

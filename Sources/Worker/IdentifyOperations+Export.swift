@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+internal import FoundationEssentials
+internal import Rendering
+public import SiteAnswers
+
+extension IdentifyOperations {
+    /// Decodes an `ExportRequest` from JSON, draws it, gives the wire form of the picture; blocks the
+    /// thread.
+    func exportOperation(_ context: OperationContext, _ payload: Data) throws -> Data {
+        let request = try CairnJSON.decode(ExportRequest.self, from: payload)
+        let picture = try export(request, until: context.deadline, waiting: context.waiting) {
+            context.isCancelled
+        }
+        return try picture.wireForm()
+    }
+
+    /// Draws a picture on the calling thread, which waits for the map where it must, inside `waiting`.
+    ///
+    /// Throws `Failure`: `notFound` for an unknown map, `timedOut` for a sequence number that does not
+    /// come, `invalidParameter`, `tooLarge`, `cancelled`, and what log and datasets throw.
+    public func export(
+        _ request: ExportRequest, until deadline: ContinuousClock.Instant? = nil,
+        waiting: @escaping SiteIdentify.Waiting = { $0() },
+        isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) throws(Failure) -> ExportedPicture {
+        let (map, isStale) = try site.map(
+            named: request.map, asOf: request.asOf, minSequence: request.minSequence,
+            until: deadline, waiting: waiting)
+        return try MapPicture.draw(
+            request, of: map, by: engine, isStale: isStale, isCancelled: isCancelled)
+    }
+}
