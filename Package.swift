@@ -279,8 +279,8 @@ let testTargets: [Target] = [
     tests(
         "IntegrationTests",
         [
-            "Bus", "CairnClient", "CairnIdentify", "CairnModel", "Geometry", "Locator", "Platform",
-            "Site", "TestKit",
+            "Bus", "Cairo", "CairnClient", "CairnIdentify", "CairnModel", "Geometry", "Locator",
+            "Platform", "Site", "TestKit",
         ]),
 ]
 

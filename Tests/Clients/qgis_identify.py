@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Part of Cairn.
-"""Asks a running site's map World what is in Paris, through QGIS and GDAL, unmodified.
+"""Asks a running site's map World what is in Paris, and for its picture, through QGIS and GDAL, unmodified.
 
 usage: QT_QPA_PLATFORM=offscreen qgis_identify.py http://HOST:PORT/arcgis/rest/services
 
@@ -19,16 +19,20 @@ from qgis.core import (
     QgsApplication,
     QgsCoordinateReferenceSystem,
     QgsDataSourceUri,
+    QgsMapRendererSequentialJob,
+    QgsMapSettings,
     QgsPointXY,
     QgsRaster,
     QgsRasterLayer,
     QgsRectangle,
 )
 from qgis.gui import QgsMapCanvas, QgsMapToolIdentify
-from qgis.PyQt.QtGui import QImage
+from qgis.PyQt.QtCore import QSize
+from qgis.PyQt.QtGui import QColor, QImage
 
 PARIS = (2.3488, 48.8534)
 WINDOW = (-5.0, 41.0, 10.0, 52.0)
+BISCAY = (-3.5, 45.5)
 SIZE = (800, 600)
 
 
@@ -92,8 +96,29 @@ def through_the_tool(layer):
     return [str(result.mFeature.attribute("name")) for result in results]
 
 
-def through_gdal(url, numbers):
-    """The body that GDAL's ArcGIS driver fetched for Paris."""
+def drawn(layers, crs, window):
+    """What QGIS puts on a red canvas of SIZE, as a function from a place in the window to a colour."""
+    settings = QgsMapSettings()
+    settings.setLayers(layers)
+    settings.setBackgroundColor(QColor(255, 0, 0))
+    settings.setOutputSize(QSize(*SIZE))
+    settings.setDestinationCrs(QgsCoordinateReferenceSystem(crs))
+    settings.setExtent(QgsRectangle(*window))
+    job = QgsMapRendererSequentialJob(settings)
+    job.start()
+    job.waitForFinished()
+    check(not job.errors(), "QGIS draws without an error", [error.message for error in job.errors()])
+    image, pixels = job.renderedImage(), settings.mapToPixel()
+
+    def color(place):
+        pixel = pixels.transform(QgsPointXY(*place))
+        return image.pixelColor(int(pixel.x()), int(pixel.y())).getRgb()[:3]
+
+    return color
+
+
+def open_gdal(url, numbers):
+    """GDAL's ArcGIS driver on the window."""
     shown = ",".join(str(number) for number in numbers)
     document = f"""<GDAL_WMS><Service name="AGS"><ServerUrl>{url}</ServerUrl><BBoxOrder>xyXY</BBoxOrder>
         <SRS>EPSG:4326</SRS><ImageFormat>png32</ImageFormat><Transparent>TRUE</Transparent>
@@ -102,9 +127,18 @@ def through_gdal(url, numbers):
         <LowerRightY>41</LowerRightY><SizeX>1024</SizeX><SizeY>768</SizeY></DataWindow>
         <BandsCount>4</BandsCount></GDAL_WMS>"""
     gdal.UseExceptions()
-    dataset = gdal.Open(document)
-    column = int((PARIS[0] + 5) / 15 * 1024)
-    row = int((52 - PARIS[1]) / 11 * 768)
+    return gdal.Open(document)
+
+
+def gdal_pixel(place):
+    """Where a place lies in GDAL's window."""
+    return int((place[0] + 5) / 15 * 1024), int((52 - place[1]) / 11 * 768)
+
+
+def through_gdal(url, numbers):
+    """The body that GDAL's ArcGIS driver fetched for Paris."""
+    dataset = open_gdal(url, numbers)
+    column, row = gdal_pixel(PARIS)
     return dataset.GetRasterBand(1).GetMetadataItem(f"Pixel_{column}_{row}", "LocationInfo") or ""
 
 
@@ -151,6 +185,26 @@ def main():
     body = through_gdal(url, numbers.values())
     check('"results"' in body and "France" in body, "GDAL's driver passes the answer on",
           f"{len(body)} characters")
+
+    check("Map" in service["capabilities"].split(","), "the service says that it draws",
+          service["capabilities"])
+    red = (255, 0, 0)
+    # A place in France without a city on it.
+    land = (2.0, 47.6)
+    color = drawn([countries], "EPSG:4326", WINDOW)
+    check(color(land) != red, "QGIS shows a country", color(land))
+    check(color(BISCAY) == red, "the sea is transparent", color(BISCAY))
+    whole_color = drawn([whole], "EPSG:4326", WINDOW)
+    check(whole_color(land) not in (red, color(land)), "the whole service shows what lies above, too",
+          whole_color(land))
+    meters = drawn([countries], "EPSG:3857", (-560000, 5010000, 1110000, 6800000))
+    check(meters((222639, 6041551)) != red, "a canvas in Web Mercator shows the country",
+          meters((222639, 6041551)))
+
+    dataset = open_gdal(url, [numbers["countries"]])
+    alpha = dataset.GetRasterBand(4)
+    found = [alpha.ReadRaster(*gdal_pixel(place), 1, 1)[0] for place in (land, BISCAY)]
+    check(found[0] > 0 and found[1] == 0, "GDAL reads the picture's alpha on land and at sea", found)
 
     for entry in fetch(url + "/legend")["layers"]:
         image = QImage.fromData(base64.b64decode(entry["legend"][0]["imageData"]), "PNG")
