@@ -37,6 +37,10 @@ public enum MapPicture {
         if map.description.spatialReference != nil {
             try draw(request, frame, map, engine, canvas, isCancelled)
         }
+        // Writing the bytes cannot be stopped.
+        if isCancelled() {
+            throw Failure(.cancelled, "the request was cancelled, or its time was over")
+        }
         return ExportedPicture(head: head, bytes: Data(try encode(canvas, format)))
     }
 
