@@ -95,6 +95,12 @@ let tier4: [Target] = [
     library(
         "Rendering", ["Cairo", "CairnModel", "GDAL", "Geometry", "Identify"]),
     library(
+        "FeatureQuery",
+        [
+            "CairnModel", "Dataset", "EsriForms", "Expression", "GEOS", "Geometry", "Identify",
+            "PROJ",
+        ]),
+    library(
         "CairnIdentify",
         [
             "CairnModel", "Dataset", "EventLog", "Geometry", "Identify", "MapState", "Raster",
@@ -137,9 +143,9 @@ let tier5: [Target] = [
     library(
         "Worker",
         [
-            "Bus", "CairnClient", "CairnModel", "Daemon", "Dataset", "Geometry", "Identify",
-            "JobKinds", "Locator", "MapState", "Platform", "Raster", "Recording", "Remote",
-            "Rendering", "Site", "SiteAnswers", collections, logging,
+            "Bus", "CairnClient", "CairnModel", "Daemon", "Dataset", "FeatureQuery", "Geometry",
+            "Identify", "JobKinds", "Locator", "MapState", "Platform", "Raster", "Recording",
+            "Remote", "Rendering", "Site", "SiteAnswers", collections, logging,
         ]),
     library(
         "Gateway",
@@ -217,6 +223,12 @@ let testTargets: [Target] = [
         [
             "Identify", "CairnModel", "Dataset", "Expression", "Geometry", "GEOS", "MapState",
             "PROJ", "Raster", "TestKit",
+        ]),
+    tests(
+        "FeatureQueryTests",
+        [
+            "FeatureQuery", "CairnModel", "Dataset", "GEOS", "Geometry", "PROJ", "SQLite",
+            "TestKit",
         ]),
     tests(
         "RenderingTests",

@@ -19,6 +19,23 @@ enum FlatGeobufProperties {
         return values
     }
 
+    /// Puts the place of each column's value into `places`, −1 for null.
+    ///
+    /// The widths of columns are looked up once for each value, and no value is made.
+    static func find(
+        _ places: inout [Int], _ bytes: RawSpan, _ range: Range<Int>, _ columns: [Column]
+    ) throws(Damage) {
+        for index in places.indices { places[index] = -1 }
+        try forEach(bytes, range, columns) { index, place throws(Damage) in
+            places[index] = place
+            if let width = columns[index].type.byteCount {
+                place += width
+            } else {
+                place += 4 + Int(try bytes.number(at: place, as: UInt32.self))
+            }
+        }
+    }
+
     /// Throws unless ``values(_:_:_:)`` can be read; makes none.
     static func check(
         _ bytes: RawSpan, _ range: Range<Int>, _ columns: [Column]
@@ -59,7 +76,8 @@ enum FlatGeobufProperties {
         return Int64(try bytes.number(at: range.lowerBound + 2, as: Int32.self))
     }
 
-    private static func value(
+    /// The value at a place, which is moved to its end.
+    static func value(
         _ bytes: RawSpan, _ place: inout Int, _ type: ColumnType
     ) throws(Damage) -> AttributeValue {
         func integer<T: FixedWidthInteger & BitwiseCopyable>(

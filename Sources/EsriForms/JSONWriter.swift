@@ -14,6 +14,96 @@ public struct JSONWriter: Sendable {
     /// Room for an ordinary answer.
     public init() { bytes.reserveCapacity(1_024) }
 
+    /// Goes on where another left off: after a value, or before the first of an array.
+    public init(isContinued: Bool) { needsComma = isContinued }
+
+    /// Begins an object that ends with ``closeObject()``.
+    public mutating func openObject() {
+        separate()
+        bytes.append(UInt8(ascii: "{"))
+        needsComma = false
+    }
+
+    /// Begins an array of that name that ends with ``closeArray()``.
+    public mutating func openArray(_ name: String) {
+        key(name)
+        bytes.append(UInt8(ascii: "["))
+        needsComma = false
+    }
+
+    /// Begins an array that ends with ``closeArray()``.
+    public mutating func openArray() {
+        separate()
+        bytes.append(UInt8(ascii: "["))
+        needsComma = false
+    }
+
+    /// Ends the innermost object that was opened.
+    public mutating func closeObject() {
+        bytes.append(UInt8(ascii: "}"))
+        needsComma = true
+    }
+
+    /// Ends the innermost array that was opened.
+    public mutating func closeArray() {
+        bytes.append(UInt8(ascii: "]"))
+        needsComma = true
+    }
+
+    /// Appends text as it is, without a comma before it.
+    public mutating func raw(_ text: some Sequence<UInt8>) { bytes.append(contentsOf: text) }
+
+    /// Appends text as it is, without a comma before it.
+    public mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
+
+    /// Takes back all but the first bytes.
+    public mutating func cut(to byteCount: Int) {
+        bytes.removeLast(max(0, bytes.count - byteCount))
+    }
+
+    /// Writes the name of the member that follows, quoted and escaped already, with its colon.
+    public mutating func key(written text: [UInt8]) {
+        separate()
+        bytes.append(contentsOf: text)
+        needsComma = false
+    }
+
+    /// Writes `[x,y]`.
+    public mutating func position(_ x: Double, _ y: Double) {
+        if needsComma { bytes.append(UInt8(ascii: ",")) }
+        bytes.append(UInt8(ascii: "["))
+        append(x)
+        bytes.append(UInt8(ascii: ","))
+        append(y)
+        bytes.append(UInt8(ascii: "]"))
+        needsComma = true
+    }
+
+    private mutating func append(_ value: Double) {
+        if value.isFinite {
+            DecimalText.append(value, to: &bytes)
+        } else {
+            bytes.append(contentsOf: "null".utf8)
+        }
+    }
+
+    /// Writes text with the escapes JSON demands, ill-formed UTF-8 repaired.
+    public mutating func string(utf8 text: borrowing Span<UInt8>) {
+        for index in text.indices {
+            let byte = text[index]
+            guard byte < 0x80, !Self.isEscaped(byte) else {
+                var copy: [UInt8] = []
+                copy.reserveCapacity(text.count)
+                for index in text.indices { copy.append(text[index]) }
+                return string(String(decoding: copy, as: UTF8.self))
+            }
+        }
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        for index in text.indices { bytes.append(text[index]) }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
     /// Writes `{…}`.
     public mutating func object(_ members: (inout JSONWriter) -> Void) {
         enclose(UInt8(ascii: "{"), UInt8(ascii: "}"), members)

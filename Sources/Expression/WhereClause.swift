@@ -76,6 +76,9 @@ public struct BoundClause: Sendable, Hashable {
     /// By the clause's own field number: the place among the layer's fields.
     let columns: [Int]
 
+    /// Whether it names no field, so that it holds for every feature or for none.
+    public var isConstant: Bool { columns.isEmpty }
+
     /// Whether the clause holds for the feature whose columns `column` reads: nil is UNKNOWN.
     public func evaluate(_ column: (Int) -> AttributeValue) -> Bool? {
         withoutActuallyEscaping(column) { column in

@@ -59,6 +59,22 @@ public struct GEOSError: Error, Hashable, Sendable {
             unsafe GEOSIntersects_r(context.handle, handle, other.handle), "GEOSIntersects_r")
     }
 
+    /// Whether this geometry is in that relation to the other, nothing being prepared.
+    public borrowing func relates(
+        _ predicate: GEOSRelation.Predicate, to other: borrowing GEOSGeometry
+    ) throws(GEOSError) -> Bool {
+        let answer =
+            switch predicate {
+            case .intersects: unsafe GEOSIntersects_r(context.handle, handle, other.handle)
+            case .contains: unsafe GEOSContains_r(context.handle, handle, other.handle)
+            case .within: unsafe GEOSWithin_r(context.handle, handle, other.handle)
+            case .crosses: unsafe GEOSCrosses_r(context.handle, handle, other.handle)
+            case .overlaps: unsafe GEOSOverlaps_r(context.handle, handle, other.handle)
+            case .touches: unsafe GEOSTouches_r(context.handle, handle, other.handle)
+            }
+        return try truth(answer, "GEOSRelate")
+    }
+
     /// The distance to the other geometry in coordinate units (`GEOSDistance`).
     public borrowing func distance(
         to other: borrowing GEOSGeometry
@@ -77,7 +93,7 @@ public struct GEOSError: Error, Hashable, Sendable {
 }
 
 /// One GEOS context and the last thing it complained about.
-@safe private final class Context {
+@safe final class Context {
     let handle: GEOSContextHandle_t
     private var message = ""
 

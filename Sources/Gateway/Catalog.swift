@@ -20,10 +20,12 @@ enum Catalog {
         return json.bytes
     }
 
-    /// `rest/services`: every map, every locator that was published, and the jobs.
+    /// `rest/services`: every map in both of its services, every locator that was published, and the
+    /// jobs.
     static func services(maps: [MapName], locators: [String], hasJobs: Bool) -> [UInt8] {
         let services =
-            maps.map { ($0.rawValue, "MapServer") } + locators.map { ($0, "GeocodeServer") }
+            maps.flatMap { [($0.rawValue, "MapServer"), ($0.rawValue, "FeatureServer")] }
+            + locators.map { ($0, "GeocodeServer") }
             + (hasJobs ? [(JobResource.serviceName, "GPServer")] : [])
         var json = JSONWriter()
         json.object { json in

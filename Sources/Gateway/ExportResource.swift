@@ -88,7 +88,7 @@ extension GatewayService {
                 contentType: request.format?.mediaType ?? "", body: Array(picture.bytes),
                 sequence: picture.head.sequence, isStale: picture.head.isStale)
         }
-        let format = try Format(parameters["f"], wantsPage: asked.wantsPage)
+        let format = try Format(parameters["f"], wantsPage: asked.wantsPage, isQuery: false)
         request.format = nil
         let head = try await backend.export(request, within: limit).head
         let path = String(decoding: asked.path, as: UTF8.self)

@@ -39,6 +39,10 @@ public protocol GatewayBackend: Sendable {
     func export(
         _ request: ExportRequest, within limit: Duration
     ) async throws(Failure) -> ExportedPicture
+    /// Answers "which features?", all parts joined; stops working when the calling task is cancelled.
+    func query(
+        _ request: QueryRequest, within limit: Duration
+    ) async throws(Failure) -> QueryAnswer
     /// Answers "where is that?".
     func geocode(
         _ request: GeocodeRequest, within limit: Duration

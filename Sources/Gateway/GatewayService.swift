@@ -71,7 +71,8 @@ struct GatewayService: Sendable {
             if case .map(let name, .export) = resource {
                 return try await export(name, parameters, request)
             }
-            let format = try Format(parameters["f"], wantsPage: request.wantsPage)
+            let format = try Format(
+                parameters["f"], wantsPage: request.wantsPage, isQuery: resource.isQuery)
             var response = await answer(resource, parameters, after: request.lastEventID)
             if response.changes == nil, response.file == nil {
                 format.apply(to: &response, path: request.path)
@@ -99,6 +100,10 @@ struct GatewayService: Sendable {
                 return GatewayResponse(
                     contentType: "text/event-stream", body: [],
                     changes: try await backend.follow(request))
+            case .map(let name, .query(let layer)), .features(let name, .query(let layer)):
+                return try await query(name, layer, parameters)
+            case .features(let name, let part):
+                return try await describe(name, part, parameters)
             case .map(let name, let part): return try await describe(name, part, parameters)
             case .locator(let name, let part): return try await locate(name, part, parameters)
             case .jobs(let part): return try await jobs(part, parameters, after: lastEvent)
@@ -129,7 +134,7 @@ struct GatewayService: Sendable {
         let resource = MapServiceResource(map)
         let body: [UInt8]
         switch part {
-        case .root, .identify, .follow, .export: body = resource.root()
+        case .root, .query, .identify, .follow, .export: body = resource.root()
         case .layers: body = resource.allLayers()
         case .legend: body = resource.legend()
         case .layer(let id): body = try resource.layer(id)
@@ -201,14 +206,17 @@ struct GatewayService: Sendable {
 enum Format {
     case json, pretty, page
 
-    init(_ text: String?, wantsPage: Bool) throws(Failure) {
+    /// A query writes GeoJSON itself.
+    init(_ text: String?, wantsPage: Bool, isQuery: Bool) throws(Failure) {
         switch text?.lowercased() {
+        case "geojson" where isQuery: self = .json
         case nil: self = wantsPage ? .page : .json
         case "json": self = .json
         case "pjson": self = .pretty
         case "html": self = .page
         default:
-            throw Parameters.unexpected("f", text ?? "", "json, pjson or html")
+            throw Parameters.unexpected(
+                "f", text ?? "", isQuery ? "json, geojson, pjson or html" : "json, pjson or html")
         }
     }
 
@@ -220,6 +228,15 @@ enum Format {
             let path = String(decoding: path.prefix(200), as: UTF8.self)
             response.body = Catalog.html(path: path, json: response.body)
             response.contentType = "text/html;charset=UTF-8"
+        }
+    }
+}
+
+extension Resource {
+    fileprivate var isQuery: Bool {
+        switch self {
+        case .map(_, .query), .features(_, .query): true
+        default: false
         }
     }
 }

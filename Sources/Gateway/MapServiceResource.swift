@@ -62,9 +62,9 @@ struct MapServiceResource {
                 }
             }
             json.member("capabilities", Self.capabilities)
-            json.member("supportedQueryFormats", "JSON")
+            json.member("supportedQueryFormats", Self.queryFormats)
             json.member("exportTilesAllowed", false)
-            json.member("maxRecordCount", Self.recordLimit)
+            json.member("maxRecordCount", QueryRequest.recordBound)
             json.member("maxImageHeight", Self.imageSizeLimit)
             json.member("maxImageWidth", Self.imageSizeLimit)
             json.member("supportedExtensions", "")
@@ -73,7 +73,7 @@ struct MapServiceResource {
     }
 
     /// A map whose basemap is not loaded has neither reference nor extent: it is blank.
-    private func writeSpace(to json: inout JSONWriter) {
+    func writeSpace(to json: inout JSONWriter) {
         guard let reference = map.spatialReference else { return }
         json.spatialReference(reference)
         if let extent = map.initialExtent {
@@ -100,7 +100,7 @@ struct MapServiceResource {
         }
     }
 
-    private func writeScalesAndType(of layer: LayerDescription, to json: inout JSONWriter) {
+    func writeScalesAndType(of layer: LayerDescription, to json: inout JSONWriter) {
         json.member("minScale", layer.scaleRange.minScale)
         json.member("maxScale", layer.scaleRange.maxScale)
         json.member("type", layer.kind.esriType)
@@ -110,10 +110,12 @@ struct MapServiceResource {
     }
 
     /// `MapServer/layers?f=json`.
-    func allLayers() -> [UInt8] {
+    func allLayers() -> [UInt8] { allLayers(topFirst) }
+
+    func allLayers(_ layers: [LayerDescription]) -> [UInt8] {
         var json = JSONWriter()
         json.object { json in
-            json.member("layers", array: topFirst) { write($1, to: &$0) }
+            json.member("layers", array: layers) { write($1, to: &$0) }
             json.member("tables", array: [Int]()) { $0.integer(Int64($1)) }
         }
         return json.bytes
@@ -155,7 +157,9 @@ struct MapServiceResource {
                 writeFeatureLayer(layer, to: &json)
             }
             json.member("capabilities", layer.isQueryable ? Self.capabilities : "Map")
-            json.member("maxRecordCount", Self.recordLimit)
+            json.member(
+                "maxRecordCount",
+                layer.isFeatureLayer ? QueryRequest.recordBound : Self.recordLimit)
         }
     }
 
@@ -195,8 +199,7 @@ struct MapServiceResource {
         }
         json.member("hasM", layer.properties?.hasM ?? false)
         json.member("hasZ", layer.properties?.hasZ ?? false)
-        json.member("supportsStatistics", false)
-        json.member("supportsAdvancedQueries", false)
+        writeQueryCapabilities(of: layer, to: &json)
         if let type = layer.properties?.geometryType {
             json.member("drawingInfo") { json in
                 json.member("renderer") { json in

@@ -13,6 +13,8 @@ enum Resource: Hashable {
     case services
     /// `…/<map>/MapServer` and what lies below it.
     case map(String, MapPart)
+    /// `…/<map>/FeatureServer` and what lies below it.
+    case features(String, FeaturePart)
     /// `…/<locator>/GeocodeServer` and what lies below it.
     case locator(String, LocatorPart)
     /// `Jobs/GPServer` and what lies below it.
@@ -23,7 +25,12 @@ enum Resource: Hashable {
     case nowhere
 
     /// What lies below `MapServer`.
-    enum MapPart: Hashable { case root, layers, legend, layer(LayerID), identify, follow, export }
+    enum MapPart: Hashable {
+        case root, layers, legend, layer(LayerID), query(LayerID), identify, follow, export
+    }
+
+    /// What lies below `FeatureServer`.
+    enum FeaturePart: Hashable { case root, layers, layer(LayerID), query(LayerID) }
 
     /// What lies below `GeocodeServer`.
     enum LocatorPart: Hashable { case root, findAddressCandidates, suggest, reverseGeocode }
@@ -72,6 +79,8 @@ enum Resource: Hashable {
         switch segments[1].lowercased() {
         case "mapserver":
             self = MapPart(rest).map { .map(segments[0], $0) } ?? Self.unknown(segments)
+        case "featureserver":
+            self = FeaturePart(rest).map { .features(segments[0], $0) } ?? Self.unknown(segments)
         case "geocodeserver":
             self = LocatorPart(rest).map { .locator(segments[0], $0) } ?? Self.unknown(segments)
         case "gpserver" where segments[0].isEqualIgnoringCase(JobResource.serviceName):
@@ -96,10 +105,12 @@ extension Resource.MapPart {
         case ["identify", "changes"]: self = .follow
         case ["export"]: self = .export
         default:
-            guard words.count == 1, let id = Int(words[0]), 0...Int(Int32.max) ~= id else {
-                return nil
+            guard let (id, rest) = Resource.layer(words) else { return nil }
+            switch rest {
+            case []: self = .layer(id)
+            case ["query"]: self = .query(id)
+            default: return nil
             }
-            self = .layer(id)
         }
     }
 }
@@ -138,6 +149,32 @@ extension Resource.JobPart.Detail {
         case let rest where rest.count == 2 && rest[0] == "inputs": self = .input(segments[4])
         default: return nil
         }
+    }
+}
+
+extension Resource.FeaturePart {
+    fileprivate init?(_ words: [String]) {
+        switch words {
+        case []: self = .root
+        case ["layers"]: self = .layers
+        default:
+            guard let (id, rest) = Resource.layer(words) else { return nil }
+            switch rest {
+            case []: self = .layer(id)
+            case ["query"]: self = .query(id)
+            default: return nil
+            }
+        }
+    }
+}
+
+extension Resource {
+    /// A layer's number and what follows it.
+    fileprivate static func layer(_ words: [String]) -> (LayerID, ArraySlice<String>)? {
+        guard let first = words.first, let id = Int(first), 0...Int(Int32.max) ~= id else {
+            return nil
+        }
+        return (id, words.dropFirst())
     }
 }
 

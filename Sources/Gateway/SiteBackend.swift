@@ -104,6 +104,13 @@ public final class SiteBackend: GatewayBackend {
         try await client.export(request, timeout: limit)
     }
 
+    /// Asks identify workers.
+    public func query(
+        _ request: QueryRequest, within limit: Duration
+    ) async throws(Failure) -> QueryAnswer {
+        try await client.query(request, timeout: limit)
+    }
+
     /// Asks a locator worker.
     public func geocode(
         _ request: GeocodeRequest, within limit: Duration

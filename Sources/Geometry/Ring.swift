@@ -48,7 +48,7 @@ public enum Ring {
     /// The area in square units, positive for a counter-clockwise ring.
     ///
     /// Rounded. Parts of a ring that crosses itself cancel.
-    public static func signedArea(_ ring: [Coordinate]) -> Double {
+    public static func signedArea(_ ring: ArraySlice<Coordinate>) -> Double {
         guard let origin = ring.first else { return 0 }
         var sum = 0.0
         var previous = Coordinate(x: 0, y: 0)
@@ -61,7 +61,7 @@ public enum Ring {
     }
 
     /// Whether the signed area is negative, as Esri's exteriors have it; exact, false when it is zero.
-    public static func isClockwise(_ ring: [Coordinate]) -> Bool {
+    public static func isClockwise(_ ring: ArraySlice<Coordinate>) -> Bool {
         guard let origin = ring.first else { return false }
         let reach = ring.reduce(0) { max($0, abs($1.x - origin.x), abs($1.y - origin.y)) }
         let area = signedArea(ring)
@@ -69,7 +69,7 @@ public enum Ring {
         let bound = count * count * reach * reach * 0x1p-50
         if abs(area) > bound { return area < 0 }
         var sum = Expansion()
-        var previous = ring[ring.count - 1]
+        var previous = ring.last ?? origin
         for coordinate in ring {
             sum.addProduct(previous.x, coordinate.y, sign: 1)
             sum.addProduct(coordinate.x, previous.y, sign: -1)
@@ -77,4 +77,10 @@ public enum Ring {
         }
         return sum.mostSignificant < 0
     }
+
+    /// The same of a whole array.
+    public static func signedArea(_ ring: [Coordinate]) -> Double { signedArea(ring[...]) }
+
+    /// The same of a whole array.
+    public static func isClockwise(_ ring: [Coordinate]) -> Bool { isClockwise(ring[...]) }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import CairnModel
+public import CairnModel
 
 /// The time that a request asks of one layer.
-struct TimeWindow {
+public struct TimeWindow: Sendable {
     /// The places of the layer's time fields among its fields.
     private let start: Int
     private let end: Int?
@@ -14,16 +14,25 @@ struct TimeWindow {
     private let includesFrom: Bool
     private let includesTo: Bool
 
+    /// The time that an identify request asks of a layer; see the other initialiser.
+    init?(
+        _ request: IdentifyRequest, _ layer: LayerDescription, _ fields: [FieldDescription]
+    ) throws(Failure) {
+        try self.init(
+            request.time, request.timeRelation,
+            request.layerTimeOptions[layer.id] ?? LayerTimeOptions(), layer, fields)
+    }
+
     /// Nil where the layer is not limited by time: none is asked for, it has none, or its options
     /// say so.
     ///
     /// Throws `invalidParameter` where the layer lacks the fields, they hold no dates, or an offset
     /// leads out of the calendar.
-    init?(
-        _ request: IdentifyRequest, _ layer: LayerDescription, _ fields: [FieldDescription]
+    public init?(
+        _ time: TimeExtent?, _ relation: TimeRelation, _ options: LayerTimeOptions,
+        _ layer: LayerDescription, _ fields: [FieldDescription]
     ) throws(Failure) {
-        let options = request.layerTimeOptions[layer.id] ?? LayerTimeOptions()
-        guard let time = request.time, let info = layer.timeInfo, options.useTime else {
+        guard let time, let info = layer.timeInfo, options.useTime else {
             return nil
         }
         start = try Self.place(info.startField, layer, fields)
@@ -32,8 +41,8 @@ struct TimeWindow {
         }
         from = options.timeDataCumulative ? nil : try options.undone(time.start, layer)
         to = try options.undone(time.end, layer)
-        includesFrom = [.overlaps, .overlapsStartWithinEnd].contains(request.timeRelation)
-        includesTo = [.overlaps, .afterStartOverlapsEnd].contains(request.timeRelation)
+        includesFrom = [.overlaps, .overlapsStartWithinEnd].contains(relation)
+        includesTo = [.overlaps, .afterStartOverlapsEnd].contains(relation)
     }
 
     private static func place(
@@ -51,19 +60,22 @@ struct TimeWindow {
     }
 
     /// Whether a feature with these attributes, in field order, is of that time.
+    func contains(_ attributes: Attributes) -> Bool { contains { attributes.entries[$0].value } }
+
+    /// Whether the feature whose columns `column` reads is of that time.
     ///
     /// With two fields, null is an open end; a feature without any time is of none.
-    func contains(_ attributes: Attributes) -> Bool {
-        let first = Self.moment(attributes, start)
-        let last = end.map { Self.moment(attributes, $0) } ?? first
+    public func contains(_ column: (Int) -> AttributeValue) -> Bool {
+        let first = Self.moment(column(start))
+        let last = end.map { Self.moment(column($0)) } ?? first
         if first == nil && last == nil { return false }
         if let from, let last, includesFrom ? last < from : last <= from { return false }
         if let to, let first, includesTo ? first > to : first >= to { return false }
         return true
     }
 
-    private static func moment(_ attributes: Attributes, _ place: Int) -> Int64? {
-        guard case .date(let milliseconds) = attributes.entries[place].value else { return nil }
+    private static func moment(_ value: AttributeValue) -> Int64? {
+        guard case .date(let milliseconds) = value else { return nil }
         return milliseconds
     }
 }

@@ -5,6 +5,7 @@ internal import Bus
 public import CairnClient
 public import CairnModel
 public import Dataset
+internal import FeatureQuery
 internal import FoundationEssentials
 internal import Identify
 public import JobKinds
@@ -15,7 +16,7 @@ public import Remote
 public import Site
 public import SiteAnswers
 
-/// What `cairn-identify` does: `identify` and `export`, on the maps of a follower and the datasets of a
+/// What `cairn-identify` does: `identify`, `query` and `export`, on the maps of a follower and the datasets of a
 /// shelf.
 ///
 /// A request waits until the maps have reached its `minSequence`, or asks the maps as they were
@@ -32,6 +33,7 @@ public final class IdentifyOperations: Sendable {
     let engine: IdentifyEngine
     let site: SiteIdentify
     private let remotes: RemoteServices
+    private let queries: QueryEngine
 
     /// - Parameters:
     ///   - follower: The maps, kept up to date by somebody else.
@@ -56,6 +58,7 @@ public final class IdentifyOperations: Sendable {
             try RasterFile(id, in: rasters)
         }
         self.engine = engine
+        queries = QueryEngine { id throws(Failure) in try shelf.dataset(id) }
         self.remotes = remotes
         self.follower = follower
         self.recorder = recorder
@@ -70,6 +73,12 @@ public final class IdentifyOperations: Sendable {
             BatchIdentify.identifyOperations(self), blobs: blobs)
         operations["identify"] = { [self] in try identifyOperation($0, $1) }
         operations["export"] = { [self] in try exportOperation($0, $1) }
+        operations["query"] = { [self] context, payload in
+            let request = try CairnJSON.decode(QueryRequest.self, from: payload)
+            return try query(request, until: context.deadline, waiting: context.waiting) {
+                context.isCancelled
+            }.wireForm
+        }
         operations["stateHash"] = { [follower] _, _ in
             try CairnJSON.encode(try follower.current.hash().limited(to: Self.hashed).message)
         }
@@ -135,6 +144,23 @@ public final class IdentifyOperations: Sendable {
                     return inquiry.answer(at: index)
                 }
             }, isCancelled: isCancelled)
+    }
+}
+
+extension IdentifyOperations {
+    /// Answers a query on the calling thread, which waits where it must, inside `waiting`.
+    ///
+    /// Throws `Failure` as identify does, and as `QueryEngine` does.
+    func query(
+        _ request: QueryRequest, until deadline: ContinuousClock.Instant? = nil,
+        waiting: SiteIdentify.Waiting = { $0() },
+        isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) throws(Failure) -> QueryAnswer {
+        let (map, isStale) = try site.map(
+            named: request.map, asOf: request.asOf, minSequence: request.minSequence,
+            until: deadline, waiting: waiting)
+        return try queries.answer(
+            request, in: map.description, isStale: isStale, isCancelled: isCancelled)
     }
 }
 

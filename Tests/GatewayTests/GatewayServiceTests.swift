@@ -57,7 +57,7 @@ extension RelaxedValue {
     @Test func `the catalog lists maps and locators`() async throws {
         #expect(
             try await Asked().text(root)
-                == #"{"currentVersion":10.91,"folders":[],"services":[{"name":"City","type":"MapServer"},{"name":"World","type":"GeocodeServer"}]}"#
+                == #"{"currentVersion":10.91,"folders":[],"services":[{"name":"City","type":"MapServer"},{"name":"City","type":"FeatureServer"},{"name":"World","type":"GeocodeServer"}]}"#
         )
     }
 
@@ -188,7 +188,7 @@ extension RelaxedValue {
 
     static let wrong: [(String, Double)] = [
         ("/Nowhere/MapServer", 404), ("/City/MapServer/9", 404), ("/City/MapServer/exports", 404),
-        ("/City/FeatureServer", 404), ("/City", 404), ("/a%2Fb/MapServer", 404),
+        ("/Mars/FeatureServer", 404), ("/City", 404), ("/a%2Fb/MapServer", 404),
         ("/City/MapServer?f=kmz", 400), ("/City/MapServer?at=x", 400), ("/City/MapServer?a=%", 400),
         ("/City/MapServer/identify", 400), ("/Mars/GeocodeServer", 404),
         ("/World/GeocodeServer/findAddressCandidates", 400),

@@ -17,6 +17,7 @@ final class SimulatedSite: GatewayBackend {
         var asked: [String] = []
         var lastIdentify: IdentifyRequest?
         var lastExport: ExportRequest?
+        var lastQuery: QueryRequest?
         var lastGeocode: GeocodeRequest?
         var lastReverse: ReverseGeocodeRequest?
         var lastSuggest: SuggestRequest?
@@ -99,6 +100,14 @@ final class SimulatedSite: GatewayBackend {
             else { return nil }
             return [try GatewayEvent(change)]
         }
+    }
+
+    func query(
+        _ request: QueryRequest, within limit: Duration
+    ) async throws(Failure) -> QueryAnswer {
+        inner.withLock { $0.lastQuery = request }
+        return QueryAnswer(
+            body: Data(#"{"count":1}"#.utf8), sequence: 9, isStale: true, next: nil)
     }
 
     func geocode(

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import Geometry
+
+/// "Which features?", with the parameters of Esri's query operation on one layer.
+public struct QueryRequest: Hashable, Sendable, Codable {
+    /// The most features of one answer.
+    public static let recordBound = 2_000
+
+    /// The map that is asked.
+    public var map: MapName
+    /// The layer that is asked.
+    public var layer: LayerID
+    /// A WHERE clause, ANDed with the layer's own definition expression; nil for all.
+    public var clause: String?
+    /// Only features with these object ids; nil for all.
+    public var objectIDs: [Int64]?
+    /// Only features in this relation to a geometry; nil for all.
+    public var spatialFilter: QuerySpatialFilter?
+    /// Only features of that time; nil for any.
+    ///
+    /// Layers without a ``LayerDescription/timeInfo`` are not limited by it.
+    public var time: TimeExtent?
+    /// Whether the ends of `time` belong to it.
+    public var timeRelation = TimeRelation.overlaps
+    /// What is asked of the features.
+    public var result = QueryResult.features
+    /// Whether an extent comes with the number of features.
+    public var returnCount = false
+    /// How features are written.
+    public var form = QueryForm.esri
+    /// The names of the fields that features carry, `*` for all; nil for the object id and the field
+    /// that is shown.
+    public var outFields: [String]?
+    /// Whether features carry their geometry.
+    public var returnGeometry = true
+    /// Whether polygons carry their centroid.
+    public var returnCentroid = false
+    /// Of the output; nil: WGS 84 for GeoJSON, else the one in which the layer's extent is told.
+    public var outReference: SpatialReference?
+    /// Generalises output geometry by at most this distance, in output units; nil: not at all.
+    public var maxAllowableOffset: Double?
+    /// Decimals kept in output coordinates; nil: all.
+    public var geometryPrecision: Int?
+    /// Whether coordinates carry their Z, where the layer has Z.
+    public var returnZ = false
+    /// Whether coordinates carry their M, where the layer has M.
+    public var returnM = false
+    /// Whether rows with equal values in `outFields` are one row, without geometry.
+    public var returnDistinctValues = false
+    /// The order of the rows; equal rows, and all where it is empty, are in that of object ids.
+    public var order: [QueryOrder] = []
+    /// The fields whose values make a group of `statistics`.
+    public var groupFields: [String] = []
+    /// What is computed of each group; empty for features.
+    public var statistics: [QueryStatistic] = []
+    /// How many rows are passed over.
+    public var offset = 0
+    /// The most rows; nil, and anything above ``recordBound``, is that bound.
+    public var limit: Int?
+    /// Asks the map as it was at this sequence number; nil: now.
+    public var at: Int64?
+    /// Asks the map as it was at this moment; at most one of `at` and `atTime` may be given.
+    public var atTime: Timestamp?
+    /// The answer must know at least this sequence number (read your own writes).
+    public var minSequence: Int64?
+    /// Which part of the answer is asked for; nil for the first.
+    public var part: QueryPart?
+
+    /// Asks for all features of a layer.
+    public init(map: MapName, layer: LayerID) {
+        self.map = map
+        self.layer = layer
+    }
+
+    /// ``at`` or ``atTime``, whichever is given; nil for now.
+    public var asOf: AsOf? {
+        get { at.map { .sequence($0) } ?? atTime.map { .time($0) } }
+        set {
+            (at, atTime) = (nil, nil)
+            switch newValue {
+            case .sequence(let sequence)?: at = sequence
+            case .time(let time)?: atTime = time
+            case nil: break
+            }
+        }
+    }
+}
+
+/// What a query asks of the features it finds.
+public enum QueryResult: String, Hashable, Sendable, Codable {
+    /// Themselves, or rows made of them.
+    case features
+    /// Their object ids, however many.
+    case objectIDs
+    /// Their number, or that of the rows made of them.
+    case count
+    /// The rectangle around them.
+    case extent
+}
+
+/// How the features of an answer are written.
+public enum QueryForm: String, Hashable, Sendable, Codable {
+    /// Esri's JSON.
+    case esri
+    /// GeoJSON (RFC 7946).
+    case geoJSON
+}
+
+/// A geometry that features are compared with.
+public struct QuerySpatialFilter: Hashable, Sendable, Codable {
+    /// How a feature must lie to the geometry; raw values are Esri's without `esriSpatialRel`, read as
+    /// "geometry … feature".
+    public enum Relation: String, Hashable, Sendable, Codable, CaseIterable {
+        /// They share a position.
+        case intersects = "Intersects"
+        /// The feature lies in the geometry.
+        case contains = "Contains"
+        /// The geometry lies in the feature.
+        case within = "Within"
+        /// Their insides meet in something of a lower dimension than the higher of theirs.
+        case crosses = "Crosses"
+        /// Their insides meet in something of their own dimension, and neither holds the other.
+        case overlaps = "Overlaps"
+        /// They share positions, none of them inside both.
+        case touches = "Touches"
+        /// The rectangles around them share a position.
+        case envelopeIntersects = "EnvelopeIntersects"
+        /// The same.
+        case indexIntersects = "IndexIntersects"
+    }
+
+    /// The geometry, in `spatialReference`.
+    public var geometry: Shape
+    /// The geometry's; nil: the one in which the layer's extent is told.
+    public var spatialReference: SpatialReference?
+    /// How features must lie to it.
+    public var relation: Relation
+    /// How far away on the ground a feature still counts, 0 or more metres; nil: not at all.
+    public var distanceMeters: Double?
+
+    /// States it.
+    public init(
+        geometry: Shape, spatialReference: SpatialReference? = nil,
+        relation: Relation = .intersects, distanceMeters: Double? = nil
+    ) {
+        self.geometry = geometry
+        self.spatialReference = spatialReference
+        self.relation = relation
+        self.distanceMeters = distanceMeters
+    }
+}
+
+/// A column by which rows are put in order: null first, numbers and moments by size, text by code points.
+public struct QueryOrder: Hashable, Sendable, Codable {
+    /// The column's name, in any letter case.
+    public var field: String
+    /// Whether what is first otherwise comes last.
+    public var isDescending: Bool
+
+    /// States it.
+    public init(field: String, isDescending: Bool = false) {
+        self.field = field
+        self.isDescending = isDescending
+    }
+}
+
+/// A number or value that is computed of the features of a group; nulls are passed over.
+public struct QueryStatistic: Hashable, Sendable, Codable {
+    /// What is computed; raw values are Esri's `statisticType`.
+    public enum Kind: String, Hashable, Sendable, Codable, CaseIterable {
+        /// How many values there are.
+        case count
+        /// The sum of numbers.
+        case sum
+        /// The least value.
+        case min
+        /// The greatest value.
+        case max
+        /// The arithmetic mean of numbers.
+        case avg
+        /// The sample standard deviation of numbers; null for fewer than two.
+        case stddev
+        /// The sample variance of numbers; null for fewer than two.
+        case variance = "var"
+    }
+
+    /// What is computed.
+    public var kind: Kind
+    /// Of which field; `*` counts features.
+    public var field: String
+    /// What the column is called.
+    public var name: String
+
+    /// States it.
+    public init(kind: Kind, field: String, name: String) {
+        self.kind = kind
+        self.field = field
+        self.name = name
+    }
+}
+
+/// Where a part of an answer begins.
+public struct QueryPart: Hashable, Sendable, Codable {
+    /// The row, from 0.
+    public var row: Int
+    /// How many bytes of that row earlier parts have.
+    public var byteCount: Int
+    /// How many bytes earlier parts have in all.
+    public var totalByteCount: Int
+
+    /// States it.
+    public init(row: Int, byteCount: Int, totalByteCount: Int) {
+        self.row = row
+        self.byteCount = byteCount
+        self.totalByteCount = totalByteCount
+    }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import EsriForms
+
+/// The bytes of one part of an answer, row after row.
+///
+/// A part ends in the middle of a row where it must: the next writes that row again and leaves out what
+/// is known.
+struct AnswerStream {
+    var json: JSONWriter
+    private let part: QueryPart
+    private var rowStart = 0
+    private var row = 0
+
+    /// `head` writes what stands before the first row.
+    init(_ part: QueryPart?, head: () -> JSONWriter) {
+        self.part = part ?? QueryPart(row: 0, byteCount: 0, totalByteCount: 0)
+        json = part.map { JSONWriter(isContinued: $0.row > 0) } ?? head()
+    }
+
+    /// Call before a row is written; rows are numbered from 0 over all parts.
+    mutating func beginRow(_ row: Int) {
+        self.row = row
+        rowStart = json.bytes.count
+    }
+
+    /// Where the next part begins, when this one is full; it has been cut there.
+    mutating func endRow() -> QueryPart? {
+        // What the engine leaves out of this part does not count.
+        let bound = QueryLimits.partBytes + part.byteCount
+        guard json.bytes.count > bound else { return nil }
+        json.cut(to: bound)
+        return QueryPart(
+            row: row, byteCount: bound - rowStart,
+            totalByteCount: part.totalByteCount + QueryLimits.partBytes)
+    }
+
+    /// Whether the answer has as many bytes as an answer may have.
+    var isFull: Bool {
+        part.totalByteCount + json.bytes.count - part.byteCount > QueryLimits.answerBytes
+    }
+
+    /// All bytes, and what stands after the last row.
+    mutating func finished(_ tail: String) -> [UInt8] {
+        json.raw(tail)
+        return json.bytes
+    }
+}

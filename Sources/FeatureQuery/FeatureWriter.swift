@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Dataset
+internal import EsriForms
+internal import Geometry
+
+/// Writes the features of an answer straight from the dataset's bytes; used from one thread.
+struct FeatureWriter {
+    private let request: QueryRequest
+    private let layer: QueriedLayer
+    private let output: OutputColumns
+    private let reference: SpatialReference
+    private var geometry: GeometryWriter?
+    private let isGeoJSON: Bool
+    private let hasZ: Bool
+    private let hasM: Bool
+
+    private static let attributesKey = OutputColumns.key("attributes")
+    private static let idKey = OutputColumns.key("id")
+    private static let propertiesKey = OutputColumns.key("properties")
+
+    /// Throws `invalidParameter` for a field or reference that is not known.
+    init(_ request: QueryRequest, _ layer: QueriedLayer, _ dataset: Dataset) throws(Failure) {
+        self.request = request
+        self.layer = layer
+        output = try OutputColumns(request, layer)
+        isGeoJSON = request.form == .geoJSON
+        reference = request.outReference ?? (isGeoJSON ? .wgs84 : layer.reference)
+        hasZ = request.returnGeometry && request.returnZ && dataset.properties.hasZ
+        hasM =
+            request.returnGeometry && request.returnM && dataset.properties.hasM && !isGeoJSON
+        if request.returnGeometry || request.returnCentroid {
+            geometry = try GeometryWriter(
+                request, dataset.properties, to: reference, hasZ: hasZ, hasM: hasM)
+        }
+    }
+
+    /// What stands before the first feature.
+    func head() -> JSONWriter {
+        var json = JSONWriter()
+        guard !isGeoJSON else {
+            json.openObject()
+            json.member("type", "FeatureCollection")
+            if reference.latestWkid != 4326 {
+                json.member("crs") { json in
+                    json.member("type", "name")
+                    json.member("properties") { json in
+                        let name =
+                            reference.latestWkid.map { "EPSG:\($0)" } ?? reference.wkt ?? ""
+                        json.member("name", name)
+                    }
+                }
+            }
+            json.openArray("features")
+            return json
+        }
+        json.rowsHead(layer, output.columns.map { layer.fields[$0] }) { json in
+            if let type = layer.description.properties?.geometryType {
+                json.member("geometryType", "esriGeometry" + type.rawValue)
+            }
+            json.spatialReference(reference)
+            if hasZ { json.member("hasZ", true) }
+            if hasM { json.member("hasM", true) }
+        }
+        return json
+    }
+
+    /// What stands after the last feature.
+    func tail(isCut: Bool) -> String {
+        guard isCut else { return "]}" }
+        let mark = #""exceededTransferLimit":true"#
+        return isGeoJSON ? "],\(mark),\"properties\":{\(mark)}}" : "],\(mark)}"
+    }
+
+    /// Writes the reader's feature.
+    mutating func append(_ reader: FeatureReader, to json: inout JSONWriter) throws(Failure) {
+        json.openObject()
+        if isGeoJSON {
+            json.member("type", "Feature")
+            json.key(written: Self.idKey)
+            if case .integer(let id) = try reader.stored(0) {
+                json.integer(id)
+            } else {
+                json.null()
+            }
+            if request.returnGeometry {
+                json.key("geometry")
+                try geometry?.appendGeoJSON(reader, to: &json)
+            } else {
+                json.nullMember("geometry")
+            }
+            json.key(written: Self.propertiesKey)
+        } else {
+            json.key(written: Self.attributesKey)
+        }
+        json.openObject()
+        for (column, key) in zip(output.columns, output.keys) {
+            json.key(written: key)
+            try append(column, of: reader, to: &json)
+        }
+        json.closeObject()
+        if !isGeoJSON { try geometry?.append(reader, to: &json) }
+        json.closeObject()
+    }
+
+    private func append(
+        _ column: Int, of reader: FeatureReader, to json: inout JSONWriter
+    ) throws(Failure) {
+        switch try reader.stored(column) {
+        case .null: json.null()
+        case .integer(let integer): json.integer(integer)
+        case .real(let real): json.number(real)
+        case .date(let milliseconds): json.integer(milliseconds)
+        case .text: try reader.withText(column) { json.string(utf8: $0) }
+        }
+    }
+}

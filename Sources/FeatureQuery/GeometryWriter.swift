@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Dataset
+internal import EsriForms
+internal import Geometry
+internal import PROJ
+
+/// Writes the geometries of features: projected, generalised and rounded as a query wants them.
+struct GeometryWriter {
+    private let type: GeometryType
+    private let transform: CoordinateTransform?
+    private let maxAllowableOffset: Double?
+    private let rounding: Rounding?
+    private let hasZ: Bool
+    private let hasM: Bool
+    private let returnGeometry: Bool
+    private let returnCentroid: Bool
+    private var chains = FeatureChains()
+
+    init(
+        _ request: QueryRequest, _ properties: LayerProperties, to reference: SpatialReference,
+        hasZ: Bool, hasM: Bool
+    ) throws(Failure) {
+        type = properties.geometryType ?? .point
+        let own = properties.spatialReference
+        transform =
+            own.isEquivalent(to: reference)
+            ? nil : try CoordinateTransform(from: own, to: reference)
+        maxAllowableOffset = request.maxAllowableOffset.flatMap { $0 > 0 ? $0 : nil }
+        rounding = request.geometryPrecision.flatMap { Rounding(decimals: $0) }
+        self.hasZ = hasZ
+        self.hasM = hasM
+        returnGeometry = request.returnGeometry
+        returnCentroid = request.returnCentroid && properties.geometryType == .polygon
+    }
+
+    /// Reads the feature; false where it has no geometry, or no place in the output's reference.
+    private mutating func read(_ reader: FeatureReader) throws(Failure) -> Bool {
+        try reader.read(into: &chains, hasZ: hasZ, hasM: hasM)
+        guard !chains.coordinates.isEmpty else { return false }
+        if let transform {
+            for index in chains.coordinates.indices {
+                guard let moved = try? transform.forward(chains.coordinates[index]) else {
+                    return false
+                }
+                chains.coordinates[index] = moved
+            }
+        }
+        return true
+    }
+
+    /// Leaves out what the query can do without, and rounds the rest.
+    private mutating func simplify() {
+        if let offset = maxAllowableOffset, type == .polyline || type == .polygon {
+            chains.generalize(maxAllowableOffset: offset, areRings: type == .polygon)
+        }
+        guard let rounding else { return }
+        for index in chains.coordinates.indices {
+            let coordinate = chains.coordinates[index]
+            chains.coordinates[index] = Coordinate(
+                x: rounding.round(coordinate.x), y: rounding.round(coordinate.y))
+        }
+    }
+
+    // MARK: Esri
+
+    /// Writes the members `geometry` and `centroid` where they are wanted and there.
+    mutating func append(_ reader: FeatureReader, to json: inout JSONWriter) throws(Failure) {
+        guard try read(reader) else { return }
+        let centroid = returnCentroid ? chains.centroid : nil
+        if returnGeometry {
+            simplify()
+            json.key("geometry")
+            json.openObject()
+            if type == .point {
+                json.member("x", chains.coordinates[0].x)
+                json.member("y", chains.coordinates[0].y)
+                if hasZ { json.ordinate("z", chains.z.first) }
+                if hasM { json.ordinate("m", chains.m.first) }
+            } else {
+                appendMembers(to: &json)
+            }
+            json.closeObject()
+        }
+        guard let centroid else { return }
+        json.member("centroid") { json in
+            json.member("x", rounding?.round(centroid.x) ?? centroid.x)
+            json.member("y", rounding?.round(centroid.y) ?? centroid.y)
+        }
+    }
+
+    private func appendMembers(to json: inout JSONWriter) {
+        if hasZ { json.member("hasZ", true) }
+        if hasM { json.member("hasM", true) }
+        switch type {
+        case .point, .multipoint:
+            json.key("points")
+            appendChain(0..<chains.coordinates.count, isReversed: false, to: &json)
+        case .polyline:
+            json.openArray("paths")
+            for chain in chains.ends.indices {
+                appendChain(chains.range(chain), isReversed: false, to: &json)
+            }
+            json.closeArray()
+        case .polygon:
+            json.openArray("rings")
+            for part in chains.parts.indices {
+                appendRings(part, isShellClockwise: true, to: &json)
+            }
+            json.closeArray()
+        }
+    }
+
+    // MARK: GeoJSON
+
+    /// Writes the geometry, or null.
+    mutating func appendGeoJSON(
+        _ reader: FeatureReader, to json: inout JSONWriter
+    ) throws(Failure) {
+        guard try read(reader) else { return json.null() }
+        simplify()
+        json.openObject()
+        switch type {
+        case .point:
+            json.member("type", "Point")
+            json.key("coordinates")
+            appendPosition(0, to: &json)
+        case .multipoint:
+            json.member("type", "MultiPoint")
+            json.key("coordinates")
+            appendChain(0..<chains.coordinates.count, isReversed: false, to: &json)
+        case .polyline:
+            let isOne = chains.ends.count == 1
+            json.member("type", isOne ? "LineString" : "MultiLineString")
+            json.key("coordinates")
+            if !isOne { json.openArray() }
+            for chain in chains.ends.indices {
+                appendChain(chains.range(chain), isReversed: false, to: &json)
+            }
+            if !isOne { json.closeArray() }
+        case .polygon:
+            let isOne = chains.parts.count == 1
+            json.member("type", isOne ? "Polygon" : "MultiPolygon")
+            json.key("coordinates")
+            if !isOne { json.openArray() }
+            for part in chains.parts.indices {
+                json.openArray()
+                appendRings(part, isShellClockwise: false, to: &json)
+                json.closeArray()
+            }
+            if !isOne { json.closeArray() }
+        }
+        json.closeObject()
+    }
+
+    // MARK: Chains
+
+    /// The rings of one polygon, the first of which is its shell, the others turned the other way.
+    private func appendRings(_ part: Int, isShellClockwise: Bool, to json: inout JSONWriter) {
+        let rings = chains.rings(part)
+        for ring in rings {
+            let range = chains.range(ring)
+            let isClockwise = Ring.isClockwise(chains.coordinates[range])
+            let wanted = (ring == rings.lowerBound) == isShellClockwise
+            appendChain(range, isReversed: isClockwise != wanted, to: &json)
+        }
+    }
+
+    private func appendChain(
+        _ range: Range<Int>, isReversed: Bool, to json: inout JSONWriter
+    ) {
+        json.openArray()
+        if hasZ || hasM {
+            for index in range {
+                appendPosition(
+                    isReversed ? range.upperBound - 1 - (index - range.lowerBound) : index,
+                    to: &json)
+            }
+        } else if isReversed {
+            for index in range.reversed() {
+                json.position(chains.coordinates[index].x, chains.coordinates[index].y)
+            }
+        } else {
+            for index in range {
+                json.position(chains.coordinates[index].x, chains.coordinates[index].y)
+            }
+        }
+        json.closeArray()
+    }
+
+    private func appendPosition(_ index: Int, to json: inout JSONWriter) {
+        json.openArray()
+        json.number(chains.coordinates[index].x)
+        json.number(chains.coordinates[index].y)
+        // NaN becomes null.
+        if hasZ { json.number(index < chains.z.count ? chains.z[index] : .nan) }
+        if hasM { json.number(index < chains.m.count ? chains.m[index] : .nan) }
+        json.closeArray()
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func ordinate(_ name: String, _ value: Double?) {
+        member(name, value ?? .nan)
+    }
+}
+
+/// Rounds to decimals, halves away from zero.
+struct Rounding {
+    private let scale: Double
+
+    /// Nil where that changes nothing.
+    init?(decimals: Int) {
+        guard decimals <= 17 else { return nil }
+        scale = (0..<max(0, decimals)).reduce(1.0) { scale, _ in scale * 10 }
+    }
+
+    /// Adding 0 makes a negative zero positive.
+    func round(_ ordinate: Double) -> Double {
+        let scaled = ordinate * scale
+        return scaled.isFinite ? scaled.rounded(.toNearestOrAwayFromZero) / scale + 0 : ordinate
+    }
+}
+
+extension FeatureChains {
+    /// The centre of the area, whatever the winding of the rings is.
+    var centroid: Coordinate? {
+        var turned: [[Coordinate]] = []
+        for part in parts.indices {
+            let rings = rings(part)
+            for ring in rings {
+                let ringCoordinates = coordinates[range(ring)]
+                let isShell = ring == rings.lowerBound
+                turned.append(
+                    Ring.isClockwise(ringCoordinates) == isShell
+                        ? Array(ringCoordinates) : ringCoordinates.reversed())
+            }
+        }
+        return Shape.polygon(rings: turned).centroid
+    }
+
+    /// Leaves out coordinates as `Shape.generalized(maxAllowableOffset:)` does.
+    mutating func generalize(maxAllowableOffset offset: Double, areRings: Bool) {
+        let lines = ends.indices.map { Array(coordinates[range($0)]) }
+        let shape: Shape = areRings ? .polygon(rings: lines) : .polyline(paths: lines)
+        guard let isKept = shape.generalization(maxAllowableOffset: offset) else { return }
+        let flags = isKept.flatMap { $0 }
+        func kept<Element>(_ all: [Element]) -> [Element] {
+            guard all.count == flags.count else { return all }
+            return zip(all, flags).filter(\.1).map(\.0)
+        }
+        coordinates = kept(coordinates)
+        z = kept(z)
+        m = kept(m)
+        var total = 0
+        for (chain, flags) in isKept.enumerated() {
+            total += flags.count { $0 }
+            ends[chain] = total
+        }
+    }
+}

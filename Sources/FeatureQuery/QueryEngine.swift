@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+public import Dataset
+internal import FoundationEssentials
+internal import Geometry
+
+/// Answers "which features?" on the layers of a folded map and immutable datasets: no clock, no socket,
+/// no chance.
+///
+/// The same request on the same map gives the same bytes, in every process. What each parameter means is in
+/// `Docs/query.md`. Any number of threads may ask at once.
+public final class QueryEngine: Sendable {
+    /// Lends the dataset of that name; throws `Failure` when it cannot be opened.
+    public typealias DatasetProvider = @Sendable (ContentID) throws(Failure) -> Dataset
+
+    private let datasets: DatasetProvider
+    private let orders = ObjectOrders()
+
+    /// An engine on the datasets that `datasets` lends.
+    public init(datasets: @escaping DatasetProvider) { self.datasets = datasets }
+
+    /// A part of the answer: the bytes that clients get.
+    ///
+    /// `isStale` is passed on. Throws `Failure`: `notFound` for an unknown layer, `invalidParameter`, naming
+    /// the parameter, and `tooLarge` for a request that cannot be answered, `cancelled` soon after
+    /// `isCancelled` says so, and whatever the datasets throw.
+    public func answer(
+        _ request: QueryRequest, in map: MapDescription, isStale: Bool = false,
+        isCancelled: @escaping () -> Bool = { false }
+    ) throws(Failure) -> QueryAnswer {
+        try request.check()
+        let layer = try QueriedLayer(request, in: map)
+        let dataset = try datasets(layer.dataset)
+        let run = QueryRun(
+            request: request, layer: layer, dataset: dataset,
+            order: try orders.order(layer.dataset, dataset, isCancelled), isCancelled: isCancelled)
+        var (bytes, next) = try run.answer()
+        if let part = request.part, part.byteCount > 0 {
+            bytes.removeFirst(min(part.byteCount, bytes.count))
+        }
+        return QueryAnswer(
+            body: Data(bytes), sequence: map.sequence, isStale: isStale, next: next)
+    }
+}
+
+/// A layer that may be queried.
+struct QueriedLayer {
+    let description: LayerDescription
+    let dataset: ContentID
+    let fields: [FieldDescription]
+    /// The reference in which its extent is told.
+    let reference: SpatialReference
+
+    /// Throws `Failure`, with a sentence, where there is no such layer, or it cannot be queried.
+    init(_ request: QueryRequest, in map: MapDescription) throws(Failure) {
+        guard let layer = map.layer(request.layer) else {
+            throw Failure(
+                .notFound, "The requested layer (layerId: \(request.layer)) was not found.")
+        }
+        func refusal(_ reason: String) -> Failure {
+            Failure(.invalidParameter, "layer \(layer.id) '\(layer.name)' \(reason)")
+        }
+        switch layer.kind {
+        case .group: throw refusal("is a group: query the layers in it")
+        case .layer(.dataset(let id)): dataset = id
+        case .layer:
+            throw refusal("is no imported dataset: only those are queried, others are identified")
+        }
+        guard layer.isQueryable else { throw refusal("may not be queried") }
+        guard layer.loadStatus == .loaded, let properties = layer.properties else {
+            let reason = layer.loadError.map { ": \($0.message)" } ?? ""
+            throw Failure(
+                .unavailable, "layer \(layer.id) '\(layer.name)' is not loaded\(reason)")
+        }
+        description = layer
+        fields = properties.fields
+        reference = map.referenceTold(of: properties)
+    }
+
+    /// The place of a field; throws `invalidParameter`, naming the parameter, where there is none.
+    func column(_ name: String, _ parameter: String) throws(Failure) -> Int {
+        let wanted = name.lowercased()
+        guard let column = fields.firstIndex(where: { $0.name.lowercased() == wanted }) else {
+            let known = fields.prefix(12).map(\.name).joined(separator: ", ")
+            throw Failure(
+                .invalidParameter,
+                "parameter '\(parameter)': the layer has no field '\(name.prefix(80))'; it has "
+                    + known + (fields.count > 12 ? ", …" : ""))
+        }
+        return column
+    }
+}
+
+extension QueryRequest {
+    /// Throws `invalidParameter` or `tooLarge`, naming the parameter, unless every value can be used.
+    func check() throws(Failure) {
+        func need(
+            _ condition: Bool, _ sentence: @autoclosure () -> String,
+            _ code: Failure.Code = .invalidParameter
+        ) throws(Failure) {
+            if !condition { throw Failure(code, sentence()) }
+        }
+        try need(at == nil || atTime == nil, "at and atTime: expected one of them")
+        let idCount = objectIDs?.count ?? 0
+        try need(
+            idCount <= QueryLimits.objectIDs,
+            "objectIds: \(idCount) ids, the most is \(QueryLimits.objectIDs)", .tooLarge)
+        for (name, count) in [
+            ("outStatistics", statistics.count), ("orderByFields", order.count),
+            ("groupByFieldsForStatistics", groupFields.count),
+        ] {
+            try need(
+                count <= QueryLimits.columns,
+                "\(name): \(count), the most is \(QueryLimits.columns)",
+                .tooLarge)
+        }
+        try need(offset >= 0, "resultOffset \(offset): expected 0 or more")
+        try need(limit ?? 0 >= 0, "resultRecordCount \(limit ?? 0): expected 0 or more")
+        if let offset = maxAllowableOffset {
+            try need(
+                offset >= 0 && offset.isFinite, "maxAllowableOffset \(offset): expected 0 or more")
+        }
+        try need(
+            groupFields.isEmpty || !statistics.isEmpty,
+            "groupByFieldsForStatistics goes with outStatistics")
+        if let part {
+            try need(
+                part.row >= 0 && part.byteCount >= 0 && part.totalByteCount >= 0,
+                "the part of the answer is none")
+        }
+        guard let filter = spatialFilter else { return }
+        let count = filter.geometry.coordinateCount
+        try need(
+            1...QueryLimits.coordinates ~= count,
+            "geometry: \(count) coordinates, expected 1 to \(QueryLimits.coordinates)",
+            count == 0 ? .invalidParameter : .tooLarge)
+        let box = filter.geometry.envelope
+        try need(
+            box.isFinite && filter.geometry.isFinite
+                && max(abs(box.minX), abs(box.minY), abs(box.maxX), abs(box.maxY))
+                    <= QueryLimits.ordinate,
+            "geometry: expected numbers between -\(QueryLimits.ordinate) and "
+                + "\(QueryLimits.ordinate)")
+        if let meters = filter.distanceMeters {
+            try need(
+                0...QueryLimits.distanceMeters ~= meters,
+                "distance: expected 0 to \(Int(QueryLimits.distanceMeters / 1000)) kilometres")
+            try need(
+                meters == 0 || filter.relation == .intersects,
+                "distance goes with spatialRel esriSpatialRelIntersects only")
+        }
+    }
+}
+
+extension Shape {
+    fileprivate var isFinite: Bool {
+        switch self {
+        case .point(let coordinate): coordinate.isFinite
+        case .multipoint(let coordinates): coordinates.allSatisfy(\.isFinite)
+        case .polyline(let parts), .polygon(let parts):
+            parts.allSatisfy { $0.allSatisfy(\.isFinite) }
+        case .envelope(let box): box.isFinite
+        }
+    }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+/// The bounds within which one query is answered.
+public enum QueryLimits {
+    /// The most object ids a query may name.
+    public static let objectIDs = 100_000
+    /// The most coordinates of a query geometry.
+    public static let coordinates = 50_000
+    /// The greatest magnitude of an ordinate of a query geometry.
+    public static let ordinate = 1e12
+    /// The most rows that are put in another order than that of object ids.
+    public static let sortedRows = 1_000_000
+    /// The most groups of statistics, and the most distinct rows.
+    public static let groups = 100_000
+    /// The most statistics, fields of a group, and fields of an order.
+    public static let columns = 64
+    /// The most bytes of an answer; rows beyond them are cut off, and the answer says so.
+    public static let answerBytes = 64 << 20
+    /// The most bytes of one part of an answer, as it goes through a site's messages.
+    public static let partBytes = 6 << 20
+    /// The greatest distance on the ground, in metres: half of the way around the earth.
+    public static let distanceMeters = 20_000_000.0
+}

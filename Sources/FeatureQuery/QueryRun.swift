@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Dataset
+internal import EsriForms
+internal import Expression
+internal import Geometry
+internal import Identify
+
+/// One request on its way through an engine.
+struct QueryRun {
+    let request: QueryRequest
+    let layer: QueriedLayer
+    let dataset: Dataset
+    let order: ObjectOrder
+    let isCancelled: () -> Bool
+
+    /// How many features are read between two looks at whether anybody still waits.
+    private static let cancelStride = 256
+
+    /// The bytes of the part that is asked for, and where the next begins.
+    func answer() throws(Failure) -> (bytes: [UInt8], next: QueryPart?) {
+        var filter = try filter()
+        if !request.statistics.isEmpty || request.returnDistinctValues {
+            let table = try RowTable(self, &filter)
+            if request.result == .count { return (Self.count(table.rows.count), nil) }
+            return try table.answer(request, limit: limit)
+        }
+        switch request.result {
+        case .features: return try features(&filter)
+        case .objectIDs: return try objectIDs(&filter)
+        case .count: return (Self.count(try count(&filter)), nil)
+        case .extent: return (try extent(&filter), nil)
+        }
+    }
+
+    /// The most rows of the answer.
+    private var limit: Int { min(request.limit ?? .max, QueryRequest.recordBound) }
+
+    private func filter() throws(Failure) -> RowFilter {
+        var clauses: [BoundClause] = []
+        let texts = [
+            ("definition expression", layer.description.definitionExpression),
+            ("where", request.clause),
+        ]
+        for (origin, text) in texts {
+            guard let text, text.contains(where: { !$0.isWhitespace }) else { continue }
+            do throws(Failure) {
+                clauses.append(try WhereClause(parsing: text).bound(to: layer.fields))
+            } catch {
+                throw Failure(
+                    error.code,
+                    "\(origin) of layer \(layer.description.id) '\(layer.description.name)': "
+                        + error.message)
+            }
+        }
+        return RowFilter(
+            clauses: clauses,
+            time: try TimeWindow(
+                request.time, request.timeRelation, LayerTimeOptions(), layer.description,
+                layer.fields),
+            spatial: try request.spatialFilter.map { filter throws(Failure) in
+                try SpatialTest(filter, filter.spatialReference ?? layer.reference, of: dataset)
+            })
+    }
+
+    // MARK: Rows
+
+    /// The features among which those that count are, by rising object id.
+    private func candidates(_ filter: RowFilter) throws(Failure) -> [Int32] {
+        if filter.isNever { return [] }
+        if let ids = request.objectIDs {
+            return Set(ids).sorted().compactMap { order.ordinal(of: $0) }
+        }
+        guard let envelope = filter.spatial?.searchEnvelope else { return order.ordinals }
+        var found: [Int64] = []
+        dataset.search(envelope.widened) { feature in
+            found.append(feature.objectID << 32 | Int64(feature.ordinal))
+        }
+        found.sort()
+        return found.map { Int32(truncatingIfNeeded: $0) }
+    }
+
+    /// Calls `body` with every feature that counts, by rising object id, until it returns false.
+    func forEachRow(
+        _ filter: inout RowFilter, isDescending: Bool = false,
+        _ body: (FeatureReader) throws(Failure) -> Bool
+    ) throws(Failure) {
+        let candidates = try candidates(filter)
+        var reader = FeatureReader(dataset)
+        for index in candidates.indices {
+            if index.isMultiple(of: Self.cancelStride) { try stopIfCancelled() }
+            let place = isDescending ? candidates.count - 1 - index : index
+            try reader.move(to: Int(candidates[place]))
+            guard try filter.accepts(reader, isCancelled) else { continue }
+            guard try body(reader) else { return }
+        }
+        try stopIfCancelled()
+    }
+
+    func stopIfCancelled() throws(Failure) {
+        if isCancelled() {
+            throw Failure(.cancelled, "the request was cancelled, or its time was over")
+        }
+    }
+
+    /// The rows of the answer in their order, `limit` at most, and whether there are more.
+    private func rows(
+        _ filter: inout RowFilter, limit: Int
+    ) throws(Failure) -> (ordinals: ArraySlice<Int32>, hasMore: Bool) {
+        var keys: [(column: Int, isDescending: Bool)] = []
+        for key in request.order {
+            keys.append((try layer.column(key.field, "orderByFields"), key.isDescending))
+            // Object ids are all different.
+            if keys.last?.column == 0 { break }
+        }
+        let (end, overflow) = request.offset.addingReportingOverflow(limit)
+        let bound = overflow ? Int.max : end
+        if keys.isEmpty || keys[0].column == 0 {
+            let isDescending = keys.first?.isDescending ?? false
+            return try plainRows(&filter, isDescending, bound)
+        }
+        var sorting = RowOrder(keys)
+        try forEachRow(&filter) { reader throws(Failure) in
+            try sorting.append(reader)
+            return true
+        }
+        let sorted = sorting.sorted()
+        return (sorted.prefix(bound).dropFirst(request.offset), sorted.count > bound)
+    }
+
+    private func plainRows(
+        _ filter: inout RowFilter, _ isDescending: Bool, _ bound: Int
+    ) throws(Failure) -> (ordinals: ArraySlice<Int32>, hasMore: Bool) {
+        if filter.isEverything {
+            let all = try candidates(filter)
+            let whole = isDescending ? all.reversed() : all
+            return (whole.prefix(bound).dropFirst(request.offset), whole.count > bound)
+        }
+        var found: [Int32] = []
+        var (count, hasMore) = (0, false)
+        let offset = request.offset
+        try forEachRow(&filter, isDescending: isDescending) { reader throws(Failure) in
+            guard count < bound else {
+                hasMore = true
+                return false
+            }
+            if count >= offset { found.append(Int32(reader.ordinal)) }
+            count += 1
+            return true
+        }
+        return (found[...], hasMore)
+    }
+
+    // MARK: Answers
+
+    private func features(
+        _ filter: inout RowFilter
+    ) throws(Failure) -> (bytes: [UInt8], next: QueryPart?) {
+        let (rows, hasMore) = try rows(&filter, limit: limit)
+        var writer = try FeatureWriter(request, layer, dataset)
+        var stream = AnswerStream(request.part) { writer.head() }
+        let first = request.part?.row ?? 0
+        var reader = FeatureReader(dataset)
+        for (row, ordinal) in rows.enumerated().dropFirst(first) {
+            if row.isMultiple(of: 16) { try stopIfCancelled() }
+            try reader.move(to: Int(ordinal))
+            stream.beginRow(row)
+            try writer.append(reader, to: &stream.json)
+            if let next = stream.endRow() { return (stream.json.bytes, next) }
+            if stream.isFull, row + 1 < rows.count {
+                return (stream.finished(writer.tail(isCut: true)), nil)
+            }
+        }
+        return (stream.finished(writer.tail(isCut: hasMore)), nil)
+    }
+
+    private func objectIDs(
+        _ filter: inout RowFilter
+    ) throws(Failure) -> (bytes: [UInt8], next: QueryPart?) {
+        let (rows, hasMore) = try rows(&filter, limit: request.limit ?? .max - request.offset)
+        let name = layer.fields[0].name
+        var stream = AnswerStream(request.part) {
+            var json = JSONWriter()
+            json.openObject()
+            json.member("objectIdFieldName", name)
+            json.openArray("objectIds")
+            return json
+        }
+        func tail(_ isCut: Bool) -> String {
+            isCut ? #"],"exceededTransferLimit":true}"# : "]}"
+        }
+        var reader = FeatureReader(dataset)
+        for (row, ordinal) in rows.enumerated().dropFirst(request.part?.row ?? 0) {
+            if row.isMultiple(of: Self.cancelStride) { try stopIfCancelled() }
+            try reader.move(to: Int(ordinal))
+            stream.beginRow(row)
+            if case .integer(let id) = try reader.stored(0) { stream.json.integer(id) }
+            if let next = stream.endRow() { return (stream.json.bytes, next) }
+            if stream.isFull, row + 1 < rows.count { return (stream.finished(tail(true)), nil) }
+        }
+        return (stream.finished(tail(hasMore)), nil)
+    }
+
+    private func count(_ filter: inout RowFilter) throws(Failure) -> Int {
+        if filter.isEverything, request.objectIDs == nil { return order.ids.count }
+        var count = 0
+        try forEachRow(&filter) { _ throws(Failure) in
+            count += 1
+            return true
+        }
+        return count
+    }
+
+    private static func count(_ count: Int) -> [UInt8] {
+        var json = JSONWriter()
+        json.object { $0.member("count", count) }
+        return json.bytes
+    }
+
+    private func extent(_ filter: inout RowFilter) throws(Failure) -> [UInt8] {
+        let reference = request.outReference ?? layer.reference
+        var measure = try ExtentMeasure(from: dataset.properties.spatialReference, to: reference)
+        var count = 0
+        if filter.isEverything, request.objectIDs == nil, measure.isPlain {
+            count = order.ids.count
+            measure.total = dataset.properties.extent ?? .empty
+        } else {
+            try forEachRow(&filter) { reader throws(Failure) in
+                count += 1
+                try measure.add(reader)
+                return true
+            }
+        }
+        var json = JSONWriter()
+        let isEmpty = measure.total.isEmpty
+        let total = measure.total
+        json.object { json in
+            if request.form == .geoJSON {
+                json.member("type", "FeatureCollection")
+                if !isEmpty {
+                    json.member("bbox", array: [total.minX, total.minY, total.maxX, total.maxY]) {
+                        $0.number($1)
+                    }
+                }
+                json.member("features", array: [Int]()) { $0.integer(Int64($1)) }
+                return
+            }
+            if request.returnCount { json.member("count", count) }
+            json.member("extent") { json in
+                if isEmpty {
+                    for side in ["xmin", "ymin", "xmax", "ymax"] { json.member(side, "NaN") }
+                } else {
+                    json.sides(of: total)
+                }
+                json.spatialReference(reference)
+            }
+        }
+        return json.bytes
+    }
+}
+
+extension Envelope {
+    /// The rectangle grown by far more than rounding can have cost, and far less than matters.
+    var widened: Envelope {
+        let magnitude = max(abs(minX), abs(minY), abs(maxX), abs(maxY))
+        return expanded(by: magnitude * 0x1p-40)
+    }
+}

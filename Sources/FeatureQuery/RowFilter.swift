@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Dataset
+internal import Expression
+internal import Identify
+
+/// What decides whether a feature counts; used from one thread.
+struct RowFilter {
+    /// All must hold.
+    let clauses: [BoundClause]
+    /// Nil for any time.
+    let time: TimeWindow?
+    /// Nil for any place.
+    let spatial: SpatialTest?
+    private var chains = FeatureChains()
+
+    /// Whether no feature can count, whatever it is.
+    let isNever: Bool
+
+    /// Clauses without a field are decided here.
+    init(clauses: [BoundClause], time: TimeWindow?, spatial: SpatialTest?) {
+        let constant = clauses.filter(\.isConstant)
+        isNever = constant.contains { $0.evaluate { _ in .null } != true }
+        self.clauses = clauses.filter { !$0.isConstant }
+        self.time = time
+        self.spatial = spatial
+    }
+
+    /// Whether every feature of the layer counts.
+    var isEverything: Bool { clauses.isEmpty && time == nil && spatial == nil && !isNever }
+
+    /// Whether the reader's feature counts; what is cheap to know is asked first.
+    mutating func accepts(
+        _ reader: FeatureReader, _ isCancelled: () -> Bool
+    ) throws(Failure) -> Bool {
+        if isNever { return false }
+        if !clauses.isEmpty || time != nil {
+            var damage: Failure?
+            let column: (Int) -> AttributeValue = { index in
+                do throws(Failure) { return try reader.value(index) } catch {
+                    damage = error
+                    return .null
+                }
+            }
+            let isSelected =
+                clauses.allSatisfy { $0.evaluate(column) == true }
+                && time?.contains(column) ?? true
+            if let damage { throw damage }
+            if !isSelected { return false }
+        }
+        return try spatial?.holds(reader, &chains, isCancelled) ?? true
+    }
+}

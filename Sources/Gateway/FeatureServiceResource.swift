@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import EsriForms
+
+// `FeatureServer`: the layers of a map that can be queried, under the numbers they have in `MapServer`.
+extension MapServiceResource {
+    private var featureLayers: [LayerDescription] { topFirst.filter(\.isFeatureLayer) }
+
+    /// `FeatureServer?f=json`.
+    func featureRoot() -> [UInt8] {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("currentVersion", Catalog.version)
+            for name in ["serviceDescription", "description", "copyrightText"] {
+                json.member(name, "")
+            }
+            json.member("hasVersionedData", false)
+            json.member("supportsDisconnectedEditing", false)
+            json.member("hasStaticData", false)
+            json.member("maxRecordCount", QueryRequest.recordBound)
+            json.member("supportedQueryFormats", Self.queryFormats)
+            json.member("capabilities", "Query")
+            writeSpace(to: &json)
+            json.member("allowGeometryUpdates", false)
+            json.member("syncEnabled", false)
+            json.member("layers", array: featureLayers) { json, layer in
+                json.object { json in
+                    json.member("id", layer.id)
+                    json.member("name", layer.name)
+                    json.member("parentLayerId", -1)
+                    json.member("defaultVisibility", layer.isVisible)
+                    json.nullMember("subLayerIds")
+                    writeScalesAndType(of: layer, to: &json)
+                }
+            }
+            json.member("tables", array: [Int]()) { $0.integer(Int64($1)) }
+        }
+        return json.bytes
+    }
+
+    /// `FeatureServer/layers?f=json`.
+    func allFeatureLayers() -> [UInt8] { allLayers(featureLayers) }
+
+    /// `FeatureServer/{id}?f=json`; throws `Failure` (`notFound`).
+    func featureLayer(_ id: LayerID) throws(Failure) -> [UInt8] {
+        guard featureLayers.contains(where: { $0.id == id }) else {
+            throw Failure(.notFound, "The requested layer (layerId: \(id)) was not found.")
+        }
+        return try layer(id)
+    }
+
+    /// What clients compare word for word.
+    static let queryFormats = "JSON, geoJSON"
+
+    /// Writes what a layer tells of queries.
+    func writeQueryCapabilities(of layer: LayerDescription, to json: inout JSONWriter) {
+        let isQueried = layer.isFeatureLayer && layer.isQueryable
+        json.member("supportsStatistics", isQueried)
+        json.member("supportsAdvancedQueries", isQueried)
+        guard isQueried else { return }
+        json.member("supportedQueryFormats", Self.queryFormats)
+        json.member("supportsPagination", true)
+        json.member("useStandardizedQueries", true)
+        json.member("standardMaxRecordCount", QueryRequest.recordBound)
+        json.member("advancedQueryCapabilities") { json in
+            for name in [
+                "supportsPagination", "supportsPaginationOnAggregatedQueries",
+                "supportsStatistics", "supportsOrderBy", "supportsDistinct",
+                "supportsCountDistinct", "supportsReturningQueryExtent",
+                "supportsReturningGeometryCentroid", "supportsQueryWithDistance",
+                "supportsQueryWithResultType", "supportsSqlExpression",
+            ] {
+                json.member(name, name != "supportsSqlExpression")
+            }
+        }
+    }
+}
+
+extension LayerDescription {
+    /// Whether it is served as a layer of features: an imported dataset.
+    var isFeatureLayer: Bool {
+        if case .layer(.dataset) = kind { true } else { false }
+    }
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import FoundationEssentials
+internal import Geometry
+
+/// `MapServer/{id}/query` and `FeatureServer/{id}/query`: Esri's parameters to a request.
+enum QueryResource {
+    /// Parameters of Esri's that would change the answer and are not carried out.
+    private static let refused = [
+        "having", "text", "relationParam", "rangeValues", "parameterValues",
+    ]
+
+    /// Reads the parameters; throws `Failure` naming the one at fault.
+    static func request(
+        map: MapName, layer: LayerID, _ parameters: Parameters
+    ) throws(Failure) -> QueryRequest {
+        for name in refused where parameters[name] != nil {
+            throw Failure(.invalidParameter, "parameter '\(name)' is not supported")
+        }
+        for (name, words) in [
+            ("resultType", ["none", "standard", "tile"]),
+            ("sqlFormat", ["none", "standard", "native"]),
+        ] {
+            guard let text = parameters[name] else { continue }
+            guard words.contains(text.lowercased()) else {
+                throw Parameters.unexpected(name, text, words.joined(separator: ", "))
+            }
+        }
+        var request = QueryRequest(map: map, layer: layer)
+        request.clause = parameters["where"]
+        request.objectIDs = try objectIDs(parameters)
+        request.spatialFilter = try spatialFilter(parameters)
+        request.time = try parameters.time()
+        request.timeRelation = try parameters.timeRelation()
+        request.asOf = try parameters.asOf()
+        request.minSequence = try parameters.integer("minSequence", in: 0...Int.max).map(Int64.init)
+        try readOutput(parameters, &request)
+        try readRows(parameters, &request)
+        return request
+    }
+
+    private static func readOutput(
+        _ parameters: Parameters, _ request: inout QueryRequest
+    ) throws(Failure) {
+        if parameters["f"]?.lowercased() == "geojson" { request.form = .geoJSON }
+        request.outFields = parameters["outFields"].map(names)
+        request.returnGeometry = try parameters.flag("returnGeometry", default: true)
+        request.returnCentroid = try parameters.flag("returnCentroid", default: false)
+        request.outReference = try SpatialReference(parameters, "outSR")
+        let offset = try parameters.number("maxAllowableOffset")
+        if let offset, offset < 0 {
+            throw Parameters.unexpected("maxAllowableOffset", "\(offset)", "0 or more")
+        }
+        request.maxAllowableOffset = offset == 0 ? nil : offset
+        request.geometryPrecision = try parameters.integer("geometryPrecision", in: 0...15)
+        request.returnZ = try parameters.flag("returnZ", default: false)
+        request.returnM = try parameters.flag("returnM", default: false)
+        let (ids, count, extent) = (
+            try parameters.flag("returnIdsOnly", default: false),
+            try parameters.flag("returnCountOnly", default: false),
+            try parameters.flag("returnExtentOnly", default: false)
+        )
+        request.returnCount = count
+        request.result = extent ? .extent : count ? .count : ids ? .objectIDs : .features
+    }
+
+    private static func readRows(
+        _ parameters: Parameters, _ request: inout QueryRequest
+    ) throws(Failure) {
+        request.returnDistinctValues = try parameters.flag("returnDistinctValues", default: false)
+        request.order = try order(parameters)
+        request.groupFields = parameters["groupByFieldsForStatistics"].map(names) ?? []
+        request.statistics = try statistics(parameters)
+        request.offset = try parameters.integer("resultOffset", in: 0...Int.max) ?? 0
+        request.limit = try parameters.integer("resultRecordCount", in: 0...Int.max)
+    }
+
+    /// Names with commas between them, quoted or not.
+    private static func names(_ text: String) -> [String] {
+        text.split(separator: ",").map { name($0) }.filter { !$0.isEmpty }
+    }
+
+    private static func name(_ text: Substring) -> String {
+        let text = text.drop(while: \.isWhitespace)
+        let end = text.lastIndex { !$0.isWhitespace }
+        let trimmed = end.map { text[...$0] } ?? ""
+        guard trimmed.count >= 2, trimmed.first == "\"", trimmed.last == "\"" else {
+            return String(trimmed)
+        }
+        return String(trimmed.dropFirst().dropLast())
+    }
+
+    private static func objectIDs(_ parameters: Parameters) throws(Failure) -> [Int64]? {
+        guard let text = parameters["objectIds"] else { return nil }
+        var ids: [Int64] = []
+        for item in text.split(separator: ",") {
+            let item = item.filter { $0 != " " }
+            if item.isEmpty { continue }
+            guard let id = Int64(item) else {
+                throw Parameters.unexpected("objectIds", text, "whole numbers with commas")
+            }
+            ids.append(id)
+        }
+        return ids
+    }
+
+    private static func order(_ parameters: Parameters) throws(Failure) -> [QueryOrder] {
+        guard let text = parameters["orderByFields"] else { return [] }
+        var order: [QueryOrder] = []
+        for item in text.split(separator: ",") {
+            var words = item.split(whereSeparator: \.isWhitespace)
+            var isDescending = false
+            if words.count > 1, let last = words.last?.uppercased(), ["ASC", "DESC"].contains(last)
+            {
+                isDescending = last == "DESC"
+                words.removeLast()
+            }
+            guard let first = words.first, words.count == 1 || item.contains("\"") else {
+                throw Parameters.unexpected(
+                    "orderByFields", text, "fields with commas, each with ASC, DESC or neither")
+            }
+            let field = words.count == 1 ? first : words.joined(separator: " ")[...]
+            order.append(QueryOrder(field: name(field), isDescending: isDescending))
+        }
+        return order
+    }
+
+    private static func statistics(_ parameters: Parameters) throws(Failure) -> [QueryStatistic] {
+        guard let text = parameters["outStatistics"] else { return [] }
+        let expected =
+            #"[{"statisticType":"max","onStatisticField":"POP","outStatisticFieldName":"most"}]"#
+        let json: RelaxedValue
+        do {
+            json = try RelaxedJSON.parse(text)
+        } catch {
+            throw Failure(error.code, "parameter 'outStatistics': \(error.message)")
+        }
+        guard case .array(let elements) = json else {
+            throw Parameters.unexpected("outStatistics", text, expected)
+        }
+        var statistics: [QueryStatistic] = []
+        for element in elements {
+            guard case .string(let type)? = element["statisticType"],
+                case .string(let field)? = element["onStatisticField"]
+            else { throw Parameters.unexpected("outStatistics", text, expected) }
+            guard let kind = QueryStatistic.Kind(rawValue: type.lowercased()) else {
+                throw Failure(
+                    .invalidParameter,
+                    "parameter 'outStatistics': statisticType '\(type.prefix(60))': expected "
+                        + QueryStatistic.Kind.allCases.map(\.rawValue).joined(separator: ", "))
+            }
+            var name = "\(kind.rawValue.uppercased())_\(field)"
+            if case .string(let given)? = element["outStatisticFieldName"], !given.isEmpty {
+                name = given
+            }
+            statistics.append(QueryStatistic(kind: kind, field: field, name: name))
+        }
+        return statistics
+    }
+
+    // MARK: Place
+
+    private static func spatialFilter(
+        _ parameters: Parameters
+    ) throws(Failure) -> QuerySpatialFilter? {
+        let relation = try relation(parameters)
+        let meters = try distance(parameters)
+        let kind = try GeometryParameter.Kind(parameters["geometryType"])
+        guard let text = parameters["geometry"] else { return nil }
+        let geometry = try GeometryParameter(text, kind: kind)
+        let inReference = try SpatialReference(parameters, "inSR")
+        return QuerySpatialFilter(
+            geometry: geometry.shape,
+            spatialReference: geometry.spatialReference ?? inReference,
+            relation: relation, distanceMeters: meters)
+    }
+
+    private static func relation(
+        _ parameters: Parameters
+    ) throws(Failure) -> QuerySpatialFilter.Relation {
+        guard let text = parameters["spatialRel"] else { return .intersects }
+        let known = QuerySpatialFilter.Relation.allCases
+        for relation in known where text.isEqualIgnoringCase("esriSpatialRel" + relation.rawValue) {
+            return relation
+        }
+        throw Parameters.unexpected(
+            "spatialRel", text,
+            known.map { "esriSpatialRel" + $0.rawValue }.joined(separator: ", "))
+    }
+
+    /// Esri's units of `distance`, in metres.
+    private static let units = [
+        ("esriSRUnit_Meter", 1.0), ("esriSRUnit_Kilometer", 1000), ("esriSRUnit_Foot", 0.3048),
+        ("esriSRUnit_StatuteMile", 1609.344), ("esriSRUnit_NauticalMile", 1852),
+        ("esriSRUnit_USNauticalMile", 1853.248),
+    ]
+
+    private static func distance(_ parameters: Parameters) throws(Failure) -> Double? {
+        var unit = 1.0
+        if let text = parameters["units"] {
+            guard let known = units.first(where: { $0.0.isEqualIgnoringCase(text) }) else {
+                throw Parameters.unexpected(
+                    "units", text, units.map(\.0).joined(separator: ", "))
+            }
+            unit = known.1
+        }
+        guard let distance = try parameters.number("distance") else { return nil }
+        guard distance >= 0 else {
+            throw Parameters.unexpected("distance", "\(distance)", "0 or more")
+        }
+        return distance * unit
+    }
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import FeatureQuery
+import Foundation
+import Geometry
+import SQLite
+import TestKit
+import Testing
+
+@Suite struct RowTests {
+    private static let orders: [(sql: String, fields: [QueryOrder])] = [
+        ("OBJECTID", []), ("OBJECTID", [QueryOrder(field: "objectid")]),
+        ("OBJECTID DESC", [QueryOrder(field: "OBJECTID", isDescending: true)]),
+        ("pop, OBJECTID", [QueryOrder(field: "pop")]),
+        ("pop DESC, OBJECTID", [QueryOrder(field: "POP", isDescending: true)]),
+        (
+            "kind, area DESC, OBJECTID",
+            [QueryOrder(field: "kind"), QueryOrder(field: "area", isDescending: true)]
+        ),
+    ]
+
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func `pages joined are the rows that SQLite selects, in its order`(seed: UInt64) throws {
+        var rows = try RandomRows(300, seed: seed)
+        for round in 0..<40 {
+            let clause = rows.clause()
+            let order = rows.pick(Self.orders)
+            let box = round.isMultiple(of: 2) ? nil : rows.box()
+            let page = Int.random(in: 1...90, using: &rows.random)
+            let label: Comment = "seed \(seed) round \(round): \(clause) by \(order.sql)"
+            let inside = box.map { rows.ids(in: $0) }
+            let expected = try rows.column(
+                "SELECT OBJECTID FROM t WHERE \(clause) ORDER BY \(order.sql)"
+            ).filter { inside?.contains($0) ?? true }
+            func ask(_ change: (inout QueryRequest) -> Void) throws -> (ids: [Int], isCut: Bool) {
+                try rows.site.ids { request in
+                    request.clause = clause
+                    request.order = order.fields
+                    request.spatialFilter = box.map { QuerySpatialFilter(geometry: .envelope($0)) }
+                    change(&request)
+                }
+            }
+
+            var joined: [Int] = []
+            var isCut = true
+            while isCut {
+                let (ids, more) = try ask {
+                    $0.offset = joined.count
+                    $0.limit = page
+                }
+                #expect(more == (joined.count + ids.count < expected.count), label)
+                #expect(ids.count == min(page, expected.count - joined.count), label)
+                joined += ids
+                isCut = more && !ids.isEmpty
+            }
+
+            #expect(joined == expected, label)
+            #expect(try ask { $0.result = .objectIDs }.ids == expected, label)
+            let count = try rows.site.json { request in
+                request.clause = clause
+                request.spatialFilter = box.map { QuerySpatialFilter(geometry: .envelope($0)) }
+                request.result = .count
+                request.limit = 1
+            }
+            #expect(count["count"] as? Int == expected.count, label)
+            #expect(try ask { $0.offset = expected.count }.ids == [], label)
+            #expect(try ask { $0.offset = .max }.ids == [], label)
+        }
+    }
+
+    @Test func `object ids are looked up, in their order, each once`() throws {
+        var rows = try RandomRows(50, seed: 9)
+        _ = rows.pick([1])
+
+        let found = try rows.site.ids { $0.objectIDs = [50, 3, 3, 51, -1, .max, 7] }
+
+        #expect(found.ids == [3, 7, 50] && !found.isCut)
+        let some = try rows.site.ids {
+            $0.objectIDs = [50, 3, 7]
+            $0.clause = "OBJECTID > 5"
+        }
+        #expect(some.ids == [7, 50])
+        #expect(try rows.site.ids { $0.objectIDs = [] }.ids == [])
+    }
+
+    @Test(arguments: [4, 5] as [UInt64])
+    func `statistics of groups are those of SQLite`(seed: UInt64) throws {
+        var rows = try RandomRows(300, seed: seed)
+        for round in 0..<20 {
+            let clause = rows.clause()
+            let group = rows.pick([[], ["kind"], ["pop"], ["kind", "pop"]])
+            let field = rows.pick(["area", "pop"])
+            let label: Comment = "seed \(seed) round \(round): \(clause) by \(group)"
+            let keys = group.isEmpty ? "" : group.joined(separator: ", ") + ", "
+            let sql =
+                "SELECT json_array(\(keys)count(*), count(\(field)), sum(\(field)), min(\(field)), "
+                + "max(\(field)), avg(\(field)), (sum(\(field) * \(field)) - sum(\(field)) * "
+                + "sum(\(field)) * 1.0 / count(\(field))) / (count(\(field)) - 1)) FROM t WHERE "
+                + clause
+                + (group.isEmpty
+                    ? ""
+                    : " GROUP BY \(group.joined(separator: ", ")) ORDER BY "
+                        + group.joined(separator: ", "))
+
+            let found = try rows.site.rows { request in
+                request.clause = clause
+                request.groupFields = group
+                request.statistics = [QueryStatistic(kind: .count, field: "*", name: "s0")]
+                for (index, kind) in [
+                    QueryStatistic.Kind.count, .sum, .min, .max, .avg, .variance,
+                ].enumerated() {
+                    request.statistics.append(
+                        QueryStatistic(kind: kind, field: field, name: "s\(index + 1)"))
+                }
+                request.statistics.append(
+                    QueryStatistic(kind: .stddev, field: field, name: "deviation"))
+            }
+
+            var statement = try rows.table.prepare(sql)
+            var number = 0
+            while try statement.step() {
+                let object = try JSONSerialization.jsonObject(
+                    with: Data(statement.text(0).utf8))
+                let expected = try #require(object as? [Any])
+                guard number < found.count else { break }
+                let row = found[number]
+                for (index, name) in (group + (0...6).map { "s\($0)" }).enumerated() {
+                    #expect(
+                        Self.isEqual(row[name], expected[index]),
+                        "\(label), row \(number), \(name): \(row) \(expected)")
+                }
+                if let variance = row["s6"] as? Double {
+                    let deviation = try #require(row["deviation"] as? Double)
+                    #expect(abs(deviation * deviation - variance) <= 1e-9 * max(1, variance), label)
+                }
+                number += 1
+            }
+            #expect(number == found.count, label)
+        }
+    }
+
+    private static func isEqual(_ found: Any?, _ expected: Any) -> Bool {
+        switch (found, expected) {
+        case (let found as Double, let expected as Double):
+            abs(found - expected) <= 1e-9 * max(1, abs(expected))
+        case (let found as String, let expected as String): found == expected
+        case (is NSNull, is NSNull): true
+        default: false
+        }
+    }
+
+    @Test func `distinct rows are each there once, and may be paged and counted`() throws {
+        var rows = try RandomRows(300, seed: 6)
+        _ = rows.pick([1])
+        func ask(_ change: (inout QueryRequest) -> Void = { _ in }) throws -> [[String: Any]] {
+            try rows.site.rows {
+                $0.returnDistinctValues = true
+                $0.outFields = ["kind", "pop"]
+                change(&$0)
+            }
+        }
+        func text(_ row: [String: Any]) -> String { "\(row["kind"] ?? 0) \(row["pop"] ?? 0)" }
+
+        let whole = try ask().map(text)
+        let expected = try rows.column("SELECT count(*) FROM (SELECT DISTINCT kind, pop FROM t)")
+
+        #expect(Set(whole).count == whole.count && [whole.count] == expected)
+        let first = try ask { $0.limit = 7 }.map(text)
+        let second = try ask { $0.offset = 7 }.map(text)
+        #expect(first + second == whole && first.count == 7)
+        let count = try rows.site.json {
+            $0.returnDistinctValues = true
+            $0.outFields = ["kind", "pop"]
+            $0.result = .count
+        }
+        #expect(count["count"] as? Int == whole.count)
+        let ordered = try ask { $0.order = [QueryOrder(field: "pop", isDescending: true)] }
+        let pops = ordered.map { $0["pop"] as? Int ?? .min }
+        #expect(pops == pops.sorted(by: >))
+    }
+
+    @Test func `what cannot be asked is refused by a sentence`() throws {
+        let rows = try RandomRows(10, seed: 7)
+        func message(_ change: (inout QueryRequest) -> Void) -> String {
+            rows.site.failure(change)?.message ?? "answered"
+        }
+        #expect(message { $0.clause = "pop >" }.contains("where of layer 0"))
+        #expect(message { $0.clause = "nope = 1" }.contains("no field 'nope'"))
+        #expect(message { $0.clause = "pop = 1; DROP TABLE t" }.contains("unexpected"))
+        #expect(message { $0.outFields = ["x"] }.contains("'outFields'"))
+        #expect(message { $0.order = [QueryOrder(field: "x")] }.contains("'orderByFields'"))
+        #expect(message { $0.layer = 9 }.contains("layerId: 9"))
+        #expect(message { $0.groupFields = ["pop"] }.contains("outStatistics"))
+        #expect(
+            message { $0.statistics = [QueryStatistic(kind: .sum, field: "kind", name: "a")] }
+                .contains("needs numbers"))
+        #expect(
+            message {
+                $0.statistics = [
+                    QueryStatistic(kind: .sum, field: "pop", name: "a"),
+                    QueryStatistic(kind: .max, field: "pop", name: "A"),
+                ]
+            }.contains("two columns 'A'"))
+        #expect(message { $0.offset = -1 }.contains("resultOffset"))
+        #expect(
+            message { $0.objectIDs = Array(repeating: 1, count: 100_001) }.contains("100000"))
+        #expect(
+            message { $0.spatialFilter = QuerySpatialFilter(geometry: .multipoint([])) }
+                .contains("0 coordinates"))
+        for ordinate in [Double.nan, .infinity, 1e300] {
+            #expect(
+                message {
+                    $0.spatialFilter = QuerySpatialFilter(
+                        geometry: .multipoint([
+                            Coordinate(x: 0, y: 0), Coordinate(x: ordinate, y: 0),
+                        ]))
+                }.contains("geometry"))
+        }
+        #expect(
+            message {
+                $0.spatialFilter = QuerySpatialFilter(
+                    geometry: .point(Coordinate(x: 0, y: 0)), relation: .contains,
+                    distanceMeters: 5)
+            }.contains("esriSpatialRelIntersects"))
+        #expect(message { $0.outReference = SpatialReference(wkid: 99_999) }.contains("99999"))
+    }
+
+    @Test func `a layer is asked as its map has it`() throws {
+        let rows = try RandomRows(100, seed: 8)
+        let site = rows.site
+
+        site.map.layers[0].definitionExpression = "OBJECTID > 90"
+        site.map.layers[0].isVisible = false
+        #expect(try site.ids { $0.clause = "OBJECTID < 95" }.ids == [91, 92, 93, 94])
+
+        site.map.layers[0].isQueryable = false
+        #expect(site.failure { _ in }?.message.contains("may not be queried") == true)
+        site.map.layers[0].isQueryable = true
+        site.map.layers[0].loadStatus = .failedToLoad
+        site.map.layers[0].loadError = Failure(.notFound, "it is gone")
+        #expect(site.failure { _ in }?.message.contains("is not loaded: it is gone") == true)
+        site.map.layers[0].kind = .group
+        #expect(site.failure { _ in }?.message.contains("is a group") == true)
+        site.map.layers[0].kind = .layer(source: .wms(WMSSource(url: "http://x", layers: ["a"])))
+        #expect(site.failure { _ in }?.message.contains("no imported dataset") == true)
+    }
+
+    @Test func `a query that nobody waits for any more stops`() throws {
+        let rows = try RandomRows(600, seed: 11)
+        var questions = 0
+
+        let failure = #expect(throws: Failure.self) {
+            _ = try rows.site.engine.answer(
+                rows.site.request { $0.clause = "pop > 100" }, in: rows.site.map
+            ) {
+                questions += 1
+                return questions > 2
+            }
+        }
+
+        #expect(failure?.code == .cancelled)
+    }
+}

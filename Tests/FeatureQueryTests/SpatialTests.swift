@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import FeatureQuery
+import Foundation
+import GEOS
+import Geometry
+import TestKit
+import Testing
+
+/// Random shapes on a coarse grid, so that touching and sharing borders happens often.
+private struct ShapeGenerator {
+    var random: SeededGenerator
+
+    private mutating func coordinate() -> Coordinate {
+        Coordinate(
+            x: Double(Int.random(in: 0...8, using: &random)),
+            y: Double(Int.random(in: 0...8, using: &random)))
+    }
+
+    mutating func shape(_ kind: Int) -> Shape {
+        switch kind {
+        case 0: return .point(coordinate())
+        case 1: return .multipoint((0..<3).map { _ in coordinate() })
+        case 2:
+            var path = [coordinate()]
+            while path.count < 4 {
+                let next = coordinate()
+                if next != path.last { path.append(next) }
+            }
+            return .polyline(paths: [path])
+        default:
+            let (a, b) = (coordinate(), coordinate())
+            let (w, h) = (
+                Double(Int.random(in: 1...5, using: &random)),
+                Double(Int.random(in: 1...5, using: &random))
+            )
+            if kind == 3 {
+                return .envelope(Envelope(minX: a.x, minY: a.y, maxX: a.x + w, maxY: a.y + h))
+            }
+            let ring = [
+                a, Coordinate(x: a.x + w, y: a.y), Coordinate(x: a.x + b.x / 3, y: a.y + h), a,
+            ]
+            return .polygon(rings: [ring])
+        }
+    }
+}
+
+extension Shape {
+    fileprivate var text: (type: String, json: String, wkt: String) {
+        func json(_ list: [Coordinate]) -> String {
+            "[" + list.map { "[\($0.x),\($0.y)]" }.joined(separator: ",") + "]"
+        }
+        func wkt(_ list: [Coordinate]) -> String {
+            "(" + list.map { "\($0.x) \($0.y)" }.joined(separator: ",") + ")"
+        }
+        switch self {
+        case .point(let place):
+            return ("Point", "[\(place.x),\(place.y)]", "POINT" + wkt([place]))
+        case .multipoint(let places):
+            return ("MultiPoint", json(places), "MULTIPOINT" + wkt(places))
+        case .polyline(let paths):
+            return (
+                "MultiLineString", "[" + paths.map(json).joined(separator: ",") + "]",
+                "MULTILINESTRING(" + paths.map(wkt).joined(separator: ",") + ")"
+            )
+        case .polygon(let rings):
+            return (
+                "Polygon", "[" + rings.map(json).joined(separator: ",") + "]",
+                "POLYGON(" + rings.map(wkt).joined(separator: ",") + ")"
+            )
+        case .envelope(let box):
+            let ring = [
+                Coordinate(x: box.minX, y: box.minY), Coordinate(x: box.maxX, y: box.minY),
+                Coordinate(x: box.maxX, y: box.maxY), Coordinate(x: box.minX, y: box.maxY),
+                Coordinate(x: box.minX, y: box.minY),
+            ]
+            return Shape.polygon(rings: [ring]).text
+        }
+    }
+}
+
+@Suite struct SpatialTests {
+    @Test(arguments: [0, 1, 2, 4])
+    func `every relation is that of a scan with GEOS`(kind: Int) throws {
+        var generator = ShapeGenerator(random: SeededGenerator(seed: UInt64(100 + kind)))
+        let shapes = (0..<120).map { _ in generator.shape(kind) }
+        let site = try QueriedSite(
+            shapes.enumerated().map { index, shape in
+                #"{"type":"Feature","id":\#(index + 1),"properties":{},"geometry":{"type":"#
+                    + #""\#(shape.text.type)","coordinates":\#(shape.text.json)}}"#
+            })
+        let others = try shapes.map { try Oracle($0.text.wkt) }
+        var hits: [QuerySpatialFilter.Relation: Int] = [:]
+        for round in 0..<25 {
+            let query = generator.shape(round % 5)
+            let oracle = try Oracle(query.text.wkt)
+            for relation in QuerySpatialFilter.Relation.allCases {
+                let predicate: GEOSRelation.Predicate? =
+                    switch relation {
+                    case .intersects: .intersects
+                    case .contains: .contains
+                    case .within: .within
+                    case .crosses: .crosses
+                    case .overlaps: .overlaps
+                    case .touches: .touches
+                    case .envelopeIntersects, .indexIntersects: nil
+                    }
+                let expected = try others.indices.filter { index in
+                    guard let predicate else {
+                        let (a, b) = (query.envelope, shapes[index].envelope)
+                        return a.minX <= b.maxX && b.minX <= a.maxX && a.minY <= b.maxY
+                            && b.minY <= a.maxY
+                    }
+                    return try oracle.geometry.relates(predicate, to: others[index].geometry)
+                }.map { $0 + 1 }
+
+                let found = try site.ids {
+                    $0.result = .objectIDs
+                    $0.spatialFilter = QuerySpatialFilter(geometry: query, relation: relation)
+                }.ids
+
+                #expect(found == expected, "kind \(kind) round \(round) \(relation)")
+                hits[relation, default: 0] += found.count
+            }
+        }
+        #expect(hits[.intersects, default: 0] > 50 && hits[.touches, default: 0] > 5)
+    }
+
+    private final class Oracle {
+        let geometry: GEOSGeometry
+        init(_ wkt: String) throws { geometry = try GEOSGeometry(wkt: wkt) }
+    }
+
+    /// Metres on a sphere; within 0.6 % of those on the ellipsoid.
+    private static func meters(_ a: Coordinate, _ b: Coordinate) -> Double {
+        let radians = Double.pi / 180
+        let (lat, lat2) = (a.y * radians, b.y * radians)
+        let half = (
+            sin((lat2 - lat) / 2), sin((b.x - a.x) * radians / 2)
+        )
+        let chord = half.0 * half.0 + cos(lat) * cos(lat2) * half.1 * half.1
+        return 2 * 6_371_008.8 * asin(min(1, chord.squareRoot()))
+    }
+
+    @Test(arguments: [4326, 3857, 2154])
+    func `a distance is one on the ground, whatever the references`(wkid: Int) throws {
+        var random = SeededGenerator(seed: UInt64(wkid))
+        let places = (0..<200).map { _ in
+            Coordinate(
+                x: .random(in: -1...6, using: &random), y: .random(in: 43...50, using: &random))
+        }
+        let site = try QueriedSite(
+            places.enumerated().map { index, place in
+                #"{"type":"Feature","id":\#(index + 1),"properties":{},"geometry":{"type":"#
+                    + #""Point","coordinates":[\#(place.x),\#(place.y)]}}"#
+            })
+        site.map.spatialReference = SpatialReference(wkid: wkid)
+        for round in 0..<20 {
+            let centre = Coordinate(
+                x: .random(in: -1...6, using: &random), y: .random(in: 43...50, using: &random))
+            let meters = Double.random(in: 1000...700_000, using: &random)
+
+            let found = Set(
+                try site.ids {
+                    $0.spatialFilter = QuerySpatialFilter(
+                        geometry: .point(centre), spatialReference: .wgs84, distanceMeters: meters)
+                }.ids)
+
+            for (index, place) in places.enumerated() {
+                let distance = Self.meters(centre, place)
+                guard abs(distance - meters) > meters * 0.006 else { continue }
+                #expect(found.contains(index + 1) == (distance < meters), "round \(round)")
+            }
+        }
+    }
+
+    @Test func `across the antimeridian and at the poles distances hold too`() throws {
+        let places = [(179.9, 10.0), (-179.9, 10), (0, 89.9), (180, 89.9), (0, 0)]
+        let site = try QueriedSite(
+            places.enumerated().map { index, place in
+                #"{"type":"Feature","id":\#(index + 1),"properties":{},"geometry":{"type":"#
+                    + #""Point","coordinates":[\#(place.0),\#(place.1)]}}"#
+            })
+        func near(_ x: Double, _ y: Double, _ meters: Double) throws -> [Int] {
+            try site.ids {
+                $0.spatialFilter = QuerySpatialFilter(
+                    geometry: .point(Coordinate(x: x, y: y)), distanceMeters: meters)
+            }.ids
+        }
+        #expect(try near(179.95, 10, 20_000) == [1, 2])
+        #expect(try near(90, 89.9, 20_000) == [3, 4])
+        #expect(try near(0.1, 0, 20_000) == [5])
+    }
+
+    @Test func `a geometry that has no place among the features is met where it is`() throws {
+        // A rectangle of the whole world, which a conic projection does not hold.
+        let site = try QueriedSite(
+            [
+                #"{"type":"Feature","id":1,"properties":{},"geometry":{"type":"Point","coordinates":[700000,6600000]}}"#
+            ], wkid: 2154, mapWkid: 2154)
+        for relation in [QuerySpatialFilter.Relation.intersects, .envelopeIntersects, .contains] {
+            let found = try site.ids {
+                $0.spatialFilter = QuerySpatialFilter(
+                    geometry: .envelope(Envelope(minX: -180, minY: -90, maxX: 180, maxY: 90)),
+                    spatialReference: .wgs84, relation: relation)
+            }
+            #expect(found.ids == [1], "\(relation)")
+        }
+    }
+}
