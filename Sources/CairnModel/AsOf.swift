@@ -31,7 +31,17 @@ public enum AsOf: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-extension IdentifyRequest {
+/// A request about a map as it is, or as it was.
+public protocol PastRequest {
+    /// The sequence number as of which it is asked; nil for now.
+    var at: Int64? { get set }
+    /// The moment as of which it is asked; at most one of the two is given.
+    var atTime: Timestamp? { get set }
+}
+
+extension IdentifyRequest: PastRequest {}
+
+extension PastRequest {
     /// ``at`` or ``atTime``, whichever is given; nil for now.
     public var asOf: AsOf? {
         get { at.map { .sequence($0) } ?? atTime.map { .time($0) } }

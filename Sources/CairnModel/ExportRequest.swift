@@ -4,7 +4,7 @@
 public import Geometry
 
 /// "Draw this", with the parameters of Esri's export operation.
-public struct ExportRequest: Hashable, Sendable, Codable {
+public struct ExportRequest: PastRequest, Hashable, Sendable, Codable {
     /// The greatest width and height of a picture, in pixels.
     public static let sizeBound = 4_096
     /// The most bytes of a picture, encoded: what one message of the bus carries besides its head.
@@ -71,19 +71,6 @@ public struct ExportRequest: Hashable, Sendable, Codable {
         layerDefinitions = [:]
         timeRelation = .overlaps
         layerTimeOptions = [:]
-    }
-
-    /// ``at`` or ``atTime``, whichever is given; nil for now.
-    public var asOf: AsOf? {
-        get { at.map { .sequence($0) } ?? atTime.map { .time($0) } }
-        set {
-            (at, atTime) = (nil, nil)
-            switch newValue {
-            case .sequence(let sequence)?: at = sequence
-            case .time(let time)?: atTime = time
-            case nil: break
-            }
-        }
     }
 }
 

@@ -4,7 +4,7 @@
 public import Geometry
 
 /// "Which features?", with the parameters of Esri's query operation on one layer.
-public struct QueryRequest: Hashable, Sendable, Codable {
+public struct QueryRequest: PastRequest, Hashable, Sendable, Codable {
     /// The most features of one answer.
     public static let recordBound = 2_000
 
@@ -72,19 +72,6 @@ public struct QueryRequest: Hashable, Sendable, Codable {
     public init(map: MapName, layer: LayerID) {
         self.map = map
         self.layer = layer
-    }
-
-    /// ``at`` or ``atTime``, whichever is given; nil for now.
-    public var asOf: AsOf? {
-        get { at.map { .sequence($0) } ?? atTime.map { .time($0) } }
-        set {
-            (at, atTime) = (nil, nil)
-            switch newValue {
-            case .sequence(let sequence)?: at = sequence
-            case .time(let time)?: atTime = time
-            case nil: break
-            }
-        }
     }
 }
 

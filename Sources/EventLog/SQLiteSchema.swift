@@ -177,7 +177,7 @@ enum SQLiteSchema {
 
     /// Gives the events of an older file a table without indexes of its own, and the indexes beside it.
     ///
-    /// Takes some seconds for a million events, once, and that much room.
+    /// Takes once the time and the room of a copy of all events.
     private static func moveIndexes(_ connection: Connection) throws(SQLiteError) {
         let columns =
             "position, stream, stream_position, category, recorded_at, id, type, schema, metadata, "

@@ -261,7 +261,7 @@ private struct GatewayResponder: HTTPResponder {
             guard connections.followerCount < OpenConnections.followerLimit else {
                 let failure = Failure(
                     .busy,
-                    "\(OpenConnections.followerLimit) clients follow answers of this gateway already"
+                    "\(OpenConnections.followerLimit) clients follow answers and jobs of this gateway already"
                 )
                 return response(
                     to: request, GatewayResponse(body: ErrorBody.json(failure)), channel)

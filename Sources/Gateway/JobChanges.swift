@@ -10,8 +10,7 @@ internal import Synchronization
 
 /// The news of one job as events, from a sequence number to the job's end.
 ///
-/// They wait here for the reader, and are as many as the job has recorded: its messages are bounded, and its progress comes
-/// once a second.
+/// A few wait here for the reader; while it does not take them, nothing more is read of the job.
 final class JobChanges: GatewayChanges {
     private struct State {
         var waiting: [GatewayEvent] = []
@@ -20,8 +19,21 @@ final class JobChanges: GatewayChanges {
     }
 
     private final class Inbox: Sendable {
+        /// The most that wait.
+        static let capacity = 8
+
         let state = Mutex(State())
         let signal = TaskSignal()
+        /// Raised when the reader has taken what waited.
+        let room = TaskSignal()
+
+        /// Waits until there is room; false when the calling task is cancelled.
+        func waitForRoom() async -> Bool {
+            while state.withLock({ $0.waiting.count >= Self.capacity }) {
+                guard await room.wait() else { return false }
+            }
+            return true
+        }
 
         func change(_ body: @Sendable (inout State) -> Void) {
             state.withLock { body(&$0) }
@@ -37,6 +49,7 @@ final class JobChanges: GatewayChanges {
         following = Task { [inbox] in
             do {
                 _ = try await client.follow(ticket) { news in
+                    guard await inbox.waitForRoom() else { return false }
                     let event = GatewayEvent(news, task)
                     inbox.change { $0.waiting.append(event) }
                     return true
@@ -58,7 +71,10 @@ final class JobChanges: GatewayChanges {
                 defer { state.waiting = [] }
                 return state
             }
-            if !found.waiting.isEmpty { return found.waiting }
+            if !found.waiting.isEmpty {
+                inbox.room.raise()
+                return found.waiting
+            }
             if let failure = found.failure { throw failure }
             if found.isOver { return nil }
             guard ContinuousClock.now < end else { return [] }
