@@ -151,7 +151,8 @@ let tier5: [Target] = [
         "Gateway",
         [
             "CairnClient", "CairnModel", "Dataset", "EsriForms", "Geometry", "Identify", "JobKinds",
-            "Platform", "Recording", "Rendering", "Site", "SiteAnswers", hummingbird, logging,
+            "PROJ", "Platform", "Recording", "Rendering", "Site", "SiteAnswers", hummingbird,
+            logging,
         ]),
     library("Terminal", ["Bus", "CairnClient", "CairnModel", "Geometry", "MapState", "Platform"]),
     library(

@@ -93,6 +93,10 @@ public enum QueryForm: String, Hashable, Sendable, Codable {
     case esri
     /// GeoJSON (RFC 7946).
     case geoJSON
+    /// GeoJSON as OGC API – Features has it: positions have the axes in the order of the authority of
+    /// the reference that is asked for, and longitude first where none is; moments are ISO 8601; the
+    /// last member is `numberReturned`.
+    case ogcFeatures
 }
 
 /// A geometry that features are compared with.

@@ -26,7 +26,7 @@ struct FeatureWriter {
         self.request = request
         self.layer = layer
         output = try OutputColumns(request, layer)
-        isGeoJSON = request.form == .geoJSON
+        isGeoJSON = request.form != .esri
         reference = request.outReference ?? (isGeoJSON ? .wgs84 : layer.reference)
         hasZ = request.returnGeometry && request.returnZ && dataset.properties.hasZ
         hasM =
@@ -43,7 +43,7 @@ struct FeatureWriter {
         guard !isGeoJSON else {
             json.openObject()
             json.member("type", "FeatureCollection")
-            if reference.latestWkid != 4326 {
+            if request.form == .geoJSON, reference.latestWkid != 4326 {
                 json.member("crs") { json in
                     json.member("type", "name")
                     json.member("properties") { json in
@@ -67,8 +67,9 @@ struct FeatureWriter {
         return json
     }
 
-    /// What stands after the last feature.
-    func tail(isCut: Bool) -> String {
+    /// What stands after the last of so many features.
+    func tail(isCut: Bool, featureCount: Int) -> String {
+        if request.form == .ogcFeatures { return "],\"numberReturned\":\(featureCount)}" }
         guard isCut else { return "]}" }
         let mark = #""exceededTransferLimit":true"#
         return isGeoJSON ? "],\(mark),\"properties\":{\(mark)}}" : "],\(mark)}"
@@ -112,6 +113,8 @@ struct FeatureWriter {
         case .null: json.null()
         case .integer(let integer): json.integer(integer)
         case .real(let real): json.number(real)
+        case .date(let milliseconds) where request.form == .ogcFeatures:
+            json.string(CalendarClock(milliseconds: milliseconds).text)
         case .date(let milliseconds): json.integer(milliseconds)
         case .text: try reader.withText(column) { json.string(utf8: $0) }
         }

@@ -17,12 +17,17 @@ struct GeometryWriter {
     private let hasM: Bool
     private let returnGeometry: Bool
     private let returnCentroid: Bool
+    /// Whether y is written before x.
+    private let isNorthFirst: Bool
     private var chains = FeatureChains()
 
     init(
         _ request: QueryRequest, _ properties: LayerProperties, to reference: SpatialReference,
         hasZ: Bool, hasM: Bool
     ) throws(Failure) {
+        isNorthFirst =
+            request.form == .ogcFeatures
+            && (request.outReference?.latestWkid.map(AxisOrder.isNorthFirst) ?? false)
         type = properties.geometryType ?? .point
         let own = properties.spatialReference
         transform =
@@ -179,21 +184,29 @@ struct GeometryWriter {
                     to: &json)
             }
         } else if isReversed {
-            for index in range.reversed() {
-                json.position(chains.coordinates[index].x, chains.coordinates[index].y)
-            }
+            for index in range.reversed() { appendPlain(index, to: &json) }
         } else {
-            for index in range {
-                json.position(chains.coordinates[index].x, chains.coordinates[index].y)
-            }
+            for index in range { appendPlain(index, to: &json) }
         }
         json.closeArray()
     }
 
+    private func appendPlain(_ index: Int, to json: inout JSONWriter) {
+        let position = ordinates(index)
+        json.position(position.first, position.second)
+    }
+
+    /// In the order in which they are written.
+    private func ordinates(_ index: Int) -> (first: Double, second: Double) {
+        let coordinate = chains.coordinates[index]
+        return isNorthFirst ? (coordinate.y, coordinate.x) : (coordinate.x, coordinate.y)
+    }
+
     private func appendPosition(_ index: Int, to json: inout JSONWriter) {
+        let position = ordinates(index)
         json.openArray()
-        json.number(chains.coordinates[index].x)
-        json.number(chains.coordinates[index].y)
+        json.number(position.first)
+        json.number(position.second)
         // NaN becomes null.
         if hasZ { json.number(index < chains.z.count ? chains.z[index] : .nan) }
         if hasM { json.number(index < chains.m.count ? chains.m[index] : .nan) }

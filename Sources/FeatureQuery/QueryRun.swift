@@ -170,10 +170,10 @@ struct QueryRun {
             try writer.append(reader, to: &stream.json)
             if let next = stream.endRow() { return (stream.json.bytes, next) }
             if stream.isFull, row + 1 < rows.count {
-                return (stream.finished(writer.tail(isCut: true)), nil)
+                return (stream.finished(writer.tail(isCut: true, featureCount: row + 1)), nil)
             }
         }
-        return (stream.finished(writer.tail(isCut: hasMore)), nil)
+        return (stream.finished(writer.tail(isCut: hasMore, featureCount: rows.count)), nil)
     }
 
     private func objectIDs(
@@ -237,7 +237,7 @@ struct QueryRun {
         let isEmpty = measure.total.isEmpty
         let total = measure.total
         json.object { json in
-            if request.form == .geoJSON {
+            if request.form != .esri {
                 json.member("type", "FeatureCollection")
                 if !isEmpty {
                     json.member("bbox", array: [total.minX, total.minY, total.maxX, total.maxY]) {

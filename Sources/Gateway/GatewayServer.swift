@@ -144,18 +144,24 @@ private struct GatewayResponder: HTTPResponder {
                 to: request, await answer(translate(request), context.channel), context.channel)
         case .post where Resource(path: translate(request).path) == .jobs(.upload):
             return response(to: request, await upload(request), context.channel)
+        case .post where Resource(path: translate(request).path).isReadOnly:
+            return refused(request, context.channel, "GET")
         case .post:
             return response(
                 to: request, await answerForm(request, context.channel), context.channel)
         case .options: return Response(status: .noContent, headers: Self.commonHeaders)
-        default:
-            let failure = Failure(
-                .invalidParameter,
-                "method \(request.method.rawValue) is not supported: use GET or POST")
-            return response(
-                to: request, GatewayResponse(status: 405, body: ErrorBody.json(failure)),
-                context.channel)
+        default: return refused(request, context.channel, "GET or POST")
         }
+    }
+
+    private func refused(
+        _ request: Request, _ channel: any Channel, _ methods: String
+    ) -> Response {
+        let failure = Failure(
+            .invalidParameter,
+            "method \(request.method.rawValue) is not supported: use \(methods)")
+        return response(
+            to: request, GatewayResponse(status: 405, body: ErrorBody.json(failure)), channel)
     }
 
     /// What nobody waits for any more is cancelled.
@@ -172,7 +178,7 @@ private struct GatewayResponder: HTTPResponder {
         return GatewayRequest(
             path: Array(parts[0]), query: parts.count == 2 ? Array(parts[1]) : [],
             lastEventID: request.headers[Self.lastEventHeader].flatMap { Int64($0) },
-            wantsPage: accept.contains("text/html"), origin: origin(of: request))
+            wantsPage: accept.contains("text/html"), origin: origin(of: request), accept: accept)
     }
 
     /// By the name the client used; behind a proxy that speaks TLS, by what the proxy says of that.
@@ -278,6 +284,9 @@ private struct GatewayResponder: HTTPResponder {
         var headers = Self.commonHeaders
         headers[.contentType] = answer.contentType
         headers[.cacheControl] = "no-store"
+        for (name, value) in answer.headers {
+            if let name = HTTPField.Name(name) { headers[name] = value }
+        }
         if let sequence = answer.sequence { headers[Self.sequenceHeader] = String(sequence) }
         if answer.isStale { headers[Self.staleHeader] = "true" }
         let whole = Response(

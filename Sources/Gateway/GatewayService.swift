@@ -19,6 +19,8 @@ struct GatewayRequest: Sendable {
     var wantsPage = false
     /// What the client calls this server, `http://host:port`; nil where it does not say.
     var origin: String?
+    /// The media types that the client takes, as it writes them; empty for any.
+    var accept = ""
 }
 
 /// What goes back.
@@ -29,6 +31,8 @@ struct GatewayResponse: Sendable {
     var contentType = "application/json;charset=UTF-8"
     /// The body.
     var body: [UInt8]
+    /// Further headers.
+    var headers: [String: String] = [:]
     /// What follows the head instead of a body: changes, as they happen.
     var changes: (any GatewayChanges)?
     /// What follows the head instead of a body: a file that never changes.
@@ -66,6 +70,7 @@ struct GatewayService: Sendable {
             return GatewayResponse(status: 404, body: ErrorBody.json(failure))
         default: break
         }
+        if case .ogc(let part) = resource { return await ogc(part, request) }
         do throws(Failure) {
             let parameters = try Parameters(query: request.query, form: request.form)
             if case .map(let name, .export) = resource {
@@ -88,7 +93,7 @@ struct GatewayService: Sendable {
     ) async -> GatewayResponse {
         do throws(Failure) {
             switch resource {
-            case .health, .nowhere, .info: return GatewayResponse(body: Catalog.info())
+            case .health, .nowhere, .ogc, .info: return GatewayResponse(body: Catalog.info())
             case .services:
                 let (maps, locators) = try await backend.catalog()
                 return GatewayResponse(
@@ -205,6 +210,8 @@ struct GatewayService: Sendable {
 /// The form of the answer, Esri's `f`.
 enum Format {
     case json, pretty, page
+    /// None that the client takes.
+    case unacceptable
 
     /// A query writes GeoJSON itself.
     init(_ text: String?, wantsPage: Bool, isQuery: Bool) throws(Failure) {
@@ -222,7 +229,7 @@ enum Format {
 
     func apply(to response: inout GatewayResponse, path: [UInt8]) {
         switch self {
-        case .json: break
+        case .json, .unacceptable: break
         case .pretty: response.body = JSONWriter.pretty(response.body)
         case .page:
             let path = String(decoding: path.prefix(200), as: UTF8.self)

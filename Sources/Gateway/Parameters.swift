@@ -19,16 +19,22 @@ struct Parameters: Sendable {
 
     /// There are few of them, and comparing names costs less than hashing them.
     private var entries: [Entry] = []
+    /// Whether names with an empty value, or none, count.
+    private let keepsEmpty: Bool
 
     /// Reads `application/x-www-form-urlencoded` text; throws `tooLarge` and, for a broken `%XX`,
     /// `invalidParameter`.
-    init(query: some Collection<UInt8>, form: some Collection<UInt8>) throws(Failure) {
+    init(
+        query: some Collection<UInt8>, form: some Collection<UInt8>, keepsEmpty: Bool = false
+    ) throws(Failure) {
+        self.keepsEmpty = keepsEmpty
         try add(query)
         try add(form)
     }
 
     /// Parameters by name, for tests and internal calls.
     init(_ values: [String: String]) {
+        keepsEmpty = false
         for (name, value) in values where !value.isEmpty {
             entries.append(Entry(name: name, value: value))
         }
@@ -41,6 +47,12 @@ struct Parameters: Sendable {
         }
         return value
     }
+
+    /// The names, in the order they came.
+    var names: [String] { entries.map(\.name) }
+
+    /// The value as it came, also where it stands for nothing elsewhere; nil when absent.
+    func text(_ name: String) -> String? { entry(name)?.value }
 
     /// The value of the first of the names that is there.
     func first(of names: String...) -> String? {
@@ -58,7 +70,7 @@ struct Parameters: Sendable {
     }
 
     /// Every byte but letters, digits and `-._~,:` as `%XX`.
-    private static func encode(_ text: String) -> String {
+    static func encode(_ text: String) -> String {
         var result: [UInt8] = []
         for byte in text.utf8 {
             switch byte {
@@ -90,8 +102,8 @@ struct Parameters: Sendable {
             start = end + 1
             let nameEnd = pair.firstIndex(of: UInt8(ascii: "=")) ?? end
             let name = try Self.decode(pair[..<nameEnd])
-            guard !name.isEmpty, nameEnd + 1 < end else { continue }
-            let value = try Self.decode(pair[(nameEnd + 1)...])
+            guard !name.isEmpty, keepsEmpty || nameEnd + 1 < end else { continue }
+            let value = try Self.decode(pair[min(nameEnd + 1, end)...])
             if entry(name) != nil { continue }
             guard entries.count < Self.countLimit else {
                 throw Failure(.tooLarge, "more than \(Self.countLimit) parameters")

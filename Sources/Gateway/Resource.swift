@@ -19,6 +19,8 @@ enum Resource: Hashable {
     case locator(String, LocatorPart)
     /// `Jobs/GPServer` and what lies below it.
     case jobs(JobPart)
+    /// `/ogc` and what lies below it.
+    case ogc(OGCPart)
     /// Below the services, but nothing that is served; with a sentence.
     case unknownService(String)
     /// Not a path of this server.
@@ -55,6 +57,10 @@ enum Resource: Hashable {
         }
         if segments == ["healthz"] {
             self = .health
+            return
+        }
+        if segments.first == "ogc" {
+            self = .ogc(OGCPart(Array(segments.dropFirst())))
             return
         }
         let words = segments.map { $0.lowercased() }
@@ -169,6 +175,11 @@ extension Resource.FeaturePart {
 }
 
 extension Resource {
+    /// Whether only GET makes sense.
+    var isReadOnly: Bool {
+        if case .ogc = self { true } else { false }
+    }
+
     /// A layer's number and what follows it.
     fileprivate static func layer(_ words: [String]) -> (LayerID, ArraySlice<String>)? {
         guard let first = words.first, let id = Int(first), 0...Int(Int32.max) ~= id else {

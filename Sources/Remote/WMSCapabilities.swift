@@ -4,6 +4,7 @@
 internal import CairnModel
 internal import Expat
 internal import Geometry
+internal import PROJ
 
 /// What a Web Map Service says of itself (OGC 01-068r3, 06-042).
 struct WMSCapabilities {

@@ -68,6 +68,30 @@ private func squares(_ wkid: Int = 4326) throws -> QueriedSite {
                 + #""properties":{"exceededTransferLimit":true}}"#)
     }
 
+    @Test func `features as OGC has them, byte for byte`() throws {
+        let text = try squares().text {
+            $0.form = .ogcFeatures
+            $0.outFields = ["day"]
+            $0.outReference = .wgs84
+            $0.offset = 1
+        }
+        // Latitude first: the shell is still counter-clockwise on the ground, the hole clockwise.
+        #expect(
+            text == #"{"type":"FeatureCollection","features":[{"type":"Feature","id":2,"geometry":"#
+                + #"{"type":"Polygon","coordinates":[[[0,0],[0,10],[10,10],[10,0],[0,0]],"#
+                + #"[[4,4],[6.5,6],[4,6],[4,4]]]},"properties":{"day":"1970-01-02T00:00:00Z"}}],"#
+                + #""numberReturned":1}"#)
+        let cut = try squares().text {
+            $0.form = .ogcFeatures
+            $0.outFields = []
+            $0.limit = 1
+        }
+        #expect(
+            cut == #"{"type":"FeatureCollection","features":[{"type":"Feature","id":1,"geometry":"#
+                + #"{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]},"#
+                + #""properties":{}}],"numberReturned":1}"#)
+    }
+
     @Test func `ids, counts, extents and statistics, byte for byte`() throws {
         let site = try squares()
         #expect(

@@ -22,6 +22,8 @@ final class SimulatedSite: GatewayBackend {
         var lastReverse: ReverseGeocodeRequest?
         var lastSuggest: SuggestRequest?
         var lastAt: AsOf?
+        /// The body of the answer to a query.
+        var answerToQuery: @Sendable (QueryRequest) -> String = { _ in #"{"count":1}"# }
         var isStale = false
         /// Whether answers to identify are at hand.
         var hasAnswersAtHand = false
@@ -105,9 +107,12 @@ final class SimulatedSite: GatewayBackend {
     func query(
         _ request: QueryRequest, within limit: Duration
     ) async throws(Failure) -> QueryAnswer {
-        inner.withLock { $0.lastQuery = request }
+        let body = inner.withLock { inner in
+            inner.lastQuery = request
+            return inner.answerToQuery(request)
+        }
         return QueryAnswer(
-            body: Data(#"{"count":1}"#.utf8), sequence: 9, isStale: true, next: nil)
+            body: Data(body.utf8), sequence: 9, isStale: true, next: nil)
     }
 
     func geocode(

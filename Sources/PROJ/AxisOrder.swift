@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import PROJ
 internal import Synchronization
 
-/// The order of ordinates that an authority prescribes, which WMS 1.3.0 follows.
-enum AxisOrder {
+/// The order of ordinates that an authority prescribes, which WMS 1.3.0 and OGC APIs follow.
+public enum AxisOrder {
     private static let known = Mutex<[Int: Bool]>([:])
 
     /// Whether latitude or northing stands before longitude or easting, as in EPSG:4326; false for
     /// numbers that are not known.
-    static func isNorthFirst(_ wkid: Int) -> Bool {
+    ///
+    /// Any thread; about a millisecond the first time a number is asked for.
+    public static func isNorthFirst(_ wkid: Int) -> Bool {
         if let order = known.withLock({ $0[wkid] }) { return order }
         let order = (try? CoordinateSystem.wkid(wkid).unit().isNorthFirst) ?? false
         known.withLock { known in

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import EsriForms
+
+// OGC API – Features: Part 1 (core, GeoJSON, HTML, OpenAPI 3.0) and Part 2 (references) in front of the same
+// queries as `FeatureServer`. Unlike Esri's resources, failures have their HTTP status.
+extension GatewayService {
+    /// Answers anything below `/ogc`.
+    func ogc(_ part: OGCPart, _ request: GatewayRequest) async -> GatewayResponse {
+        var format = Format.json
+        var response: GatewayResponse
+        do throws(Failure) {
+            let parameters = try Parameters(
+                query: request.query, form: request.form, keepsEmpty: true)
+            format = try Self.format(parameters, request)
+            guard format != .unacceptable else { return Self.notAcceptable() }
+            if case .items = part {} else { try Self.refuseUnknown(parameters, part) }
+            response = try await answer(part, parameters, OGCLinks(request, parameters))
+        } catch {
+            response = GatewayResponse(
+                status: ErrorBody.code(error.code), body: Self.exception(error))
+        }
+        if format == .page { Format.page.apply(to: &response, path: request.path) }
+        return response
+    }
+
+    private static func format(
+        _ parameters: Parameters, _ request: GatewayRequest
+    ) throws(Failure) -> Format {
+        switch parameters["f"]?.lowercased() {
+        case nil: break
+        case "json", "geojson": return .json
+        case "html": return .page
+        case let text?: throw Parameters.unexpected("f", text, "json or html")
+        }
+        if request.wantsPage { return .page }
+        let types = request.accept.split(separator: ",").map { item in
+            let type = item.split(separator: ";").first ?? ""
+            return type.filter { $0 != " " }.lowercased()
+        }
+        let isTaken = types.contains { type in
+            type == "*/*" || type == "application/*"
+                || type.hasPrefix("application/") && type.hasSuffix("json")
+        }
+        return types.isEmpty || isTaken ? .json : .unacceptable
+    }
+
+    private static func refuseUnknown(
+        _ parameters: Parameters, _ part: OGCPart
+    ) throws(Failure) {
+        var known = ["f", "at", "minSequence", "timeout"]
+        if case .item = part { known.append("crs") }
+        for name in parameters.names where !known.contains(where: { $0.isEqualIgnoringCase(name) })
+        {
+            throw Failure(
+                .invalidParameter,
+                "parameter '\(name.prefix(80))' is not known: expected "
+                    + known.joined(separator: ", "))
+        }
+    }
+
+    private static func exception(_ failure: Failure) -> [UInt8] {
+        let code =
+            switch failure.code {
+            case .invalidParameter: "InvalidParameterValue"
+            case .notFound: "NotFound"
+            default: failure.code.rawValue
+            }
+        return exception(code, failure.message)
+    }
+
+    private static func exception(_ code: String, _ sentence: String) -> [UInt8] {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("code", code)
+            json.member("description", sentence)
+        }
+        return json.bytes
+    }
+
+    private static func notAcceptable() -> GatewayResponse {
+        GatewayResponse(
+            status: 406,
+            body: exception("NotAcceptable", "there is JSON and HTML only: see the header Accept"))
+    }
+
+    private func answer(
+        _ part: OGCPart, _ parameters: Parameters, _ links: OGCLinks
+    ) async throws(Failure) -> GatewayResponse {
+        switch part {
+        case .landing: return GatewayResponse(body: OGCDocument.landing(links))
+        case .conformance: return GatewayResponse(body: OGCDocument.conformance())
+        case .api:
+            return GatewayResponse(
+                contentType: OGCLinks.openAPI, body: OGCDocument.api(links))
+        case .collections: return try await collections(parameters, links)
+        case .collection(let id):
+            let (collection, map) = try await collection(id, parameters)
+            var json = JSONWriter()
+            json.object { collection.write(to: &$0, links) }
+            return GatewayResponse(body: json.bytes, sequence: map.sequence)
+        case .items(let id): return try await items(id, parameters, links)
+        case .item(let id, let text): return try await item(id, text, parameters, links)
+        case .unknown(let path):
+            throw Failure(.notFound, "there is no /ogc/\(path.prefix(200))")
+        }
+    }
+
+    // MARK: Collections
+
+    private func collections(
+        _ parameters: Parameters, _ links: OGCLinks
+    ) async throws(Failure) -> GatewayResponse {
+        var (all, sequence) = ([OGCCollection](), Int64(0))
+        for name in try await backend.catalog().maps {
+            guard let map = try await map(name, parameters) else { continue }
+            all += OGCCollection.all(of: map)
+            sequence = max(sequence, map.sequence)
+        }
+        return GatewayResponse(
+            body: OGCDocument.collections(all, links), sequence: sequence)
+    }
+
+    private func map(
+        _ name: MapName, _ parameters: Parameters
+    ) async throws(Failure) -> MapDescription? {
+        try await backend.map(
+            named: name, at: try parameters.asOf(),
+            minSequence: try parameters.integer("minSequence", in: 0...Int.max).map(Int64.init))
+    }
+
+    private func collection(
+        _ id: OGCCollectionID, _ parameters: Parameters
+    ) async throws(Failure) -> (OGCCollection, MapDescription) {
+        guard let map = try await map(id.map, parameters),
+            let collection = map.layer(id.layer).flatMap({ OGCCollection($0, of: map) })
+        else { throw Failure(.notFound, "there is no collection '\(id)'") }
+        return (collection, map)
+    }
+
+    // MARK: Features
+
+    private func items(
+        _ id: OGCCollectionID, _ parameters: Parameters, _ links: OGCLinks
+    ) async throws(Failure) -> GatewayResponse {
+        let (collection, _) = try await collection(id, parameters)
+        let items = try OGCItems(id, collection.properties, parameters)
+        let count = try await backend.query(items.count, within: items.limit)
+        var query = items.query
+        // Both are of the map at the same sequence number.
+        query.asOf = .sequence(count.sequence)
+        query.minSequence = nil
+        let answer = try await backend.query(query, within: items.limit)
+        let page = try OGCPage(
+            features: Array(answer.body), count: Array(count.body), offset: query.offset)
+        return Self.response(
+            page.body(
+                self: links.url("collections/\(id)/items"), parameters,
+                collection: links.url("collections/\(id)")),
+            items.reference, answer)
+    }
+
+    private func item(
+        _ id: OGCCollectionID, _ text: String, _ parameters: Parameters, _ links: OGCLinks
+    ) async throws(Failure) -> GatewayResponse {
+        let (collection, _) = try await collection(id, parameters)
+        let missing = Failure(
+            .notFound, "collection '\(id)' has no feature '\(text.prefix(80))'")
+        guard let number = Int64(text), "\(number)" == text else { throw missing }
+        var items = try OGCItems(id, collection.properties, parameters)
+        items.select(number)
+        let answer = try await backend.query(items.query, within: items.limit)
+        let path = "collections/\(id)/items/\(number)"
+        guard
+            let body = OGCPage.feature(
+                in: Array(answer.body),
+                links: { json in
+                    links.write("self", path, OGCLinks.geoJSON, "This feature", &json)
+                    links.write("alternate", path + "?f=html", OGCLinks.html, "As a page", &json)
+                    links.write(
+                        "collection", "collections/\(id)", OGCLinks.json,
+                        collection.layer.name, &json)
+                })
+        else { throw missing }
+        return Self.response(body, items.reference, answer)
+    }
+
+    private static func response(
+        _ body: [UInt8], _ reference: OGCReference, _ answer: QueryAnswer
+    ) -> GatewayResponse {
+        GatewayResponse(
+            contentType: OGCLinks.geoJSON, body: body,
+            headers: ["Content-Crs": "<\(reference.uri)>"], sequence: answer.sequence,
+            isStale: answer.isStale)
+    }
+}
