@@ -16,6 +16,21 @@ public struct LayerTimeInfoChanged: EventPayload {
     }
 }
 
+/// How a layer's features are drawn changed.
+public struct LayerDrawingChanged: EventPayload {
+    /// The stable type name.
+    public static let eventType = "map.layer.drawingChanged"
+    /// The layer.
+    public var layer: LayerID
+    /// How now; absent for the symbol of the layer's number.
+    public var drawing: LayerDrawing?
+    /// Makes the event.
+    public init(layer: LayerID, drawing: LayerDrawing?) {
+        self.layer = layer
+        self.drawing = drawing
+    }
+}
+
 /// A field of a layer got another alias.
 public struct LayerFieldAliasChanged: EventPayload {
     /// The stable type name.

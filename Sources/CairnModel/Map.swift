@@ -143,6 +143,8 @@ public struct LayerDescription: Hashable, Sendable, Codable {
     public var displayField: String?
     /// The fields that say when its features are; nil for a layer without time.
     public var timeInfo: LayerTimeInfo?
+    /// How its features are drawn; nil for the symbol of its number.
+    public var drawing: LayerDrawing?
     /// Aliases given to its fields in this map, by field name; they go before those of the source.
     public var fieldAliases: [String: String]
     /// Whether its features may be asked for: Esri's capability Query.
@@ -162,7 +164,7 @@ public struct LayerDescription: Hashable, Sendable, Codable {
     public init(
         id: LayerID, name: String, parent: LayerID?, children: [LayerID], kind: LayerKind,
         isVisible: Bool, scaleRange: ScaleRange, definitionExpression: String?,
-        displayField: String?, timeInfo: LayerTimeInfo? = nil,
+        displayField: String?, timeInfo: LayerTimeInfo? = nil, drawing: LayerDrawing? = nil,
         fieldAliases: [String: String] = [:], isQueryable: Bool = true,
         isPopupEnabled: Bool = true, loadStatus: LoadStatus, loadError: Failure?,
         properties: LayerProperties?, graphics: [Graphic]? = nil
@@ -178,6 +180,7 @@ public struct LayerDescription: Hashable, Sendable, Codable {
         self.definitionExpression = definitionExpression
         self.displayField = displayField
         self.timeInfo = timeInfo
+        self.drawing = drawing
         self.fieldAliases = fieldAliases
         self.isQueryable = isQueryable
         self.isPopupEnabled = isPopupEnabled

@@ -44,6 +44,8 @@ public enum MapCommand: Hashable, Sendable, Codable {
     case setDisplayField(layer: LayerID, field: String?)
     /// Names the fields that say when features are; nil makes it a layer without time.
     case setTimeInfo(layer: LayerID, timeInfo: LayerTimeInfo?)
+    /// Says how its features are drawn; nil goes back to the symbol of its number.
+    case setDrawing(layer: LayerID, drawing: LayerDrawing?)
     /// Gives a field an alias; nil goes back to what the source says.
     case setFieldAlias(layer: LayerID, field: String, alias: String?)
     /// Says whether its features may be asked for.

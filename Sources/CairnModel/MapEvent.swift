@@ -23,6 +23,8 @@ public enum MapEvent: Hashable, Sendable {
     case layerDisplayFieldChanged(LayerDisplayFieldChanged)
     /// The fields that say when its features are changed.
     case layerTimeInfoChanged(LayerTimeInfoChanged)
+    /// How its features are drawn changed.
+    case layerDrawingChanged(LayerDrawingChanged)
     /// A field got another alias.
     case layerFieldAliasChanged(LayerFieldAliasChanged)
     /// Whether its features may be asked for changed.
@@ -59,6 +61,7 @@ public enum MapEvent: Hashable, Sendable {
         case .layerDefinitionChanged(let payload): payload
         case .layerDisplayFieldChanged(let payload): payload
         case .layerTimeInfoChanged(let payload): payload
+        case .layerDrawingChanged(let payload): payload
         case .layerFieldAliasChanged(let payload): payload
         case .layerQueryableChanged(let payload): payload
         case .layerPopupsChanged(let payload): payload
@@ -91,6 +94,7 @@ public enum MapEvent: Hashable, Sendable {
             self = .layerDisplayFieldChanged(try .decode(event))
         case LayerTimeInfoChanged.eventType:
             self = .layerTimeInfoChanged(try .decode(event))
+        case LayerDrawingChanged.eventType: self = .layerDrawingChanged(try .decode(event))
         case LayerFieldAliasChanged.eventType:
             self = .layerFieldAliasChanged(try .decode(event))
         case LayerQueryableChanged.eventType:

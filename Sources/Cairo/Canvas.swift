@@ -91,12 +91,30 @@ public final class Canvas {
         unsafe cairo_fill_preserve(context)
     }
 
+    /// Paints what the path encloses with a picture again and again, from the upper left corner of
+    /// this canvas on; the path stays.
+    public func fill(repeating tile: Canvas, _ rule: FillRule) {
+        guard let pattern = unsafe cairo_pattern_create_for_surface(tile.surface) else { return }
+        unsafe cairo_pattern_set_extend(pattern, CAIRO_EXTEND_REPEAT)
+        unsafe cairo_set_source(context, pattern)
+        unsafe cairo_pattern_destroy(pattern)
+        unsafe cairo_set_fill_rule(
+            context, rule == .evenOdd ? CAIRO_FILL_RULE_EVEN_ODD : CAIRO_FILL_RULE_WINDING)
+        unsafe cairo_fill_preserve(context)
+    }
+
     /// Paints along the path, joins and ends round; the path stays (`cairo_stroke_preserve`).
     ///
-    /// - Parameter width: In pixels, above 0.
-    public func stroke(_ color: PaintColor, width: Double) {
+    /// - Parameters:
+    ///   - width: In pixels, above 0.
+    ///   - dashes: Lengths of dashes and gaps by turns, in pixels, not below 0 and not all 0; a round
+    ///     end is added to each dash. Empty: no gaps.
+    public func stroke(_ color: PaintColor, width: Double, dashes: [Double] = []) {
         use(color)
         unsafe cairo_set_line_width(context, width)
+        unsafe dashes.withUnsafeBufferPointer { lengths in
+            unsafe cairo_set_dash(context, lengths.baseAddress, Int32(lengths.count), 0)
+        }
         unsafe cairo_stroke_preserve(context)
     }
 
@@ -120,6 +138,20 @@ public final class Canvas {
         unsafe cairo_set_source_surface(context, other.surface, 0, 0)
         unsafe cairo_paint(context)
         // Lets go of the other surface.
+        unsafe cairo_set_source_rgba(context, 0, 0, 0, 0)
+    }
+
+    /// What is painted from now on is laid over the canvas as one by ``endGroup(alpha:)``
+    /// (`cairo_push_group`); groups may lie in groups.
+    public func beginGroup() { unsafe cairo_push_group(context) }
+
+    /// Lays what was painted since ``beginGroup()`` over what is below.
+    ///
+    /// - Parameter alpha: How much it covers, 0…1.
+    public func endGroup(alpha: Double) {
+        unsafe cairo_pop_group_to_source(context)
+        unsafe cairo_paint_with_alpha(context, alpha)
+        // Lets go of the group.
         unsafe cairo_set_source_rgba(context, 0, 0, 0, 0)
     }
 

@@ -194,24 +194,15 @@ struct MapServiceResource {
             }
         }
         json.member("relationships", array: [Int]()) { $0.integer(Int64($1)) }
-        for name in ["canModifyLayer", "canScaleSymbols", "hasLabels"] {
-            json.member(name, false)
-        }
+        for name in ["canModifyLayer", "canScaleSymbols"] { json.member(name, false) }
+        json.member("hasLabels", layer.drawing?.labels.isEmpty == false)
         json.member("hasM", layer.properties?.hasM ?? false)
         json.member("hasZ", layer.properties?.hasZ ?? false)
         writeQueryCapabilities(of: layer, to: &json)
-        if let type = layer.properties?.geometryType {
-            json.member("drawingInfo") { json in
-                json.member("renderer") { json in
-                    json.member("type", "simple")
-                    json.member("symbol") { MapSymbol(layer.id, type).write(to: &$0) }
-                }
-                json.nullMember("labelingInfo")
-            }
-        }
+        layer.writeDrawing(to: &json)
     }
 
-    /// `MapServer/legend?f=json`: one picture for each layer that is loaded.
+    /// `MapServer/legend?f=json`: a picture for each symbol of each layer.
     func legend() -> [UInt8] {
         var json = JSONWriter()
         json.object { json in
@@ -222,8 +213,7 @@ struct MapServiceResource {
                     json.member("layerType", layer.kind.esriType)
                     json.member("minScale", layer.scaleRange.minScale)
                     json.member("maxScale", layer.scaleRange.maxScale)
-                    let symbols = layer.properties?.geometryType.map { [MapSymbol(layer.id, $0)] }
-                    json.member("legend", array: symbols ?? []) { $1.writeLegend(to: &$0) }
+                    layer.writeLegend(to: &json)
                 }
             }
         }

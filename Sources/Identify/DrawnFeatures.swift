@@ -3,6 +3,7 @@
 
 public import CairnModel
 internal import Dataset
+internal import Expression
 public import Geometry
 internal import PROJ
 
@@ -33,6 +34,33 @@ public enum DrawnShape: Hashable, Sendable {
     }
 }
 
+/// What a picture wants of a layer's features besides their shapes.
+public struct DrawnWish: Hashable, Sendable {
+    /// The distance beyond the frame, in units of the frame, up to which features are wanted.
+    public var reach: Double
+    /// Fields whose values are wanted.
+    public var fields: [String]
+    /// WHERE clauses of which is wanted whether they hold.
+    public var conditions: [String]
+
+    /// Wants no more than shapes unless stated.
+    public init(reach: Double, fields: [String] = [], conditions: [String] = []) {
+        self.reach = reach
+        self.fields = fields
+        self.conditions = conditions
+    }
+}
+
+/// A feature that a picture shows.
+public struct DrawnFeature: Sendable {
+    /// Its shape, in the picture's spatial reference.
+    public var shape: DrawnShape
+    /// Of the wished fields; null for one that the layer has not.
+    public var values: [AttributeValue]
+    /// Of the wished conditions; false for one that asks for fields that the layer has not.
+    public var holds: [Bool]
+}
+
 extension IdentifyEngine {
     /// The most coordinates of the features of one picture, before anything is left out.
     public static let drawnCoordinateBound = 20_000_000
@@ -52,9 +80,8 @@ extension IdentifyEngine {
     /// those of its features that the request lets through and that may be seen in the frame, in the
     /// order of the dataset or of drawing; far from the frame, shapes may be cut.
     ///
-    /// `layer` gives the distance beyond the frame, in units of the frame, up to which features are
-    /// wanted. What has no place in the frame's spatial reference is left out. Nothing is kept of what
-    /// was drawn.
+    /// `layer` says what is wanted of them. What has no place in the frame's spatial reference is left
+    /// out. Nothing is kept of what was drawn.
     ///
     /// Throws `invalidParameter` for a clause or time that cannot be used, `tooLarge` beyond
     /// ``drawnCoordinateBound`` coordinates, `cancelled` soon after `isCancelled` says so, and what the
@@ -62,8 +89,8 @@ extension IdentifyEngine {
     public func forEachDrawnFeature(
         of request: ExportRequest, in map: PreparedMap, frame: PictureFrame,
         isCancelled: @escaping () -> Bool,
-        layer: (LayerDescription) throws(Failure) -> Double,
-        feature: (DrawnShape) throws(Failure) -> Void
+        layer: (LayerDescription) throws(Failure) -> DrawnWish,
+        feature: (DrawnFeature) throws(Failure) -> Void
     ) throws(Failure) {
         var state = kept.take(nil)
         defer { kept.giveBack(state) }
@@ -76,8 +103,11 @@ extension IdentifyEngine {
         var left = Self.drawnCoordinateBound
         for each in map.resolution.drawn(request.layers, scale: frame.scale) {
             try Failure.stop(if: isCancelled)
-            let reach = try layer(each.description)
-            try drawing.draw(each, frame.extent.expanded(by: reach).widened, &state, &left, feature)
+            let wish = try layer(each.description)
+            try drawing.draw(
+                each, frame.extent.expanded(by: wish.reach).widened,
+                DrawnDetails(wish, each.fields),
+                &state, &left, feature)
         }
     }
 }
@@ -130,8 +160,9 @@ private struct Drawing {
     let frame: PictureFrame
 
     func draw(
-        _ layer: PreparedLayer, _ envelope: Envelope, _ state: inout EngineState, _ left: inout Int,
-        _ body: (DrawnShape) throws(Failure) -> Void
+        _ layer: PreparedLayer, _ envelope: Envelope, _ details: DrawnDetails,
+        _ state: inout EngineState, _ left: inout Int,
+        _ body: (DrawnFeature) throws(Failure) -> Void
     ) throws(Failure) {
         switch layer.description.kind.source {
         case .dataset(let id):
@@ -145,20 +176,20 @@ private struct Drawing {
             let window = DrawnWindow(
                 envelope, in: frame.spatialReference,
                 from: dataset.properties.spatialReference, toFrame)
-            try drawFeatures(of: dataset, filter, window, &left, body)
+            try drawFeatures(of: dataset, filter, details, window, &left, body)
         case .graphics(let source):
             let toFrame = try state.transforms.transform(
                 from: source.spatialReference, to: frame.spatialReference)
             let window = DrawnWindow(
                 envelope, in: frame.spatialReference, from: source.spatialReference, toFrame)
-            try drawGraphics(layer.description.graphics ?? [], window, &left, body)
+            try drawGraphics(layer.description.graphics ?? [], details, window, &left, body)
         case .raster, .wms, .mapService, .featureService, .tiles, nil: return
         }
     }
 
     private func drawFeatures(
-        of dataset: Dataset, _ filter: FeatureFilter, _ window: DrawnWindow, _ left: inout Int,
-        _ body: (DrawnShape) throws(Failure) -> Void
+        of dataset: Dataset, _ filter: FeatureFilter, _ details: DrawnDetails,
+        _ window: DrawnWindow, _ left: inout Int, _ body: (DrawnFeature) throws(Failure) -> Void
     ) throws(Failure) {
         var number = 0
         do {
@@ -167,11 +198,17 @@ private struct Drawing {
                 number += 1
                 guard try filter.exclusion(of: feature, in: dataset) == nil else { return }
                 try take(try dataset.coordinateCount(of: feature), &left)
+                let shape: DrawnShape
                 if dataset.properties.geometryType == .polygon {
-                    try body(window.drawn(.areas(try dataset.polygonParts(of: feature))))
-                } else if let shape = try dataset.shape(of: feature) {
-                    try body(window.drawn(DrawnShape(shape)))
+                    shape = .areas(try dataset.polygonParts(of: feature))
+                } else if let whole = try dataset.shape(of: feature) {
+                    shape = DrawnShape(whole)
+                } else {
+                    return
                 }
+                let values =
+                    details.isEmpty ? [] : try dataset.attributes(of: feature).entries.map(\.value)
+                try body(details.feature(window.drawn(shape)) { values[$0] })
             }
         } catch let failure as Failure {
             throw failure
@@ -181,15 +218,16 @@ private struct Drawing {
     }
 
     private func drawGraphics(
-        _ graphics: [Graphic], _ window: DrawnWindow, _ left: inout Int,
-        _ body: (DrawnShape) throws(Failure) -> Void
+        _ graphics: [Graphic], _ details: DrawnDetails, _ window: DrawnWindow,
+        _ left: inout Int, _ body: (DrawnFeature) throws(Failure) -> Void
     ) throws(Failure) {
         let ordered = graphics.sorted { ($0.zIndex, $0.id) < ($1.zIndex, $1.id) }
         for (number, graphic) in ordered.enumerated() {
             if number.isMultiple(of: 64) { try Failure.stop(if: run.isCancelled) }
             guard graphic.shape.envelope.intersects(window.bounds) else { continue }
             try take(graphic.shape.coordinateCount, &left)
-            try body(window.drawn(DrawnShape(graphic.shape)))
+            let shape = window.drawn(DrawnShape(graphic.shape))
+            try body(details.feature(shape, of: graphic.attributes))
         }
     }
 
@@ -202,6 +240,37 @@ private struct Drawing {
                     + "coordinates: show a smaller bbox or fewer layers, or give layers a scale range"
             )
         }
+    }
+}
+
+/// A wish, with the columns it means.
+private struct DrawnDetails {
+    private let wish: DrawnWish
+    /// Of the wished fields; nil where the layer has no such column.
+    private let columns: [Int?]
+    private let clauses: [BoundClause?]
+
+    init(_ wish: DrawnWish, _ fields: [FieldDescription]) {
+        self.wish = wish
+        let names = fields.map { $0.name.lowercased() }
+        columns = wish.fields.map { names.firstIndex(of: $0.lowercased()) }
+        clauses = wish.conditions.map { try? WhereClause(parsing: $0).bound(to: fields) }
+    }
+
+    /// Whether attributes need not be read.
+    var isEmpty: Bool { wish.fields.isEmpty && wish.conditions.isEmpty }
+
+    func feature(_ shape: DrawnShape, _ value: (Int) -> AttributeValue) -> DrawnFeature {
+        DrawnFeature(
+            shape: shape, values: columns.map { $0.map(value) ?? .null },
+            holds: clauses.map { $0?.evaluate(value) == true })
+    }
+
+    /// Graphics have attributes of any names, but no columns for conditions.
+    func feature(_ shape: DrawnShape, of attributes: Attributes) -> DrawnFeature {
+        DrawnFeature(
+            shape: shape, values: wish.fields.map { attributes[$0] ?? .null },
+            holds: wish.conditions.map { _ in false })
     }
 }
 

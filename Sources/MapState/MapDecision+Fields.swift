@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CairnModel
+internal import Expression
 
 // What commands say of a layer's fields.
 extension MapDecision {
@@ -27,6 +28,43 @@ extension MapDecision {
         }
         if node.timeInfo == known { return nil }
         return .layerTimeInfoChanged(LayerTimeInfoChanged(layer: layer, timeInfo: known))
+    }
+
+    func setDrawing(
+        _ layer: LayerID, _ drawing: LayerDrawing?
+    ) throws(Failure) -> MapEvent? {
+        let node = try featureLayer(layer)
+        if let drawing { try check(drawing, of: node) }
+        // Nothing is said by a drawing that is as without one.
+        let known = drawing == LayerDrawing() ? nil : drawing
+        if node.drawing == known { return nil }
+        return .layerDrawingChanged(LayerDrawingChanged(layer: layer, drawing: known))
+    }
+
+    private func check(
+        _ drawing: LayerDrawing, of node: LayerDescription
+    ) throws(Failure) {
+        switch node.kind.source {
+        case .dataset, .graphics: break
+        case .raster, .wms, .mapService, .featureService, .tiles, nil:
+            throw Failure(
+                .invalidParameter,
+                "layer \(node.id) ('\(node.name)') is not drawn by symbols: expected a layer of a "
+                    + "dataset or of graphics")
+        }
+        try drawing.check(node.properties?.fields ?? [], node.properties?.geometryType)
+        for label in drawing.labels {
+            try check(label.scaleRange)
+            guard let condition = label.condition else { continue }
+            do throws(Failure) {
+                let clause = try WhereClause(parsing: condition)
+                if let fields = node.properties?.fields, !fields.isEmpty {
+                    try clause.validate(against: fields)
+                }
+            } catch {
+                throw Failure(error.code, "labelingInfo, where: \(error.message)")
+            }
+        }
     }
 
     func setFieldAlias(

@@ -188,6 +188,8 @@ extension MapModel {
             try changeFeatureLayer(event.layer) { $0.displayField = event.field }
         case .layerTimeInfoChanged(let event):
             try changeFeatureLayer(event.layer) { $0.timeInfo = event.timeInfo }
+        case .layerDrawingChanged(let event):
+            try changeFeatureLayer(event.layer) { $0.drawing = event.drawing }
         case .layerFieldAliasChanged(let event):
             try changeFeatureLayer(event.layer) { $0.fieldAliases[event.field] = event.alias }
         case .layerQueryableChanged(let event):

@@ -87,6 +87,7 @@ struct MapDecision {
             try setDefinition(layer, expression)
         case .setDisplayField(let layer, let field): try setDisplayField(layer, field)
         case .setTimeInfo(let layer, let timeInfo): try setTimeInfo(layer, timeInfo)
+        case .setDrawing(let layer, let drawing): try setDrawing(layer, drawing)
         case .setFieldAlias(let layer, let field, let alias):
             try setFieldAlias(layer, field, alias)
         case .setQueryable(let layer, let isQueryable):
@@ -153,6 +154,13 @@ struct MapDecision {
 
     private func setScaleRange(_ layer: LayerID, _ range: ScaleRange) throws(Failure) -> MapEvent? {
         let node = try node(layer)
+        try check(range)
+        if node.scaleRange == range { return nil }
+        return .layerScaleRangeChanged(LayerScaleRangeChanged(layer: layer, scaleRange: range))
+    }
+
+    /// Throws `invalidParameter` for limits that no scale lies between.
+    func check(_ range: ScaleRange) throws(Failure) {
         for (name, scale) in [("minScale", range.minScale), ("maxScale", range.maxScale)] {
             guard scale.isFinite, scale >= 0 else {
                 throw Failure(
@@ -166,8 +174,6 @@ struct MapDecision {
                 "minScale \(range.minScale) is less than maxScale \(range.maxScale): minScale is the "
                     + "zoomed-out limit, the larger denominator")
         }
-        if node.scaleRange == range { return nil }
-        return .layerScaleRangeChanged(LayerScaleRangeChanged(layer: layer, scaleRange: range))
     }
 
     private func setDefinition(

@@ -12,9 +12,9 @@ internal import Identify
 /// half of its neighbour's border.
 struct LayerPainter {
     private let canvas: Canvas
-    private let frame: PixelFrame
-    /// Pixels per point.
-    private let pixelsPerPoint: Double
+    private var frame: PixelFrame
+    private var symbols: SymbolPainter
+    private var style: LayerStyle?
     private var outlines: Canvas?
     private var areOutlinesUsed = false
     private var dots: DotGrid
@@ -25,51 +25,56 @@ struct LayerPainter {
     init(_ canvas: Canvas, _ frame: PixelFrame, dpi: Double) {
         self.canvas = canvas
         self.frame = frame
-        pixelsPerPoint = dpi / 72
+        symbols = SymbolPainter(dpi: dpi)
         dots = DotGrid(width: canvas.width, height: canvas.height)
     }
 
-    /// Draws one feature.
-    mutating func draw(_ shape: DrawnShape, _ symbol: LayerSymbol) throws(Failure) {
-        switch (shape, symbol.form) {
-        case (.positions(let places), .disc(let color, let size, let outline)):
+    /// Begins a layer, ending the one before.
+    ///
+    /// - Parameter reach: How far its symbols reach, in pixels.
+    mutating func beginLayer(_ style: LayerStyle, reach: Double) {
+        endLayer()
+        self.style = style
+        frame.setMargin(reach)
+        if style.transparency > 0 { canvas.beginGroup() }
+    }
+
+    /// Draws one feature of the layer.
+    mutating func draw(_ feature: DrawnFeature) throws(Failure) {
+        guard let style, let symbol = style.symbol(of: feature) else { return }
+        switch (feature.shape, symbol.form) {
+        case (.positions(let places), .marker(let marker)):
             for place in places {
                 let pixel = frame.pixel(place)
-                guard frame.keeps(pixel), dots.take(pixel) else { continue }
-                drawDisc(pixel, color, size, outline)
+                // Under a marker that looks the same nothing would be seen of this one.
+                guard frame.keeps(pixel), !style.isUniform || dots.take(pixel) else { continue }
+                symbols.draw(marker, at: pixel, on: canvas)
             }
         case (.paths(let paths), .line(let stroke)):
             drawLines(paths.flatMap(frame.path), stroke, on: canvas)
-        case (.areas(let parts), .area(let color, let outline)):
-            try draw(parts, color, outline)
+        case (.areas(let parts), .fill(let fill)):
+            try draw(parts, fill, mayLeaveOut: style.isUniform)
         case (.positions, _), (.paths, _), (.areas, _): return
         }
     }
 
     /// Ends a layer: its outlines are put where they belong.
     mutating func endLayer() {
+        guard let style else { return }
+        self.style = nil
         if areOutlinesUsed, let outlines {
             canvas.paint(outlines)
             outlines.clear()
         }
         areOutlinesUsed = false
         dots.clear()
-    }
-
-    private func drawDisc(
-        _ pixel: Coordinate, _ color: LayerSymbol.Color, _ size: Double,
-        _ outline: LayerSymbol.Stroke
-    ) {
-        canvas.addCircle(x: pixel.x, y: pixel.y, radius: size / 2 * pixelsPerPoint)
-        canvas.fill(PaintColor(color), .winding)
-        canvas.stroke(PaintColor(outline.color), width: outline.widthPoints * pixelsPerPoint)
-        canvas.clearPath()
+        if style.transparency > 0 { canvas.endGroup(alpha: 1 - Double(style.transparency) / 100) }
     }
 
     private func drawLines(
         _ pieces: [[Coordinate]], _ stroke: LayerSymbol.Stroke, on canvas: Canvas
     ) {
-        let width = stroke.widthPoints * pixelsPerPoint
+        guard stroke.isVisible else { return }
         var count = 0
         for piece in pieces {
             guard let first = piece.first else { continue }
@@ -78,18 +83,18 @@ struct LayerPainter {
                 canvas.line(to: place.x, place.y)
                 count += 1
                 guard count >= Self.strokeLimit else { continue }
-                canvas.stroke(PaintColor(stroke.color), width: width)
+                symbols.stroke(stroke, on: canvas)
                 canvas.clearPath()
                 canvas.move(to: place.x, place.y)
                 count = 0
             }
         }
-        canvas.stroke(PaintColor(stroke.color), width: width)
+        symbols.stroke(stroke, on: canvas)
         canvas.clearPath()
     }
 
     private mutating func draw(
-        _ parts: [[[Coordinate]]], _ color: LayerSymbol.Color, _ outline: LayerSymbol.Stroke
+        _ parts: [[[Coordinate]]], _ fill: LayerSymbol.Fill, mayLeaveOut: Bool
     ) throws(Failure) {
         var rings: [[Coordinate]] = []
         for part in parts {
@@ -100,14 +105,15 @@ struct LayerPainter {
                 rings.append((drawn.signedArea >= 0) == (index == 0) ? drawn : drawn.reversed())
             }
         }
-        guard !rings.isEmpty, !isTakenDot(rings) else { return }
+        guard !rings.isEmpty, !mayLeaveOut || !isTakenDot(rings) else { return }
         for ring in rings {
             canvas.move(to: ring[0].x, ring[0].y)
             for place in ring.dropFirst() { canvas.line(to: place.x, place.y) }
             canvas.close()
         }
-        canvas.fill(PaintColor(color), parts.count > 1 ? .winding : .evenOdd)
+        try symbols.fill(fill, on: canvas, parts.count > 1 ? .winding : .evenOdd)
         canvas.clearPath()
+        guard let outline = fill.outline, outline.isVisible else { return }
         drawLines(rings, outline, on: try outlineCanvas())
     }
 

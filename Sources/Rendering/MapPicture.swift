@@ -49,22 +49,18 @@ public enum MapPicture {
         _ engine: IdentifyEngine, _ canvas: Canvas, _ isCancelled: @escaping () -> Bool
     ) throws(Failure) {
         let pixelsPerPoint = request.dpi / 72
-        let reach = (LayerSymbol.greatestReachPoints * pixelsPerPoint).rounded(.up) + 2
         var painter = LayerPainter(
-            canvas,
-            PixelFrame(frame, width: request.width, height: request.height, margin: reach),
+            canvas, PixelFrame(frame, width: request.width, height: request.height),
             dpi: request.dpi)
-        var symbols = LayerSymbols(layer: 0)
-        var isFirst = true
         try engine.forEachDrawnFeature(
             of: request, in: map, frame: frame, isCancelled: isCancelled
         ) { layer throws(Failure) in
-            if !isFirst { painter.endLayer() }
-            isFirst = false
-            symbols = LayerSymbols(layer: layer.id)
-            return reach * frame.unitsPerPixel
-        } feature: { shape throws(Failure) in
-            try painter.draw(shape, symbols.symbol(of: shape))
+            let style = LayerStyle(layer)
+            let reach = (style.reachPoints * pixelsPerPoint).rounded(.up) + 2
+            painter.beginLayer(style, reach: reach)
+            return DrawnWish(reach: reach * frame.unitsPerPixel, fields: style.fields)
+        } feature: { feature throws(Failure) in
+            try painter.draw(feature)
         }
         painter.endLayer()
     }
@@ -110,26 +106,5 @@ extension Canvas {
         let isClear = isTransparent && format != .jpg
         try self.init(width: width, height: height, hasAlpha: isClear)
         if !isClear { paint(PaintColor(red: 1, green: 1, blue: 1)) }
-    }
-}
-
-/// The symbols of one layer: one for each kind of shape, as a layer of graphics has all of them.
-private struct LayerSymbols {
-    private let positions: LayerSymbol
-    private let paths: LayerSymbol
-    private let areas: LayerSymbol
-
-    init(layer: LayerID) {
-        positions = LayerSymbol(standard: layer, .point)
-        paths = LayerSymbol(standard: layer, .polyline)
-        areas = LayerSymbol(standard: layer, .polygon)
-    }
-
-    func symbol(of shape: DrawnShape) -> LayerSymbol {
-        switch shape {
-        case .positions: positions
-        case .paths: paths
-        case .areas: areas
-        }
     }
 }

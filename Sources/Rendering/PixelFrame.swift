@@ -9,22 +9,27 @@ struct PixelFrame {
     private let left: Double
     private let top: Double
     private let unitsPerPixel: Double
+    /// The picture's border.
+    private let bounds: Envelope
     /// What is drawn of paths and rings: the picture and a margin that hides the cuts.
-    private let kept: Envelope
+    private var kept: Envelope
 
     /// Coordinates that would be set apart by less are one, in pixels.
     private static let detail = 1.0 / 3
     /// The greatest magnitude of an ordinate before clipping, in pixels.
     private static let reach = 1e14
 
-    /// - Parameter margin: In pixels; at least the distance that symbols reach from their shapes.
-    init(_ frame: PictureFrame, width: Int, height: Int, margin: Double) {
+    /// A frame without a margin.
+    init(_ frame: PictureFrame, width: Int, height: Int) {
         left = frame.extent.minX
         top = frame.extent.maxY
         unitsPerPixel = frame.unitsPerPixel
-        kept = Envelope(minX: 0, minY: 0, maxX: Double(width), maxY: Double(height))
-            .expanded(by: margin)
+        bounds = Envelope(minX: 0, minY: 0, maxX: Double(width), maxY: Double(height))
+        kept = bounds
     }
+
+    /// Gives it a margin of so many pixels: at least the distance that symbols reach from their shapes.
+    mutating func setMargin(_ margin: Double) { kept = bounds.expanded(by: margin) }
 
     /// The place on the picture; far away it is only far away.
     func pixel(_ place: Coordinate) -> Coordinate {

@@ -42,6 +42,8 @@ extension MapEvent {
             "layer \(event.layer) display field \(event.field ?? "default")"
         case .layerTimeInfoChanged(let event):
             "layer \(event.layer) time \(event.timeInfo?.displayText ?? "none")"
+        case .layerDrawingChanged(let event):
+            "layer \(event.layer) drawn \(event.drawing?.displayText ?? "by its number")"
         case .layerFieldAliasChanged(let event):
             "layer \(event.layer) field \(event.field) alias \(event.alias ?? "of the source")"
         case .layerQueryableChanged(let event):
@@ -111,6 +113,18 @@ extension JobEvent {
 extension LayerTimeInfo {
     /// `BUILT`, or `BUILT to RAZED`.
     public var displayText: String { startField + (endField.map { " to \($0)" } ?? "") }
+}
+
+extension LayerDrawing {
+    /// `by STATUS, 3 symbols, labels`.
+    public var displayText: String {
+        let count = renderer?.entries.count ?? 1
+        let by = renderer.map {
+            $0.fields.isEmpty ? "" : "by \($0.fields.joined(separator: ", ")), "
+        }
+        return (by ?? "") + (count == 1 ? "one symbol" : "\(count) symbols")
+            + (labels.isEmpty ? "" : ", labels")
+    }
 }
 
 extension ScaleRange {

@@ -146,6 +146,36 @@ extension RelaxedValue {
         #expect(plain["capabilities"] == .string("Map,Query") && plain["timeInfo"] == nil)
     }
 
+    @Test func `a layer tells how it is drawn, in a form that can be given to another`()
+        async throws
+    {
+        let asked = try Asked()
+        let entries = ["a", "b", "c"].enumerated().map { number, label in
+            FeatureRenderer.Entry(LayerSymbol(standard: number, .polygon), label: label)
+        }
+        let drawing = LayerDrawing(
+            .uniqueValues(
+                .init(
+                    fields: ["NAME"],
+                    values: [.init("A", entries[0]), .init("B", entries[1])], others: entries[2])),
+            transparency: 25, labels: [LabelClass(.init([.field("NAME")]))])
+        asked.site.change { $0.map.layers[0].drawing = drawing }
+
+        struct Layer: Decodable { var drawingInfo: LayerDrawing, hasLabels: Bool }
+        let body = await asked.text(root + "/City/MapServer/0?f=json")
+        let layer = try CairnJSON.decode(Layer.self, from: Data(body.utf8))
+        #expect(layer.drawingInfo == drawing && layer.hasLabels)
+        let plain = try CairnJSON.decode(
+            Layer.self, from: Data(try await Asked().text(root + "/City/MapServer/0?f=json").utf8))
+        #expect(
+            plain.drawingInfo.renderer == .simple(.init(LayerSymbol(standard: 0, .polygon)))
+                && !plain.hasLabels)
+        let legend = try await asked.json(root + "/City/MapServer/legend?f=json")
+        let shown = try #require(legend["layers"]).elements.first { $0["layerId"] == .number(0) }
+        #expect(
+            shown?["legend"]?.elements.map { $0["label"] } == ["a", "b", "c"].map { .string($0) })
+    }
+
     @Test func `a group has no fields but an extent`() async throws {
         let group = try await Asked().json(root + "/City/MapServer/1")
         #expect(group["fields"] == .null)

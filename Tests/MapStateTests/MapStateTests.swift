@@ -37,6 +37,12 @@ private func smallWorld() throws -> MapFixture {
         .setTimeInfo(layer: 3, timeInfo: LayerTimeInfo(startField: "built")),
         .setTimeInfo(layer: 3, timeInfo: LayerTimeInfo(startField: "BUILT", endField: "BUILT")),
         .setTimeInfo(layer: 1, timeInfo: LayerTimeInfo(startField: "not known yet")),
+        .setDrawing(
+            layer: 3, drawing: LayerDrawing(labels: [LabelClass(.init([.field("name")]))])),
+        .setDrawing(
+            layer: 1,
+            drawing: LayerDrawing(
+                .uniqueValues(.init(fields: ["not known yet"], values: [])), transparency: 50)),
         .setFieldAlias(layer: 3, field: "name", alias: "Street"),
         .setFieldAlias(layer: 1, field: "not known yet", alias: "Street"),
         .setQueryable(layer: 3, isQueryable: false), .setPopups(layer: 3, isEnabled: false),
@@ -116,6 +122,28 @@ private func smallWorld() throws -> MapFixture {
         ),
         (.setTimeInfo(layer: 1, timeInfo: LayerTimeInfo(startField: "")), .invalidParameter),
         (.setTimeInfo(layer: 2, timeInfo: nil), .invalidParameter),
+        (.setDrawing(layer: 0, drawing: nil), .invalidParameter),
+        (.setDrawing(layer: 9, drawing: nil), .notFound),
+        (.setDrawing(layer: 3, drawing: LayerDrawing(transparency: 101)), .invalidParameter),
+        (
+            .setDrawing(
+                layer: 3, drawing: LayerDrawing(labels: [LabelClass(.init([.field("POP")]))])),
+            .invalidParameter
+        ),
+        (
+            .setDrawing(
+                layer: 3,
+                drawing: LayerDrawing(labels: [
+                    LabelClass(.init([.field("NAME")]), condition: "NAME >")
+                ])), .invalidParameter
+        ),
+        (
+            .setDrawing(
+                layer: 3,
+                drawing: LayerDrawing(labels: [
+                    LabelClass(.init([.field("NAME")]), scaleRange: .init(minScale: 1, maxScale: 2))
+                ])), .invalidParameter
+        ),
         (.setFieldAlias(layer: 3, field: "POP", alias: "People"), .invalidParameter),
         (.setFieldAlias(layer: 3, field: "NAME", alias: " "), .invalidParameter),
         (.setFieldAlias(layer: 3, field: "NAME", alias: "a\nb"), .invalidParameter),
@@ -143,6 +171,7 @@ private func smallWorld() throws -> MapFixture {
         .setScaleRange(layer: 3, scaleRange: .unlimited),
         .setDefinitionExpression(layer: 3, expression: nil),
         .setDisplayField(layer: 3, field: nil), .setTimeInfo(layer: 3, timeInfo: nil),
+        .setDrawing(layer: 3, drawing: nil), .setDrawing(layer: 3, drawing: LayerDrawing()),
         .setFieldAlias(layer: 3, field: "NAME", alias: nil),
         .setQueryable(layer: 3, isQueryable: true), .setPopups(layer: 3, isEnabled: true),
         .setSource(layer: 3, source: MapFixture.source(1)),

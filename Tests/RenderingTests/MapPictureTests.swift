@@ -139,7 +139,8 @@ import Testing
     @Test func `a disc is as large as its symbol at any resolution`() throws {
         let scene = try Scene()
         let map = makeMap([try scene.layer(3, [#"{"type":"Point","coordinates":[50,50]}"#])])
-        guard case .disc(let color, let size, let outline) = LayerSymbol(standard: 3, .point).form
+        guard case .marker(let marker) = LayerSymbol(standard: 3, .point).form,
+            let outline = marker.outline
         else {
             Issue.record("no disc")
             return
@@ -147,8 +148,9 @@ import Testing
         for dpi in [96.0, 288.0] {
             let pixels = try scene.draw(makeRequest { $0.dpi = dpi }, map)
             let covered = (0..<100).count { pixels[$0, 50] != white }
-            let expected = (size + outline.widthPoints) / 72 * dpi
+            let expected = (marker.sizePoints + outline.widthPoints) / 72 * dpi
             #expect(abs(Double(covered) - expected) <= 2, "\(covered) pixels at \(dpi)")
+            let color = marker.color
             #expect(isNear(pixels[50, 50], [color.red, color.green, color.blue].map(Double.init)))
         }
     }
@@ -322,7 +324,8 @@ import Testing
                 attributes: Attributes([]), zIndex: 1),
         ]
         let pixels = try scene.draw(makeRequest(), makeMap([layer]))
-        guard case .disc(let color, _, _) = LayerSymbol(standard: 4, .point).form else { return }
+        guard case .marker(let marker) = LayerSymbol(standard: 4, .point).form else { return }
+        let color = marker.color
 
         #expect(isNear(pixels[50, 50], [color.red, color.green, color.blue].map(Double.init)))
         #expect(isNear(pixels[30, 50], areaColor(4, times: 1)))

@@ -127,9 +127,8 @@ let white: [UInt8] = [255, 255, 255, 255]
 
 /// What an area of a layer looks like where so many of its features lie over each other on white.
 func areaColor(_ layer: LayerID, times count: Int) -> [Double] {
-    guard case .area(let fill, _) = LayerSymbol(standard: layer, .polygon).form else {
-        return []
-    }
+    guard case .fill(let symbol) = LayerSymbol(standard: layer, .polygon).form else { return [] }
+    let fill = symbol.color
     let alpha = Double(fill.alpha) / 255
     return [fill.red, fill.green, fill.blue].map { channel in
         (0..<count).reduce(255) { below, _ in below * (1 - alpha) + Double(channel) * alpha }

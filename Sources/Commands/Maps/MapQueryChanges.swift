@@ -3,6 +3,7 @@
 
 internal import ArgumentParser
 internal import CairnModel
+internal import Foundation
 
 /// On or off, as an argument.
 enum Switch: String, ExpressibleByArgument, CaseIterable { case on, off }
@@ -23,6 +24,40 @@ struct MapTime: MapChange {
         .setTimeInfo(
             layer: try map.layer(named: layer).id,
             timeInfo: start.map { LayerTimeInfo(startField: $0, endField: end) })
+    }
+}
+
+struct MapDrawing: MapChange {
+    static let configuration = CommandConfiguration(
+        commandName: "drawing", abstract: "Say how a layer's features are drawn.",
+        discussion: """
+            The file holds Esri's drawingInfo as JSON: a renderer, labelingInfo and transparency. What \
+            'MapServer/ID?f=json' shows under drawingInfo can be taken as it is.
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
+    @Argument(help: "The layer.") var layer: String
+    @Argument(
+        help: "The file; without it the layer is drawn in the colour of its number again.")
+    var file: String?
+
+    func command(on map: MapDescription) throws -> MapCommand {
+        .setDrawing(layer: try map.layer(named: layer).id, drawing: try file.map(Self.drawing))
+    }
+
+    private static func drawing(at path: String) throws -> LayerDrawing {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw Failure(.unreadable, "\(path) cannot be read")
+        }
+        guard data.count <= 4 * LayerDrawing.byteBound else {
+            throw Failure(.tooLarge, "\(path) has \(data.count) bytes: too many for a drawing")
+        }
+        do throws(Failure) {
+            return try CairnJSON.decode(LayerDrawing.self, from: data)
+        } catch {
+            throw Failure(error.code, "\(path): \(error.message)")
+        }
     }
 }
 

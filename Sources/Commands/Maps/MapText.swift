@@ -53,6 +53,7 @@ extension LayerDescription {
         if let definitionExpression { parts.append("where \(definitionExpression)") }
         if let displayField { parts.append("shows \(displayField)") }
         if let timeInfo { parts.append("time \(timeInfo.displayText)") }
+        if let drawing { parts.append("drawn \(drawing.displayText)") }
         for (field, alias) in fieldAliases.sorted(by: { $0.key < $1.key }) {
             parts.append("\(field) as '\(alias)'")
         }

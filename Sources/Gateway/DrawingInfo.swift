@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import EsriForms
+internal import FoundationEssentials
+internal import Rendering
+
+// How a layer is drawn, as Esri's bodies have it: `drawingInfo` and the legend.
+extension LayerDescription {
+    /// The renderer that pictures of the map are drawn with; nil for a layer without features of one
+    /// kind for which nobody has chosen one.
+    private var shownRenderer: FeatureRenderer? {
+        if let renderer = drawing?.renderer { return renderer }
+        return properties?.geometryType.map {
+            .simple(FeatureRenderer.Entry(LayerSymbol(standard: id, $0)))
+        }
+    }
+
+    /// Writes `drawingInfo`, where there is anything to say.
+    func writeDrawing(to json: inout JSONWriter) {
+        guard let renderer = shownRenderer else { return }
+        json.member("drawingInfo") { json in
+            json.member("renderer", encoded: renderer)
+            json.member("transparency", drawing?.transparency ?? 0)
+            if let labels = drawing?.labels, !labels.isEmpty {
+                json.member("labelingInfo", encoded: labels)
+            } else {
+                json.nullMember("labelingInfo")
+            }
+        }
+    }
+
+    /// Writes the array of a legend's entries, pictures included.
+    func writeLegend(to json: inout JSONWriter) {
+        let entries = shownRenderer?.entries ?? []
+        json.member("legend", array: entries.enumerated()) { json, entry in
+            let picture = SymbolPicture.png(entry.element.symbol, side: Self.legendSide) ?? []
+            json.object { json in
+                json.member("label", entry.element.label)
+                json.member("url", "\(id)-\(entry.offset)")
+                json.member("imageData", Data(picture).base64EncodedString())
+                json.member("contentType", "image/png")
+                json.member("height", Self.legendSide)
+                json.member("width", Self.legendSide)
+            }
+        }
+    }
+
+    private static let legendSide = 20
+}
+
+extension JSONWriter {
+    /// Writes a member that has its own JSON, which must not hold NaN or infinity.
+    fileprivate mutating func member(_ name: String, encoded value: some Encodable) {
+        key(name)
+        if let text = try? CairnJSON.encode(value) { json(text) } else { null() }
+    }
+}
