@@ -51,6 +51,7 @@ let tier0: [Target] = [
     .systemLibrary(name: "CCurl", path: "Sources/CCurl"),
     .systemLibrary(name: "CExpat", path: "Sources/CExpat"),
     .systemLibrary(name: "CCairo", path: "Sources/CCairo"),
+    .systemLibrary(name: "CPango", path: "Sources/CPango", pkgConfig: "pangocairo"),
     .target(name: "CCairnLinux", path: "Sources/CCairnLinux"),
 ]
 
@@ -64,6 +65,7 @@ let tier1: [Target] = [
     library("Curl", ["CCurl", "Platform"]),
     library("Expat", ["CExpat"]),
     library("Cairo", ["CCairo"]),
+    library("Pango", ["CPango", "Cairo"]),
 ]
 
 let tier2: [Target] = [
@@ -93,7 +95,7 @@ let tier4: [Target] = [
         "Identify",
         ["CairnModel", "Geometry", "Dataset", "Expression", "PROJ", "Raster", "SpatialIndex"]),
     library(
-        "Rendering", ["Cairo", "CairnModel", "GDAL", "Geometry", "Identify"]),
+        "Rendering", ["Cairo", "CairnModel", "GDAL", "Geometry", "Identify", "Pango"]),
     library(
         "FeatureQuery",
         [

@@ -125,6 +125,23 @@ public final class Canvas {
         unsafe cairo_set_source_rgba(context, color.red, color.green, color.blue, color.alpha)
     }
 
+    /// Draws with the upper left corner's axes moved to a place and turned there, clockwise in radians.
+    public func turned(
+        by angle: Double, around place: (x: Double, y: Double), _ body: () -> Void
+    ) {
+        unsafe cairo_save(context)
+        unsafe cairo_translate(context, place.x, place.y)
+        unsafe cairo_rotate(context, angle)
+        body()
+        unsafe cairo_restore(context)
+    }
+
+    /// Lends the `cairo_t` to another library that draws on it.
+    @unsafe
+    package func withContext<Value>(_ body: (OpaquePointer) -> Value) -> Value {
+        unsafe body(context)
+    }
+
     // MARK: Whole pictures
 
     /// Paints everything over (`cairo_paint`).

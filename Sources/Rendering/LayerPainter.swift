@@ -12,7 +12,8 @@ internal import Identify
 /// half of its neighbour's border.
 struct LayerPainter {
     private let canvas: Canvas
-    private var frame: PixelFrame
+    /// Where the layer's shapes lie on the picture.
+    private(set) var frame: PixelFrame
     private var symbols: SymbolPainter
     private var style: LayerStyle?
     private var outlines: Canvas?

@@ -22,13 +22,20 @@ struct LayerStyle {
         case byRange(least: Double?, [FeatureRenderer.Break], others: LayerSymbol?)
     }
 
-    init(_ layer: LayerDescription) {
+    /// At that scale of the map; a denominator, nil where it has none.
+    init(_ layer: LayerDescription, scale: Double?) {
         let drawing = layer.drawing ?? LayerDrawing()
         transparency = drawing.transparency
         standard = [GeometryType.point, .polyline, .polygon].map {
             LayerSymbol(standard: layer.id, $0)
         }
-        fields = drawing.renderer?.fields ?? []
+        rendererFieldCount = drawing.renderer?.fields.count ?? 0
+        labels = drawing.labels.filter { each in
+            scale.map { each.scaleRange.contains(scale: $0) } ?? true
+        }
+        fields = (drawing.renderer?.fields ?? []) + labels.flatMap(\.expression.fields)
+        places = Dictionary(zip(fields, fields.indices), uniquingKeysWith: { first, _ in first })
+        conditions = labels.compactMap(\.condition)
         switch drawing.renderer {
         case nil: chooser = .none
         case .simple(let entry): chooser = .simple(entry.symbol)
@@ -47,8 +54,14 @@ struct LayerStyle {
         reachPoints = (symbols + standard).reduce(0) { max($0, $1.reachPoints) }
     }
 
-    /// The fields of its renderer.
+    /// The labels that it has at this scale, the most important first.
+    let labels: [LabelClass]
+    /// The fields of its renderer, then those of its labels.
     let fields: [String]
+    /// The clauses of those labels that have any.
+    let conditions: [String]
+    private let rendererFieldCount: Int
+    private let places: [String: Int]
     /// How far any of its symbols reaches, in points.
     let reachPoints: Double
 
@@ -65,7 +78,7 @@ struct LayerStyle {
         case .none: chosen = standard.first { $0.fits(type) }
         case .simple(let symbol): chosen = symbol
         case .byText(let symbols, let delimiter, let others):
-            let text = feature.values.prefix(fields.count).map(FeatureRenderer.text)
+            let text = feature.values.prefix(rendererFieldCount).map(FeatureRenderer.text)
                 .joined(separator: delimiter)
             chosen = symbols[text] ?? others
         case .byRange(let least, let breaks, let others):
@@ -73,6 +86,20 @@ struct LayerStyle {
         }
         // Graphics may be of any kind, whatever their layer's symbols are for.
         return chosen.flatMap { $0.fits(type) ? $0 : standard.first { $0.fits(type) } }
+    }
+
+    /// The label of a feature, and which of ``labels`` it is: the first whose clause holds; nil for none.
+    func label(of feature: DrawnFeature) -> (Int, String)? {
+        var condition = 0
+        for (number, each) in labels.enumerated() {
+            if each.condition != nil {
+                condition += 1
+                guard feature.holds[condition - 1] else { continue }
+            }
+            return each.expression.label { places[$0].map { feature.values[$0] } ?? .null }
+                .map { (number, $0) }
+        }
+        return nil
     }
 
     private static func symbol(

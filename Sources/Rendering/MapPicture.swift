@@ -52,17 +52,23 @@ public enum MapPicture {
         var painter = LayerPainter(
             canvas, PixelFrame(frame, width: request.width, height: request.height),
             dpi: request.dpi)
+        var labels = LabelPainter(canvas, dpi: request.dpi)
         try engine.forEachDrawnFeature(
             of: request, in: map, frame: frame, isCancelled: isCancelled
         ) { layer throws(Failure) in
-            let style = LayerStyle(layer)
+            let style = LayerStyle(layer, scale: frame.scale)
             let reach = (style.reachPoints * pixelsPerPoint).rounded(.up) + 2
             painter.beginLayer(style, reach: reach)
-            return DrawnWish(reach: reach * frame.unitsPerPixel, fields: style.fields)
+            labels.beginLayer(style)
+            return DrawnWish(
+                reach: reach * frame.unitsPerPixel, fields: style.fields,
+                conditions: style.conditions)
         } feature: { feature throws(Failure) in
             try painter.draw(feature)
+            labels.take(feature, painter.frame)
         }
         painter.endLayer()
+        try labels.draw(isCancelled)
     }
 
     private static func encode(

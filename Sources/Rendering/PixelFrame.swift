@@ -40,6 +40,9 @@ struct PixelFrame {
 
     private static func clamped(_ ordinate: Double) -> Double { max(-reach, min(reach, ordinate)) }
 
+    /// Whether a position lies on the picture.
+    func shows(_ pixel: Coordinate) -> Bool { bounds.contains(pixel) }
+
     /// Whether a position is near enough to the picture to be seen there.
     func keeps(_ pixel: Coordinate) -> Bool { kept.contains(pixel) }
 

@@ -45,13 +45,60 @@ import Testing
 
     static let pictures: [(String, Double, Bool)] = [
         ("shapes-96-dpi", 96, false), ("shapes-192-dpi-transparent", 192, true),
+        ("labels-192-dpi", 192, false),
     ]
+
+    /// The same, with a symbol for each area, dashes, squares and labels.
+    private func drawn(_ map: MapDescription) throws -> MapDescription {
+        func entry(_ form: LayerSymbol.Form) -> FeatureRenderer.Entry { .init(LayerSymbol(form)) }
+        let dark = LayerSymbol.Stroke(.init(60, 60, 60), widthPoints: 0.75)
+        let drawings = [
+            LayerDrawing(
+                .uniqueValues(
+                    .init(
+                        fields: ["RANK"],
+                        values: [
+                            .init("1", entry(.fill(.init(.init(250, 220, 180), outline: dark)))),
+                            .init(
+                                "2",
+                                entry(
+                                    .fill(
+                                        .init(
+                                            .init(0, 120, 60), style: .forwardDiagonal,
+                                            outline: dark)))),
+                        ],
+                        others: entry(.fill(.init(.init(200, 200, 240), outline: dark))))),
+                transparency: 20, labels: [LabelClass(try .init(parsing: "\"Area \" + [RANK]"))]),
+            LayerDrawing(
+                .simple(
+                    entry(.line(.init(.init(0, 90, 170), widthPoints: 1.5, style: .dashDot)))),
+                labels: [
+                    LabelClass(
+                        try .init(parsing: "\"line\""),
+                        symbol: TextSymbol(
+                            color: .init(0, 70, 140), sizePoints: 7, isItalic: true))
+                ]),
+            LayerDrawing(
+                .simple(
+                    entry(
+                        .marker(
+                            .init(.square, .init(200, 40, 40), sizePoints: 5, outline: dark)))),
+                labels: [
+                    LabelClass(
+                        try .init(parsing: "[RANK]"), symbol: TextSymbol(isBold: true))
+                ]),
+        ]
+        var map = map
+        for index in map.layers.indices { map.layers[index].drawing = drawings[index] }
+        return map
+    }
 
     @Test(arguments: pictures)
     func `a picture looks as it did when it was looked at`(
         name: String, dpi: Double, isTransparent: Bool
     ) throws {
         let scene = try Scene()
+        let map = try map(scene)
         let scale = Int(dpi / 96)
         var request = makeRequest {
             $0.extent = Envelope(minX: 0, minY: 0, maxX: 120, maxY: 90)
@@ -60,7 +107,8 @@ import Testing
         (request.dpi, request.isTransparent) = (dpi, isTransparent)
 
         let picture = try MapPicture.draw(
-            request, of: PreparedMap(try map(scene)), by: scene.engine())
+            request, of: PreparedMap(try name.hasPrefix("labels") ? drawn(map) : map),
+            by: scene.engine())
         let drawn = try Pixels(Array(picture.bytes))
         let left = FileManager.default.temporaryDirectory.appending(path: name + ".png")
         do {

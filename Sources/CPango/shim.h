@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+#pragma once
+#include <pango/pangocairo.h>
