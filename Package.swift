@@ -39,6 +39,7 @@ let arguments: Target.Dependency = .product(
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let collections: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdTLS: Target.Dependency = .product(name: "HummingbirdTLS", package: "hummingbird")
 
 let tier0: [Target] = [
     .systemLibrary(name: "CZeroMQ", path: "Sources/CZeroMQ"),
@@ -154,6 +155,7 @@ let tier5: [Target] = [
         [
             "CairnClient", "CairnModel", "Dataset", "EsriForms", "Geometry", "Identify", "JobKinds",
             "PROJ", "Platform", "Recording", "Rendering", "Site", "SiteAnswers", hummingbird,
+            hummingbirdTLS,
             logging,
         ]),
     library("Terminal", ["Bus", "CairnClient", "CairnModel", "Geometry", "MapState", "Platform"]),
@@ -284,7 +286,8 @@ let testTargets: [Target] = [
     tests(
         "GatewayTests",
         [
-            "Gateway", "CairnClient", "CairnModel", "EsriForms", "Geometry", "JobKinds", "TestKit",
+            "Gateway", "CairnClient", "CairnModel", "EsriForms", "Geometry", "JobKinds", "Platform",
+            "Site", "TestKit",
             logging,
         ]),
     tests("TerminalTests", ["Terminal", "CairnClient", "CairnModel", "Geometry", "TestKit"]),

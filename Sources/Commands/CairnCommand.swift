@@ -19,7 +19,7 @@ public struct CairnCommand: AsyncParsableCommand {
         version: version,
         subcommands: [
             UpCommand.self, DownCommand.self, StatusCommand.self, ImportCommand.self,
-            MapCommands.self, CredentialCommands.self,
+            MapCommands.self, CredentialCommands.self, UserCommands.self,
             IdentifyCommand.self, GeocodeCommand.self, SuggestCommand.self, ReverseCommand.self,
             LocatorCommands.self, JobCommands.self, LogCommands.self,
             WhyCommand.self, ReplayCommand.self, ViewCommand.self,

@@ -10,12 +10,17 @@ enum Catalog {
     static let version = 10.91
 
     /// `rest/info`.
-    static func info() -> [UInt8] {
+    static func info(origin: String?, hasTokens: Bool) -> [UInt8] {
         var json = JSONWriter()
         json.object { json in
             json.member("currentVersion", version)
             json.member("fullVersion", "10.9.1")
-            json.member("authInfo") { $0.member("isTokenBasedSecurity", false) }
+            json.member("authInfo") { json in
+                json.member("isTokenBasedSecurity", hasTokens)
+                guard hasTokens else { return }
+                json.member("tokenServicesUrl", (origin ?? "") + "/arcgis/tokens/generateToken")
+                json.member("shortLivedTokenValidity", GatewayService.tokenMinutes.standard)
+            }
         }
         return json.bytes
     }

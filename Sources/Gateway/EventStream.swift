@@ -11,6 +11,8 @@ struct EventStream: Sendable {
     let changes: any GatewayChanges
     let connections: OpenConnections
     let channel: any Channel
+    /// Throws once the client may not follow any more; asked before everything that is written.
+    let isStillAdmitted: @Sendable () throws(Failure) -> Void
 
     /// Without a change for so long, a comment keeps what lies between awake.
     private static let beat = Duration.seconds(15)
@@ -27,6 +29,7 @@ struct EventStream: Sendable {
                     }
                 }
                 do throws(Failure) {
+                    try isStillAdmitted()
                     guard let batch = try next.get() else { break }
                     var text = batch.isEmpty ? ": still here\n\n" : ""
                     for event in batch { text += Self.text(event) }

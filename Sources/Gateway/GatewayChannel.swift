@@ -4,6 +4,7 @@
 internal import HummingbirdCore
 internal import Logging
 internal import NIOCore
+internal import NIOSSL
 
 /// One connection: the HTTP library's own, with the short way of identify in front of it.
 struct GatewayChannel: ServerChildChannel {
@@ -12,11 +13,17 @@ struct GatewayChannel: ServerChildChannel {
     let http: HTTP1Channel
     let service: GatewayService
     let idleTimeout: TimeAmount
+    /// Set where the connections are TLS's.
+    let tls: NIOSSLContext?
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         do {
+            if let tls {
+                try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls))
+            }
             try channel.pipeline.syncOperations.addHandlers([
-                IdleStateHandler(allTimeout: idleTimeout), IdentifyPath(service: service),
+                IdleStateHandler(allTimeout: idleTimeout),
+                IdentifyPath(service: service, isSecure: tls != nil),
             ])
         } catch {
             return channel.eventLoop.makeFailedFuture(error)

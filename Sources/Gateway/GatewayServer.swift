@@ -9,6 +9,7 @@ public import Logging
 internal import NIOCore
 internal import NIOPosix
 internal import ServiceLifecycle
+public import Site
 internal import Synchronization
 
 /// The HTTP server of a site: ArcGIS REST in front of a ``GatewayBackend``.
@@ -26,6 +27,12 @@ public final class GatewayServer: Sendable {
         public var requestByteLimit = 1 << 20
         /// The most connections at once; further ones wait to be accepted.
         public var connectionLimit = 512
+        /// The files of a certificate chain and its key, in PEM; the connections are TLS's then.
+        public var tls: TLSFiles?
+        /// Whether to serve a network though nobody needs a token.
+        public var allowsAnonymousNetwork = false
+        /// Whether to take passwords over connections of a network that are not TLS's.
+        public var allowsPlainTokens = false
 
         /// The defaults.
         public init() {}
@@ -34,12 +41,26 @@ public final class GatewayServer: Sendable {
     private let service: GatewayService
     private let configuration: Configuration
     private let logger: Logger
+    private let access: AccessControl
     private let group = Mutex<ServiceGroup?>(nil)
     private let connections = OpenConnections()
 
     /// Makes a server that has not bound its port yet.
-    public init(backend: any GatewayBackend, configuration: Configuration, logger: Logger) {
-        service = GatewayService(backend: backend)
+    ///
+    /// Whoever is named by the rules of `access` may do what they say; where there are none, everybody may do
+    /// everything. Throws `Failure` for rules that cannot be read.
+    public init(
+        backend: any GatewayBackend, access: AccessStore? = nil, configuration: Configuration,
+        logger: Logger
+    ) throws(Failure) {
+        if let access {
+            self.access = try AccessControl(access, logger: logger)
+        } else {
+            self.access = .none
+        }
+        service = GatewayService(
+            backend: backend, access: self.access,
+            allowsPlainTokens: configuration.allowsPlainTokens)
         self.configuration = configuration
         self.logger = logger
     }
@@ -47,10 +68,13 @@ public final class GatewayServer: Sendable {
     /// Serves until ``stop()``, then finishes the requests under way (within 10 s).
     ///
     /// `onListening` is told the port once connections are accepted. Throws `Failure`:
-    /// `unavailable` when the port is taken or the address is not this machine's.
+    /// `unavailable` when the port is taken or the address is not this machine's, `conflict` when a network would be
+    /// served without rules, `unreadable` for files of TLS that do not fit.
     public func run(
         onListening: @escaping @Sendable (Int) -> Void = { _ in }
     ) async throws(Failure) {
+        try checkNetwork()
+        let tls = try configuration.tls?.context()
         let limit = configuration.requestByteLimit
         let connections = connections
         let http = HTTP1Channel.Configuration(
@@ -64,11 +88,12 @@ public final class GatewayServer: Sendable {
         quiet.logLevel = .error
         let application = Application(
             responder: GatewayResponder(
-                service: service, connections: connections, bodyByteLimit: limit),
+                service: service, connections: connections, bodyByteLimit: limit,
+                isSecure: tls != nil),
             server: HTTPServerBuilder { [service] responder in
                 GatewayChannel(
                     http: HTTP1Channel(responder: responder, configuration: http),
-                    service: service, idleTimeout: .seconds(75))
+                    service: service, idleTimeout: .seconds(75), tls: tls)
             },
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.host, port: configuration.port),
@@ -87,6 +112,8 @@ public final class GatewayServer: Sendable {
         lifecycle.maximumGracefulShutdownDuration = .seconds(10)
         let group = ServiceGroup(configuration: lifecycle)
         self.group.withLock { $0 = group }
+        let watch = Task { [access] in await access.watch() }
+        defer { watch.cancel() }
         do {
             try await group.run()
         } catch let error as IOError {
@@ -94,6 +121,17 @@ public final class GatewayServer: Sendable {
         } catch {
             throw Failure(.internal, "the HTTP server ended: \(error)")
         }
+    }
+
+    /// Whoever can reach more than this machine has said who may do what, or that everybody may.
+    private func checkNetwork() throws(Failure) {
+        guard !RequestClient.isLoopback(configuration.host), !access.hasUsers,
+            !configuration.allowsAnonymousNetwork
+        else { return }
+        throw Failure(
+            .conflict,
+            "--host \(configuration.host) serves a network, and the site has no users: add one with 'cairn user add', "
+                + "or say --allow-anonymous-network to let everybody do everything")
     }
 
     /// Asks ``run(onListening:)`` to end; does nothing before it was called.
@@ -135,16 +173,19 @@ private struct GatewayResponder: HTTPResponder {
     let service: GatewayService
     let connections: OpenConnections
     let bodyByteLimit: Int
+    let isSecure: Bool
     let uploads = Uploads()
 
     func respond(to request: Request, context: GatewayContext) async throws -> Response {
         switch request.method {
         case .get, .head:
             return response(
-                to: request, await answer(translate(request), context.channel), context.channel)
-        case .post where Resource(path: translate(request).path) == .jobs(.upload):
-            return response(to: request, await upload(request), context.channel)
-        case .post where Resource(path: translate(request).path).isReadOnly:
+                to: request, await answer(translate(request, context.channel), context.channel),
+                context.channel)
+        case .post where Resource(path: translate(request, context.channel).path) == .jobs(.upload):
+            return response(
+                to: request, await upload(request, context.channel), context.channel)
+        case .post where Resource(path: translate(request, context.channel).path).isReadOnly:
             return refused(request, context.channel, "GET")
         case .post:
             return response(
@@ -170,15 +211,20 @@ private struct GatewayResponder: HTTPResponder {
         await connections.answering(channel) { [service] in await service.answer(request) }
     }
 
-    private func translate(_ request: Request) -> GatewayRequest {
+    private func translate(_ request: Request, _ channel: any Channel) -> GatewayRequest {
         let target = Array((request.head.path ?? "/").utf8)
         let parts = target.split(
             separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
         let accept = request.headers[.accept] ?? ""
+        var client = RequestClient(channel, isSecure: isSecure)
+        client.token = (request.headers[Self.tokenHeader] ?? request.headers[.authorization])
+            .flatMap(RequestClient.bearer)
+        client.referer = request.headers[.referer]
         return GatewayRequest(
             path: Array(parts[0]), query: parts.count == 2 ? Array(parts[1]) : [],
             lastEventID: request.headers[Self.lastEventHeader].flatMap { Int64($0) },
-            wantsPage: accept.contains("text/html"), origin: origin(of: request), accept: accept)
+            wantsPage: accept.contains("text/html"), origin: origin(of: request), accept: accept,
+            client: client)
     }
 
     /// By the name the client used; behind a proxy that speaks TLS, by what the proxy says of that.
@@ -186,7 +232,9 @@ private struct GatewayResponder: HTTPResponder {
         guard let authority = request.head.authority, !authority.isEmpty,
             authority.utf8.allSatisfy(Self.isOfAuthority)
         else { return nil }
-        let scheme = request.headers[Self.schemeHeader]?.lowercased() == "https" ? "https" : "http"
+        let scheme =
+            isSecure || request.headers[Self.schemeHeader]?.lowercased() == "https"
+            ? "https" : "http"
         return scheme + "://" + authority
     }
 
@@ -200,8 +248,9 @@ private struct GatewayResponder: HTTPResponder {
         }
     }
 
-    private func upload(_ request: Request) async -> GatewayResponse {
+    private func upload(_ request: Request, _ channel: any Channel) async -> GatewayResponse {
         do throws(Failure) {
+            _ = try service.admit(translate(request, channel))
             let (blob, name) = try await uploads.take(
                 request.body, contentType: request.headers[.contentType] ?? "",
                 into: try service.jobsBackend().blobs)
@@ -221,7 +270,7 @@ private struct GatewayResponder: HTTPResponder {
                 "content type '\(type.prefix(80))': expected application/x-www-form-urlencoded")
             return GatewayResponse(body: ErrorBody.json(failure))
         }
-        var translated = translate(request)
+        var translated = translate(request, channel)
         do throws(Failure) {
             translated.form = try await form(of: request.body)
         } catch {
@@ -273,7 +322,8 @@ private struct GatewayResponder: HTTPResponder {
                     to: request, GatewayResponse(body: ErrorBody.json(failure)), channel)
             }
             let stream = EventStream(
-                changes: changes, connections: connections, channel: channel)
+                changes: changes, connections: connections, channel: channel,
+                isStillAdmitted: answer.isStillAdmitted ?? {})
             var headers = Self.commonHeaders
             headers[.contentType] = answer.contentType
             headers[.cacheControl] = "no-store"
@@ -317,6 +367,7 @@ private struct GatewayResponder: HTTPResponder {
         .accessControlAllowHeaders: "Content-Type, X-Esri-Authorization, X-Requested-With",
     ]
 
+    private static let tokenHeader = HTTPField.Name("X-Esri-Authorization") ?? .authorization
     private static let lastEventHeader = HTTPField.Name("Last-Event-ID") ?? .eTag
     private static let schemeHeader = HTTPField.Name("X-Forwarded-Proto") ?? .eTag
     private static let sequenceHeader = HTTPField.Name("X-Cairn-Sequence") ?? .eTag

@@ -7,7 +7,8 @@ internal import Site
 
 extension GatewayService {
     func jobs(
-        _ part: Resource.JobPart, _ parameters: Parameters, after lastEvent: Int64?
+        _ part: Resource.JobPart, _ parameters: Parameters, _ caller: Caller,
+        after lastEvent: Int64?
     ) async throws(Failure) -> GatewayResponse {
         switch part {
         case .root: return GatewayResponse(body: JobResource.root())
@@ -20,17 +21,18 @@ extension GatewayService {
             let submission = try JobResource.submission(try Self.task(name), parameters) {
                 backend.blobs.find($0)
             }
+            try caller.check(job: submission.kind, submission.parameters)
             let job = try await backend.submit(submission)
             return GatewayResponse(body: JobResource.receipt(job), sequence: job.sequence)
         case .job(let name, let id, let part):
             return try await self.job(
-                try Self.task(name), id, part, parameters, after: lastEvent)
+                try Self.task(name), id, part, parameters, caller, after: lastEvent)
         }
     }
 
     private func job(
         _ task: JobKindDescription, _ text: String, _ part: Resource.JobPart.Detail,
-        _ parameters: Parameters, after lastEvent: Int64?
+        _ parameters: Parameters, _ caller: Caller, after lastEvent: Int64?
     ) async throws(Failure) -> GatewayResponse {
         let unknown = Failure(
             .notFound, "task \(task.kind.rawValue) has no job '\(text.prefix(80))'")
@@ -38,6 +40,7 @@ extension GatewayService {
         let backend = try jobsBackend()
         let job = try await backend.job(id)
         guard job.kind == task.kind else { throw unknown }
+        try caller.check(job: job.kind, job.parameters)
         var response = GatewayResponse(body: [], sequence: job.sequence)
         switch part {
         case .status:

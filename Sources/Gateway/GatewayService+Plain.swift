@@ -19,12 +19,14 @@ extension GatewayService {
     /// `completion` is called once when it is under way, on any thread, with a closure that writes the
     /// answer; whoever wants the answer calls it where it suits.
     func begin(
-        _ plain: PlainRequest,
+        _ plain: PlainRequest, _ client: RequestClient, by snapshot: AccessControl.Snapshot,
         _ completion: @escaping @Sendable (@escaping @Sendable () -> GatewayResponse) -> Void
     ) -> BegunIdentify {
         do throws(Failure) {
             let parameters = try Parameters(query: plain.query, form: [])
             if let format = parameters["f"], format != "json" { return .general }
+            _ = try admit(
+                Resource.map(plain.map, .identify).requirement, parameters, client, by: snapshot)
             let exchange = try IdentifyExchange(map: plain.map, parameters)
             if let answer = try backend.identifyAtOnce(exchange.request) {
                 return .answered(exchange.response(to: answer))

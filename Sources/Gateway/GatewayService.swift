@@ -4,6 +4,7 @@
 internal import CairnModel
 internal import EsriForms
 internal import FoundationEssentials
+internal import Site
 
 /// A request as HTTP brought it, its body already collected.
 struct GatewayRequest: Sendable {
@@ -21,6 +22,8 @@ struct GatewayRequest: Sendable {
     var origin: String?
     /// The media types that the client takes, as it writes them; empty for any.
     var accept = ""
+    /// Who asks, as far as the connection and the headers say.
+    var client = RequestClient()
 }
 
 /// What goes back.
@@ -42,6 +45,8 @@ struct GatewayResponse: Sendable {
     /// Whether the log was out of reach, so that the maps may have changed since, for the header
     /// `X-Cairn-Stale`.
     var isStale = false
+    /// Throws once the client may not have what follows any more.
+    var isStillAdmitted: (@Sendable () throws(Failure) -> Void)?
 }
 
 /// A file to hand out.
@@ -55,9 +60,19 @@ struct GatewayFile: Hashable, Sendable {
 /// Answers requests without knowing HTTP: path and parameters in, bytes out.
 struct GatewayService: Sendable {
     let backend: any GatewayBackend
+    let access: AccessControl
+    let logins = LoginDesk()
+    /// Whether passwords are taken over connections that others can read.
+    let allowsPlainTokens: Bool
 
-    /// Answers from that backend.
-    init(backend: any GatewayBackend) { self.backend = backend }
+    /// Answers from that backend, to whom the rules allow it.
+    init(
+        backend: any GatewayBackend, access: AccessControl = .none, allowsPlainTokens: Bool = false
+    ) {
+        self.backend = backend
+        self.access = access
+        self.allowsPlainTokens = allowsPlainTokens
+    }
 
     /// Answers any request; never throws, because every failure has a body.
     func answer(_ request: GatewayRequest) async -> GatewayResponse {
@@ -70,35 +85,49 @@ struct GatewayService: Sendable {
             return GatewayResponse(status: 404, body: ErrorBody.json(failure))
         default: break
         }
-        if case .ogc(let part) = resource { return await ogc(part, request) }
         do throws(Failure) {
             let parameters = try Parameters(query: request.query, form: request.form)
+            let caller = try admit(resource.requirement, parameters, request.client)
+            if case .ogc(let part) = resource { return await ogc(part, request, caller) }
             if case .map(let name, .export) = resource {
                 return try await export(name, parameters, request)
             }
             let format = try Format(
                 parameters["f"], wantsPage: request.wantsPage, isQuery: resource.isQuery)
-            var response = await answer(resource, parameters, after: request.lastEventID)
+            var response = await answer(resource, parameters, request, caller)
+            if response.changes != nil {
+                response.isStillAdmitted = isStillAdmitted(
+                    resource.requirement, parameters, request.client)
+            }
             if response.changes == nil, response.file == nil {
                 format.apply(to: &response, path: request.path)
             }
             return response
         } catch {
+            if case .ogc = resource { return Self.ogcFailure(error) }
             return GatewayResponse(body: ErrorBody.json(error))
         }
     }
 
     private func answer(
-        _ resource: Resource, _ parameters: Parameters, after lastEvent: Int64?
+        _ resource: Resource, _ parameters: Parameters, _ request: GatewayRequest,
+        _ caller: Caller
     ) async -> GatewayResponse {
         do throws(Failure) {
             switch resource {
-            case .health, .nowhere, .ogc, .info: return GatewayResponse(body: Catalog.info())
+            case .health, .nowhere, .ogc, .info:
+                return GatewayResponse(
+                    body: Catalog.info(
+                        origin: request.origin, hasTokens: access.snapshot.rules != nil))
+            case .generateToken: return try await generateToken(parameters, request.client)
+            case .communitySelf: return Self.communitySelf(caller)
             case .services:
                 let (maps, locators) = try await backend.catalog()
                 return GatewayResponse(
                     body: Catalog.services(
-                        maps: maps, locators: locators, hasJobs: backend.jobs != nil))
+                        maps: maps.filter { caller.may(nil, on: .map($0.rawValue)) },
+                        locators: locators.filter { caller.may(.query, on: .locator($0)) },
+                        hasJobs: backend.jobs != nil && caller.may(.jobs, on: .jobs)))
             case .map(let name, .identify): return try await identify(name, parameters)
             case .map(let name, .follow):
                 let request = try IdentifyResource.request(map: try Self.mapName(name), parameters)
@@ -111,7 +140,8 @@ struct GatewayService: Sendable {
                 return try await describe(name, part, parameters)
             case .map(let name, let part): return try await describe(name, part, parameters)
             case .locator(let name, let part): return try await locate(name, part, parameters)
-            case .jobs(let part): return try await jobs(part, parameters, after: lastEvent)
+            case .jobs(let part):
+                return try await jobs(part, parameters, caller, after: request.lastEventID)
             case .unknownService(let sentence): throw Failure(.notFound, sentence)
             }
         } catch {

@@ -32,6 +32,10 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
     private static let heldByteLimit = 65_536
 
     private let service: GatewayService
+    private let isSecure: Bool
+    private var client = RequestClient()
+    /// The rules, and their number when they were asked for.
+    private var rules: (number: Int, snapshot: AccessControl.Snapshot)?
     private var state = State.idle
     /// Tells a late answer from the one that is waited for.
     private var number: UInt64 = 0
@@ -44,7 +48,23 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
     /// Requests the library has been given and not answered.
     fileprivate(set) var libraryRequestCount = 0
 
-    init(service: GatewayService) { self.service = service }
+    init(service: GatewayService, isSecure: Bool) {
+        self.service = service
+        self.isSecure = isSecure
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        client = RequestClient(context.channel, isSecure: isSecure)
+    }
+
+    /// The rules now, asked for only when they have changed.
+    private func snapshot() -> AccessControl.Snapshot {
+        let number = service.access.number
+        if let rules, rules.number == number { return rules.snapshot }
+        let snapshot = service.access.snapshot
+        rules = (number, snapshot)
+        return snapshot
+    }
 
     // MARK: In
 
@@ -94,7 +114,9 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
         let question = number
         let path = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let eventLoop = context.eventLoop
-        let begun = service.begin(request) { answer in
+        client.token = request.authorization.flatMap(RequestClient.bearer)
+        client.referer = request.referer
+        let begun = service.begin(request, client, by: snapshot()) { answer in
             eventLoop.execute {
                 let (handler, context) = path.value
                 handler.answered(question, answer(), context)

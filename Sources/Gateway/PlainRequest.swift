@@ -11,6 +11,9 @@ struct PlainRequest: Equatable {
     let map: String
     /// What follows `?`, still percent-encoded.
     let query: ArraySlice<UInt8>
+    /// The values of `X-Esri-Authorization` or `Authorization`, and of `Referer`; nil where they are absent.
+    private(set) var authorization: String?
+    private(set) var referer: String?
 
     /// The most bytes read here.
     static let byteLimit = 16_384
@@ -31,11 +34,11 @@ struct PlainRequest: Equatable {
         let queryStart = nameEnd + Self.resource.count
         guard let queryEnd = Self.skip(bytes, from: queryStart, while: { 0x21...0x7e ~= $0 }),
             bytes[queryEnd] == UInt8(ascii: " "),
-            Self.lies(Self.version, in: bytes, at: queryEnd + 1),
-            Self.areHeadersPlain(bytes, from: queryEnd + 1 + Self.version.count)
+            Self.lies(Self.version, in: bytes, at: queryEnd + 1)
         else { return nil }
         map = String(decoding: bytes[nameStart..<nameEnd], as: UTF8.self)
         query = bytes[queryStart..<queryEnd]
+        guard readHeaders(bytes, from: queryEnd + 1 + Self.version.count) else { return nil }
     }
 
     /// Whether these bytes are exactly one request without a body, so that the next byte begins
@@ -58,20 +61,38 @@ struct PlainRequest: Equatable {
 
     // MARK: Headers
 
-    private static func areHeadersPlain(_ bytes: [UInt8], from start: Int) -> Bool {
+    /// Whether they are plain.
+    private mutating func readHeaders(_ bytes: [UInt8], from start: Int) -> Bool {
         var offset = start
-        for _ in 0...headerLimit {
-            if lies([0x0D, 0x0A], in: bytes, at: offset) { return offset + 2 == bytes.count }
-            guard let nameEnd = skip(bytes, from: offset, while: isTokenByte), nameEnd > offset,
-                bytes[nameEnd] == UInt8(ascii: ":"),
-                let end = skip(
+        for _ in 0...Self.headerLimit {
+            if Self.lies([0x0D, 0x0A], in: bytes, at: offset) { return offset + 2 == bytes.count }
+            guard let nameEnd = Self.skip(bytes, from: offset, while: Self.isTokenByte),
+                nameEnd > offset, bytes[nameEnd] == UInt8(ascii: ":"),
+                let end = Self.skip(
                     bytes, from: nameEnd + 1, while: { $0 >= 0x20 && $0 != 0x7f || $0 == 9 }),
-                lies([0x0D, 0x0A], in: bytes, at: end),
-                changesNothing(bytes[offset..<nameEnd], bytes[(nameEnd + 1)..<end])
+                Self.lies([0x0D, 0x0A], in: bytes, at: end)
             else { return false }
+            let (name, value) = (bytes[offset..<nameEnd], bytes[(nameEnd + 1)..<end])
+            guard Self.changesNothing(name, value) else { return false }
+            keep(name, value)
             offset = end + 2
         }
         return false
+    }
+
+    /// Esri's header goes before the standard one, which may be a proxy's.
+    private mutating func keep(_ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) {
+        switch name.count {
+        case 7 where Self.isWord("referer", name): referer = Self.text(value)
+        case 13 where Self.isWord("authorization", name):
+            if authorization == nil { authorization = Self.text(value) }
+        case 20 where Self.isWord("x-esri-authorization", name): authorization = Self.text(value)
+        default: break
+        }
+    }
+
+    private static func text(_ value: ArraySlice<UInt8>) -> String {
+        String(decoding: trimmed(value), as: UTF8.self)
     }
 
     /// Whether a header leaves the answer as it is, and the connection open.

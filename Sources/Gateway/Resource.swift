@@ -9,6 +9,10 @@ enum Resource: Hashable {
     case health
     /// `/arcgis/rest/info`.
     case info
+    /// `generateToken`, below every root where clients look for it.
+    case generateToken
+    /// `/sharing/rest/community/self`: who the client is.
+    case communitySelf
     /// `/arcgis/rest/services`.
     case services
     /// `…/<map>/MapServer` and what lies below it.
@@ -65,13 +69,27 @@ enum Resource: Hashable {
         }
         let words = segments.map { $0.lowercased() }
         guard words.starts(with: ["arcgis", "rest"]) else {
-            self = .nowhere
+            self = Resource(portal: words)
             return
         }
         switch words.dropFirst(2).first {
         case "info" where words.count == 3: self = .info
+        case "generatetoken" where words.count == 3: self = .generateToken
+        case "tokens": self = Resource(portal: ["arcgis"] + words.dropFirst(2))
         case nil: self = .services
         case "services": self = Resource(service: Array(segments.dropFirst(3)))
+        default: self = .nowhere
+        }
+    }
+
+    /// What lies beside `/arcgis/rest`, as ArcGIS servers and portals have it.
+    private init(portal words: [String]) {
+        switch words {
+        case ["arcgis", "tokens"], ["arcgis", "tokens", "generatetoken"],
+            ["sharing", "generatetoken"], ["sharing", "rest", "generatetoken"]:
+            self = .generateToken
+        case ["sharing", "rest", "community", "self"], ["sharing", "community", "self"]:
+            self = .communitySelf
         default: self = .nowhere
         }
     }

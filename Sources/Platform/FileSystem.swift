@@ -30,4 +30,27 @@ public enum FileSystem {
         default: false
         }
     }
+
+    /// What tells one state of a file from another; nil where there is none or it may not be looked at.
+    public static func stamp(of path: String) -> FileStamp? {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        return FileStamp(
+            inode: UInt64(status.st_ino), byteCount: Int64(status.st_size),
+            modified: Int64(status.st_mtim.tv_sec) * 1_000_000_000
+                + Int64(status.st_mtim.tv_nsec),
+            isPrivate: status.st_mode & 0o077 == 0)
+    }
+}
+
+/// One state of a file, by what the file system says of it.
+public struct FileStamp: Hashable, Sendable {
+    let inode: UInt64
+    let byteCount: Int64
+    let modified: Int64
+    /// Whether nobody but its owner may read or write it.
+    public let isPrivate: Bool
+
+    /// Whether both are states of the same file, not of one put in its place.
+    public func isSameFile(as other: FileStamp) -> Bool { inode == other.inode }
 }

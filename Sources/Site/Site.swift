@@ -9,7 +9,7 @@ internal import Platform
 /// A site: the directory that holds everything one Cairn installation knows.
 ///
 /// ```
-/// site/ cairn.json · run/ · log/events.sqlite · datasets/<sha256>/layer.fgb
+/// site/ cairn.json · access.json · token.key · run/ · log/events.sqlite · datasets/<sha256>/layer.fgb
 ///       rasters/<sha256>/raster.json
 ///       locators/<sha256>/locator.bin · blobs/<sha256> · jobs/<job>/
 ///       snapshots/<state>/<incarnation>-<sequence>.snapshot
@@ -71,6 +71,8 @@ public struct Site: Hashable, Sendable {
     public var rastersDirectory: String { path + "/rasters" }
     /// The secrets with which other servers are asked.
     public var credentials: CredentialStore { CredentialStore(directory: path + "/credentials") }
+    /// Who may do what through the site's gateways.
+    public var access: AccessStore { AccessStore(directory: path) }
     /// The directory of locators.
     public var locatorsDirectory: String { path + "/locators" }
     /// The directory of recorded requests, which exists once there is one.

@@ -33,18 +33,43 @@ import Site
         transform: RecordingRate.parse)
     var record = RecordingRate.standard
 
+    @Option(help: "A file with the server's certificate chain in PEM; the gateway speaks TLS then.")
+    var tlsCertificate: String?
+
+    @Option(help: "A file with the private key of that certificate in PEM.")
+    var tlsKey: String?
+
+    @Flag(
+        help: "Serve a network though the site has no users, so that everybody may do everything.")
+    var allowAnonymousNetwork = false
+
+    @Flag(help: "Take passwords from a network without TLS, as behind a proxy that speaks it.")
+    var allowPlainTokens = false
+
     func validate() throws {
+        guard (tlsCertificate == nil) == (tlsKey == nil) else {
+            throw ValidationError("--tls-certificate and --tls-key: expected both or neither")
+        }
         guard 0...65_535 ~= port else { throw ValidationError("--port: expected 0 to 65535") }
     }
 
+    private var settings: GatewayServer.Configuration {
+        var settings = GatewayServer.Configuration()
+        settings.host = host
+        settings.port = port
+        if let tlsCertificate, let tlsKey {
+            settings.tls = TLSFiles(certificate: tlsCertificate, key: tlsKey)
+        }
+        settings.allowsAnonymousNetwork = allowAnonymousNetwork
+        settings.allowsPlainTokens = allowPlainTokens
+        return settings
+    }
+
     func run() async {
-        let (host, port, identifyAtOnce, rate) = (host, port, identifyAtOnce, record)
+        let (settings, identifyAtOnce, rate) = (settings, identifyAtOnce, record)
         await Daemon.run(
             Self.configuration.commandName ?? "", sitePath: site, isSingleInstance: false
         ) { daemon in
-            var settings = GatewayServer.Configuration()
-            settings.host = host
-            settings.port = port
             let client = CairnClient(sharing: daemon.bus)
             // What it knows, and has told, is not what the log holds now: the next process begins anew.
             _ = try client.follow {
@@ -53,12 +78,12 @@ import Site
             let recorder = try Recorder(
                 site: daemon.site, process: daemon.name, version: Release.version, rate: rate)
             defer { recorder.close() }
-            let server = GatewayServer(
-                backend: try SiteBackend(
+            let server = try GatewayServer(
+                backend: SiteBackend(
                     client: client, answeringAtOnce: identifyAtOnce ? daemon.site : nil,
                     jobsOf: daemon.site,
                     recorder: recorder),
-                configuration: settings, logger: daemon.logger)
+                access: daemon.site.access, configuration: settings, logger: daemon.logger)
             let work = Task {
                 do throws(Failure) {
                     try await server.run()

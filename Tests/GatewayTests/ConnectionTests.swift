@@ -10,65 +10,6 @@ import Testing
 
 @testable import Gateway
 
-/// One TCP connection to a server on this machine, blocking, on a thread of its own calls.
-private final class Connection {
-    private let descriptor: Int32
-
-    init(port: Int) throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(port).bigEndian
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        var limit = timeval(tv_sec: 30, tv_usec: 0)
-        unsafe setsockopt(
-            descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        let descriptor = descriptor
-        let code = unsafe withUnsafeBytes(of: &address) { bytes in
-            unsafe Glibc.connect(
-                descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress,
-                socklen_t(MemoryLayout<sockaddr_in>.size))
-        }
-        try #require(code == 0)
-    }
-
-    deinit { close(descriptor) }
-
-    func send(_ text: String) {
-        let bytes = Array(text.utf8)
-        _ = unsafe Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
-    }
-
-    /// What has come once `count` bodies have, or the server has closed.
-    func receive(answers count: Int) -> [String] {
-        var all: [UInt8] = []
-        while true {
-            let answers = Self.split(all)
-            if answers.count >= count { return answers }
-            var part = [UInt8](repeating: 0, count: 65_536)
-            let read = unsafe recv(descriptor, &part, part.count, 0)
-            guard read > 0 else { return answers }
-            all += part[..<read]
-        }
-    }
-
-    /// The answers that are complete, by their content length.
-    private static func split(_ bytes: [UInt8]) -> [String] {
-        var rest = String(decoding: bytes, as: UTF8.self)
-        var answers: [String] = []
-        while let head = rest.range(of: "\r\n\r\n") {
-            let length =
-                rest[..<head.lowerBound].lowercased().firstMatch(of: /content-length: (\d+)/)
-                .flatMap { Int($0.1) } ?? 0
-            guard rest[head.upperBound...].utf8.count >= length else { break }
-            let end = rest.utf8.index(head.upperBound, offsetBy: length)
-            answers.append(String(rest[..<end]))
-            rest = String(rest[end...])
-        }
-        return answers
-    }
-}
-
 /// Real connections to a server: the short way of identify beside the HTTP library's own.
 @Suite struct ConnectionTests {
     static let url =
@@ -77,28 +18,6 @@ private final class Connection {
 
     private static func get(_ url: String, _ headers: String = "") -> String {
         "GET \(url) HTTP/1.1\r\nHost: x\r\n\(headers)\r\n"
-    }
-
-    /// Runs `body` with a server's port.
-    private func serving(
-        _ site: SimulatedSite, _ body: @Sendable @escaping (Int) throws -> Void
-    ) async throws {
-        var settings = GatewayServer.Configuration()
-        settings.port = 0
-        let server = GatewayServer(
-            backend: site, configuration: settings, logger: Logger(label: "test"))
-        let (ports, port) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .unbounded)
-        let running = Task { try await server.run { port.yield($0) } }
-        var waiting = ports.makeAsyncIterator()
-        let number = try #require(await waiting.next())
-        let result = await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-                continuation.resume(returning: Result { try body(number) })
-            }
-        }
-        await server.stop()
-        try await running.value
-        try result.get()
     }
 
     private func site(atHand: Bool = false) throws -> SimulatedSite {
@@ -112,7 +31,7 @@ private final class Connection {
 
     @Test func `an answer at hand is the one that is asked for, on every way`() async throws {
         let site = try site()
-        try await serving(site) { port in
+        try await Served.serving(site) { port in
             let requests = ["", "TE: trailers\r\n"].map { Self.get(Self.url, $0) }
             func answers() throws -> [String] {
                 let connection = try Connection(port: port)
@@ -137,7 +56,7 @@ private final class Connection {
     }
 
     @Test func `the short way answers as the library does, header by header`() async throws {
-        try await serving(site()) { port in
+        try await Served.serving(site()) { port in
             let connection = try Connection(port: port)
             connection.send(Self.get(Self.url))
             let short = try #require(connection.receive(answers: 1).first)
@@ -165,7 +84,7 @@ private final class Connection {
     func `a connection goes from one way to the other and back, answers in order`(isAtHand: Bool)
         async throws
     {
-        try await serving(site(atHand: isAtHand)) { port in
+        try await Served.serving(site(atHand: isAtHand)) { port in
             let connection = try Connection(port: port)
             for round in 0..<20 {
                 let isShort = round % 3 != 0
@@ -179,7 +98,7 @@ private final class Connection {
 
     @Test(arguments: [false, true])
     func `requests sent without waiting are answered in their order`(isAtHand: Bool) async throws {
-        try await serving(site(atHand: isAtHand)) { port in
+        try await Served.serving(site(atHand: isAtHand)) { port in
             let other = Self.get("/arcgis/rest/services/City/MapServer?f=json")
             for sequence in ["sss", "sls", "lss", "ssl", "llsslsl"] {
                 let connection = try Connection(port: port)
@@ -196,7 +115,7 @@ private final class Connection {
     func `a request that comes while one is being answered waits its turn`(isAtHand: Bool)
         async throws
     {
-        try await serving(site(atHand: isAtHand)) { port in
+        try await Served.serving(site(atHand: isAtHand)) { port in
             let connection = try Connection(port: port)
             for _ in 0..<50 { connection.send(Self.get(Self.url)) }
             #expect(connection.receive(answers: 50).count == 50)
@@ -204,7 +123,7 @@ private final class Connection {
     }
 
     @Test func `a request in pieces is answered, and what is asked wrongly too`() async throws {
-        try await serving(site()) { port in
+        try await Served.serving(site()) { port in
             let connection = try Connection(port: port)
             let text = Self.get(Self.url)
             connection.send(String(text.prefix(40)))

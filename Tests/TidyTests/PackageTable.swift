@@ -21,6 +21,7 @@ struct PackageTable {
         "logging": ["Logging"],
         "lifecycle": ["ServiceLifecycle"],
         "collections": ["DequeModule"],
+        "hummingbirdTLS": ["HummingbirdTLS", "NIOSSL"],
         "hummingbird": [
             "Hummingbird", "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix", "NIOHTTPTypes",
             "ServiceLifecycle",

@@ -14,7 +14,7 @@ struct OGCItems {
     /// What is no filter on a property.
     static let parameterNames = [
         "bbox", "bbox-crs", "crs", "datetime", "limit", "offset", "f", "at", "minSequence",
-        "timeout",
+        "timeout", "token",
     ]
 
     /// Asks for the features.

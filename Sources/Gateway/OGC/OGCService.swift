@@ -8,7 +8,9 @@ internal import EsriForms
 // queries as `FeatureServer`. Unlike Esri's resources, failures have their HTTP status.
 extension GatewayService {
     /// Answers anything below `/ogc`.
-    func ogc(_ part: OGCPart, _ request: GatewayRequest) async -> GatewayResponse {
+    func ogc(
+        _ part: OGCPart, _ request: GatewayRequest, _ caller: Caller
+    ) async -> GatewayResponse {
         var format = Format.json
         var response: GatewayResponse
         do throws(Failure) {
@@ -17,13 +19,23 @@ extension GatewayService {
             format = try Self.format(parameters, request)
             guard format != .unacceptable else { return Self.notAcceptable() }
             if case .items = part {} else { try Self.refuseUnknown(parameters, part) }
-            response = try await answer(part, parameters, OGCLinks(request, parameters))
+            response = try await answer(part, parameters, OGCLinks(request, parameters), caller)
         } catch {
-            response = GatewayResponse(
-                status: ErrorBody.code(error.code), body: Self.exception(error))
+            response = Self.ogcFailure(error)
         }
         if format == .page { Format.page.apply(to: &response, path: request.path) }
         return response
+    }
+
+    /// A failure with its HTTP status; 401 where a token is needed, or another one.
+    static func ogcFailure(_ failure: Failure) -> GatewayResponse {
+        switch failure.code {
+        case .tokenRequired, .invalidToken:
+            GatewayResponse(
+                status: 401, body: exception(failure), headers: ["WWW-Authenticate": "Bearer"])
+        default:
+            GatewayResponse(status: ErrorBody.code(failure.code), body: exception(failure))
+        }
     }
 
     private static func format(
@@ -50,7 +62,7 @@ extension GatewayService {
     private static func refuseUnknown(
         _ parameters: Parameters, _ part: OGCPart
     ) throws(Failure) {
-        var known = ["f", "at", "minSequence", "timeout"]
+        var known = ["f", "at", "minSequence", "timeout", "token"]
         if case .item = part { known.append("crs") }
         for name in parameters.names where !known.contains(where: { $0.isEqualIgnoringCase(name) })
         {
@@ -87,7 +99,7 @@ extension GatewayService {
     }
 
     private func answer(
-        _ part: OGCPart, _ parameters: Parameters, _ links: OGCLinks
+        _ part: OGCPart, _ parameters: Parameters, _ links: OGCLinks, _ caller: Caller
     ) async throws(Failure) -> GatewayResponse {
         switch part {
         case .landing: return GatewayResponse(body: OGCDocument.landing(links))
@@ -95,7 +107,7 @@ extension GatewayService {
         case .api:
             return GatewayResponse(
                 contentType: OGCLinks.openAPI, body: OGCDocument.api(links))
-        case .collections: return try await collections(parameters, links)
+        case .collections: return try await collections(parameters, links, caller)
         case .collection(let id):
             let (collection, map) = try await collection(id, parameters)
             var json = JSONWriter()
@@ -111,10 +123,11 @@ extension GatewayService {
     // MARK: Collections
 
     private func collections(
-        _ parameters: Parameters, _ links: OGCLinks
+        _ parameters: Parameters, _ links: OGCLinks, _ caller: Caller
     ) async throws(Failure) -> GatewayResponse {
         var (all, sequence) = ([OGCCollection](), Int64(0))
-        for name in try await backend.catalog().maps {
+        for name in try await backend.catalog().maps
+        where caller.may(nil, on: .map(name.rawValue)) {
             guard let map = try await map(name, parameters) else { continue }
             all += OGCCollection.all(of: map)
             sequence = max(sequence, map.sequence)

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import ArgumentParser
+internal import CairnModel
+internal import Platform
+internal import Site
+
+struct UserCommands: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "user", abstract: "Say who may do what through the site's gateways.",
+        discussion: """
+            What is allowed is an operation (query, edit, jobs or metrics), for every service, or after ':' for one: \
+            query, edit:Roads, jobs. With the first command nothing is allowed any more that is not said here, also \
+            to those without a token, whose name here is 'anonymous'. Gateways that run follow within a second.
+            """,
+        subcommands: [
+            UserAdd.self, UserPassword.self, UserAllow.self, UserList.self, UserRemove.self,
+        ])
+}
+
+struct UserAdd: SiteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Add a user, whose password is typed or a line of standard input.")
+    static let makesSite = true
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The name: 1 to 64 letters, digits, '-', '_', '.' or '@'.") var name: String
+    @Option(help: "What the user may do; may be given several times.") var allow: [String] = []
+
+    func perform(_ session: Session) async throws {
+        let grants = try Grants.read(allow)
+        guard AccessRules.isUserName(name) else {
+            throw UsageFailure(
+                "user name '\(name.prefix(80))': expected 1 to 64 letters, digits, '-', '_', '.' or '@', and not "
+                    + "'\(AccessRules.anonymousName)'")
+        }
+        guard try session.site.access.rules()?.user(name) == nil else {
+            throw Failure(.conflict, "there is a user '\(name)' already")
+        }
+        let hash = try NewPassword.read()
+        try session.site.access.change { rules throws(Failure) in
+            guard rules.user(name) == nil else {
+                throw Failure(.conflict, "there is a user '\(name)' already")
+            }
+            rules.users.append(.init(name: name, passwordHash: hash, grants: grants))
+        }
+        try UserLine.show(session, only: name)
+    }
+}
+
+struct UserPassword: SiteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "password", abstract: "Give a user another password; the user's tokens end.")
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The user's name.") var name: String
+
+    func perform(_ session: Session) async throws {
+        _ = try Grants.user(name, in: try session.site.access.rules() ?? AccessRules())
+        let hash = try NewPassword.read()
+        try session.site.access.change { rules throws(Failure) in
+            rules.users[try Grants.user(name, in: rules)].passwordHash = hash
+        }
+        try UserLine.show(session, only: name)
+    }
+}
+
+struct UserAllow: SiteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "allow",
+        abstract: "Say what a user, or 'anonymous', may do from now on; the user's tokens end.",
+        discussion: "It replaces what was said before; without an operation nothing is allowed.")
+    static let makesSite = true
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The user's name, or 'anonymous'.") var name: String
+    @Argument(help: "query, edit, jobs or metrics, and perhaps ':' and a service.")
+    var operations: [String] = []
+
+    func perform(_ session: Session) async throws {
+        let grants = try Grants.read(operations)
+        try session.site.access.change { rules throws(Failure) in
+            if name == AccessRules.anonymousName {
+                rules.anonymous = grants
+            } else {
+                rules.users[try Grants.user(name, in: rules)].grants = grants
+            }
+        }
+        try UserLine.show(session, only: name)
+    }
+}
+
+struct UserList: SiteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the users and what they may do.")
+
+    @OptionGroup var common: CommonOptions
+
+    func perform(_ session: Session) async throws { try UserLine.show(session) }
+}
+
+struct UserRemove: SiteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Remove a user; the user's tokens end.")
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The user's name.") var name: String
+
+    func perform(_ session: Session) async throws {
+        try session.site.access.change { rules throws(Failure) in
+            rules.users.remove(at: try Grants.user(name, in: rules))
+        }
+    }
+}
+
+private enum Grants {
+    /// `query`, `edit:Roads`.
+    static func read(_ texts: [String]) throws -> [AccessRules.Grant] {
+        try texts.map { text in
+            let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let operation = AccessRules.Operation(rawValue: String(parts[0])),
+                parts.count == 1 || !parts[1].isEmpty
+            else {
+                throw UsageFailure(
+                    "'\(text.prefix(80))': expected query, edit, jobs or metrics, and perhaps ':' and a service"
+                )
+            }
+            return AccessRules.Grant(
+                operation, on: parts.count == 1 ? AccessRules.Grant.everyService : String(parts[1]))
+        }
+    }
+
+    static func user(_ name: String, in rules: AccessRules) throws(Failure) -> Int {
+        guard let index = rules.users.firstIndex(where: { $0.name == name }) else {
+            throw Failure(.notFound, "there is no user '\(name.prefix(80))'")
+        }
+        return index
+    }
+}
+
+private enum NewPassword {
+    /// Reads a password, twice from a terminal, and makes its hash.
+    static func read() throws -> String {
+        let password = SecretInput.read(prompt: "Password: ")
+        guard let password, 8...1_024 ~= password.utf8.count else {
+            throw UsageFailure("a password has 8 to 1024 bytes, in one line of standard input")
+        }
+        if StandardStream.isInputTerminal, SecretInput.read(prompt: "Again: ") != password {
+            throw UsageFailure("that was not the same password")
+        }
+        guard let hash = PasswordHash.make(password) else {
+            throw Failure(.unavailable, "there is no memory for the hash of a password (64 MiB)")
+        }
+        return hash
+    }
+}
+
+/// What is said of a user: the name and what is allowed.
+private struct UserLine: Encodable {
+    var user: String
+    var allowed: [String]
+
+    static func show(_ session: Session, only name: String? = nil) throws {
+        let rules = try session.site.access.rules() ?? AccessRules()
+        let everybody = [(AccessRules.anonymousName, rules.anonymous)]
+        for (user, grants) in everybody + rules.users.map({ ($0.name, $0.grants) })
+        where name == nil || name == user {
+            let allowed = grants.map { grant in
+                grant.operation.rawValue
+                    + (grant.service == AccessRules.Grant.everyService ? "" : ":" + grant.service)
+            }
+            if session.output.isJSON {
+                try session.output.record(UserLine(user: user, allowed: allowed))
+            } else {
+                try session.output.line(([user] + allowed).joined(separator: " "))
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import JobKinds
+internal import Site
+
+/// Where a request came from and what it showed, besides its parameters.
+struct RequestClient: Hashable, Sendable {
+    /// The token of a header; nil when there is none.
+    var token: String?
+    /// The page or program that the client says it asks for.
+    var referer: String?
+    /// The numeric address at the other end of the connection; empty where it is not known.
+    var address = ""
+    /// Whether nobody on a network can read along: the connection is TLS's, or both ends are this machine.
+    var isPrivate = false
+    /// Whether the connection is TLS's.
+    var isSecure = false
+}
+
+/// Somebody who asks, and what they may do.
+struct Caller: Sendable {
+    /// The user whose token was shown; nil for everybody else.
+    let user: String?
+    /// Nil where nobody was told what they may do, so that everybody may do everything.
+    private let grants: [AccessRules.Grant]?
+
+    /// May do everything: there are no rules.
+    static let unruled = Caller(user: nil, grants: nil)
+
+    init(user: String?, grants: [AccessRules.Grant]?) {
+        self.user = user
+        self.grants = grants
+    }
+
+    /// Whether they may do something on a service; nil is anything at all.
+    func may(_ operation: AccessRules.Operation?, on service: ServiceName) -> Bool {
+        guard let grants else { return true }
+        return grants.contains { grant in
+            (operation == nil ? grant.operation != .metrics : grant.operation == operation)
+                && service.isNamed(by: grant.service)
+        }
+    }
+
+    /// Throws `Failure` unless the requirement is met: `tokenRequired` (499) without a token, `forbidden` (403)
+    /// with one.
+    func check(_ requirement: Requirement) throws(Failure) {
+        let isMet =
+            switch requirement {
+            case .nothing, .filtered: true
+            case .token: user != nil
+            case .service(let service, let operation): may(operation, on: service)
+            case .metrics: grants == nil || grants?.contains { $0.operation == .metrics } == true
+            }
+        guard !isMet else { return }
+        throw user == nil
+            ? Failure(.tokenRequired, "Token Required")
+            : Failure(
+                .forbidden,
+                "You do not have permissions to access this resource or perform this operation.")
+    }
+
+    /// Throws as ``check(_:)`` unless they may read everything that a job works on, and so its product.
+    func check(job kind: JobKind, _ parameters: [String: String]) throws(Failure) {
+        guard grants != nil else { return }
+        if kind == .batch { try check(.service(.all, .query)) }
+        if let map = parameters["map"] { try check(.service(.map(map), .query)) }
+        if let locator = parameters["locator"] {
+            try check(.service(.locator(locator), .query))
+        }
+    }
+}
+
+extension Failure.Code {
+    /// Nothing is allowed to those without a token (Esri's 499).
+    static let tokenRequired = Failure.Code(rawValue: "tokenRequired")
+    /// The token is not one of this site's, or not any more (Esri's 498).
+    static let invalidToken = Failure.Code(rawValue: "invalidToken")
+    /// The user may not do that (Esri's 403).
+    static let forbidden = Failure.Code(rawValue: "forbidden")
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import EsriForms
+internal import Platform
+internal import Site
+
+extension GatewayService {
+    /// Who asks; throws `Failure` unless they may have the resource.
+    ///
+    /// Nothing of a request is begun before this has returned, on any way into the gateway.
+    func admit(
+        _ requirement: Requirement, _ parameters: Parameters, _ client: RequestClient,
+        by snapshot: AccessControl.Snapshot? = nil
+    ) throws(Failure) -> Caller {
+        let snapshot = snapshot ?? access.snapshot
+        // What anybody may have is given also to one whose token has ended, who needs it to get another.
+        if case .nothing = requirement, snapshot.rules != nil {
+            return Caller(user: nil, grants: [])
+        }
+        let caller = try snapshot.caller(
+            token: parameters["token"], client, now: WallClock.microseconds() / 1_000)
+        try caller.check(requirement)
+        return caller
+    }
+
+    /// The same for a request that is admitted before its body is read.
+    func admit(_ request: GatewayRequest) throws(Failure) -> Caller {
+        try admit(
+            Resource(path: request.path).requirement,
+            try Parameters(query: request.query, form: []), request.client)
+    }
+
+    /// Whether what was admitted would be admitted still.
+    func isStillAdmitted(
+        _ requirement: Requirement, _ parameters: Parameters, _ client: RequestClient
+    ) -> @Sendable () throws(Failure) -> Void {
+        { [self] () throws(Failure) in _ = try admit(requirement, parameters, client) }
+    }
+
+    // MARK: Tokens
+
+    /// Minutes that a token lasts when the client does not say, and at most.
+    static let tokenMinutes = (standard: 60, most: 20_160)
+
+    /// `generateToken`.
+    func generateToken(
+        _ parameters: Parameters, _ client: RequestClient
+    ) async throws(Failure) -> GatewayResponse {
+        func refused(_ why: String) -> Failure {
+            Failure(.refused, "Unable to generate token.", details: [why])
+        }
+        let snapshot = access.snapshot
+        guard snapshot.rules != nil else { throw refused("This server has no users.") }
+        guard client.isPrivate || allowsPlainTokens else {
+            throw refused("A password is taken over https only.")
+        }
+        guard let name = parameters["username"], let password = parameters["password"] else {
+            throw refused("'username' and 'password' must be given.")
+        }
+        let (binding, minutes) = (
+            try Self.binding(parameters, client), try Self.minutes(parameters)
+        )
+        guard name.utf8.count <= 64, password.utf8.count <= 1_024,
+            try await logins.check(
+                user: name, password: password, hash: snapshot.user(name)?.passwordHash,
+                address: client.address),
+            let entry = snapshot.digest(name)
+        else { throw refused("Invalid username or password.") }
+        let expires = WallClock.microseconds() / 1_000 + Int64(minutes) * 60_000
+        let token = Token(user: name, expires: expires, binding: binding)
+        var json = JSONWriter()
+        json.object { json in
+            json.member("token", token.text(key: snapshot.key, entry: entry))
+            json.member("expires", Int(expires))
+            json.member("ssl", client.isSecure)
+        }
+        return GatewayResponse(body: json.bytes)
+    }
+
+    private static func minutes(_ parameters: Parameters) throws(Failure) -> Int {
+        guard let minutes = try parameters.number("expiration") else {
+            return tokenMinutes.standard
+        }
+        guard minutes >= 1 else {
+            throw Parameters.unexpected(
+                "expiration", parameters["expiration"] ?? "", "minutes, 1 or more")
+        }
+        return Int(min(minutes, Double(tokenMinutes.most)))
+    }
+
+    private static func binding(
+        _ parameters: Parameters, _ client: RequestClient
+    ) throws(Failure) -> Token.Binding {
+        func bound(_ name: String) throws(Failure) -> String {
+            let text = try parameters.required(name)
+            guard text.utf8.count <= Token.bindingByteLimit else {
+                throw Parameters.unexpected(
+                    name, text, "at most \(Token.bindingByteLimit) bytes")
+            }
+            return text
+        }
+        switch parameters["client"]?.lowercased() {
+        case nil: return parameters["referer"] == nil ? .none : .referer(try bound("referer"))
+        case "referer": return .referer(try bound("referer"))
+        case "ip": return .address(try bound("ip"))
+        case "requestip": return .address(client.address)
+        case let other?:
+            throw Parameters.unexpected("client", other, "referer, ip or requestip")
+        }
+    }
+
+    /// `community/self`: whose token that is.
+    static func communitySelf(_ caller: Caller) -> GatewayResponse {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("username", caller.user ?? "")
+            json.member("fullName", caller.user ?? "")
+        }
+        return GatewayResponse(body: json.bytes)
+    }
+}

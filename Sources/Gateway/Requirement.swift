@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Site
+
+/// What a caller must be allowed to do for a resource to be answered.
+enum Requirement: Hashable {
+    /// Nothing: it tells nothing about the site's services.
+    case nothing
+    /// Nothing, because the answer holds only what the caller may see.
+    case filtered
+    /// A token of any user.
+    case token
+    /// An operation on a service; nil is any operation at all, enough to see that it is there.
+    case service(ServiceName, AccessRules.Operation?)
+    /// The figures of the gateway, on no service.
+    case metrics
+}
+
+/// A service as grants name it.
+enum ServiceName: Hashable {
+    /// A map; its name is matched as it is written.
+    case map(String)
+    /// A locator; its name is matched in any letter case, as in URLs.
+    case locator(String)
+    /// The jobs.
+    case jobs
+    /// Every service at once.
+    case all
+
+    /// Whether a grant on that name is a grant on this service.
+    func isNamed(by grant: String) -> Bool {
+        if grant == AccessRules.Grant.everyService { return true }
+        return switch self {
+        case .map(let name): name == grant
+        case .locator(let name): name.lowercased() == grant.lowercased()
+        case .jobs: grant.isEqualIgnoringCase(JobResource.serviceName)
+        case .all: false
+        }
+    }
+}
+
+extension Resource {
+    /// What this resource needs: the one table of permissions.
+    ///
+    /// No case is passed over by a `default`, so a new resource is not served before it stands here.
+    var requirement: Requirement {
+        switch self {
+        case .health, .info, .nowhere, .unknownService, .generateToken: .nothing
+        case .services: .filtered
+        case .communitySelf: .token
+        case .map(let name, let part):
+            switch part {
+            case .root, .layers, .legend, .layer: .service(.map(name), nil)
+            case .query, .identify, .follow, .export: .service(.map(name), .query)
+            }
+        case .features(let name, let part):
+            switch part {
+            case .root, .layers, .layer: .service(.map(name), nil)
+            case .query: .service(.map(name), .query)
+            }
+        case .locator(let name, let part):
+            switch part {
+            case .root, .findAddressCandidates, .suggest, .reverseGeocode:
+                .service(.locator(name), .query)
+            }
+        case .ogc(let part):
+            switch part {
+            case .landing, .conformance, .api, .unknown: .nothing
+            case .collections: .filtered
+            case .collection(let id): .service(.map(id.map.rawValue), nil)
+            case .items(let id), .item(let id, _): .service(.map(id.map.rawValue), .query)
+            }
+        case .jobs(let part):
+            switch part {
+            case .root, .upload, .task, .submit, .job: .service(.jobs, .jobs)
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+
+/// Who may do what through the gateways of a site: the contents of `access.json`.
+public struct AccessRules: Hashable, Sendable, Codable {
+    /// The form of the file; this build knows 1.
+    public var formatVersion = 1
+    /// Those who have a password, by name.
+    public var users: [User] = []
+    /// What everybody may do, also without a token.
+    public var anonymous: [Grant] = []
+
+    /// Nobody may do anything.
+    public init() {}
+
+    /// One who has a password.
+    public struct User: Hashable, Sendable, Codable {
+        /// 1 to 64 letters, digits, `-`, `_`, `.` or `@`.
+        public var name: String
+        /// As `PasswordHash` writes it.
+        public var passwordHash: String
+        /// What the user may do besides what everybody may.
+        public var grants: [Grant]
+
+        /// Makes one.
+        public init(name: String, passwordHash: String, grants: [Grant]) {
+            self.name = name
+            self.passwordHash = passwordHash
+            self.grants = grants
+        }
+    }
+
+    /// An operation on one service, or on all.
+    public struct Grant: Hashable, Sendable, Codable {
+        /// The operation.
+        public var operation: Operation
+        /// The name of a map, of a locator, or `Jobs`; `*` stands for every service.
+        public var service: String
+
+        /// Makes one.
+        public init(_ operation: Operation, on service: String = everyService) {
+            self.operation = operation
+            self.service = service
+        }
+
+        /// Stands for every service.
+        public static let everyService = "*"
+    }
+
+    /// What can be allowed.
+    public enum Operation: String, Hashable, Sendable, Codable, CaseIterable {
+        /// Read: metadata, pictures, identify, query, addresses.
+        case query
+        /// Change features.
+        case edit
+        /// Upload, submit jobs, and read and cancel them.
+        case jobs
+        /// Read the gateway's figures.
+        case metrics
+    }
+
+    /// The word that stands for everybody, so that no user can have it.
+    public static let anonymousName = "anonymous"
+
+    /// The user of that name.
+    public func user(_ name: String) -> User? { users.first { $0.name == name } }
+
+    /// Throws `Failure` (`invalidParameter`) for what could not have been meant.
+    public func check() throws(Failure) {
+        guard formatVersion == 1 else {
+            throw Failure(
+                .newerVersion, "its formatVersion is \(formatVersion); this build knows 1")
+        }
+        var names: Set<String> = []
+        for user in users {
+            guard Self.isUserName(user.name), names.insert(user.name).inserted else {
+                throw Failure(
+                    .invalidParameter,
+                    "user name '\(user.name.prefix(80))': expected 1 to 64 letters, digits, '-', '_', '.' "
+                        + "or '@', each name once, and not '\(Self.anonymousName)'")
+            }
+        }
+        for grant in anonymous + users.flatMap(\.grants) {
+            guard 1...256 ~= grant.service.utf8.count else {
+                throw Failure(.invalidParameter, "a service's name has 1 to 256 bytes, or is '*'")
+            }
+        }
+    }
+
+    /// Whether a text can name a user.
+    public static func isUserName(_ name: String) -> Bool {
+        1...64 ~= name.utf8.count && name != anonymousName
+            && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.@".contains($0)) }
+    }
+}

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import EsriForms
+import Foundation
+import Logging
+import Platform
+import Site
+import Synchronization
+import TestKit
+import Testing
+
+@testable import Gateway
+
+/// Rules in a directory that goes away with the test; the password of every user is `password`.
+final class RuledSite {
+    let path: String
+    let store: AccessStore
+    private static let hash = PasswordHash.make("password") ?? ""
+
+    init(_ users: [String: [AccessRules.Grant]], anonymous: [AccessRules.Grant] = []) throws {
+        path = NSTemporaryDirectory() + "access-" + UUID().uuidString.prefix(8)
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: true)
+        store = AccessStore(directory: path)
+        try store.change { rules in
+            rules.anonymous = anonymous
+            rules.users = users.map {
+                .init(name: $0.key, passwordHash: Self.hash, grants: $0.value)
+            }
+        }
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    func control() throws -> AccessControl {
+        try AccessControl(store, logger: Logger(label: "test"))
+    }
+}
+
+private let services = "/arcgis/rest/services"
+
+extension GatewayService {
+    fileprivate func text(
+        _ url: String, form: String = "", client: RequestClient = RequestClient(isPrivate: true)
+    ) async -> String {
+        let parts = url.split(separator: "?", maxSplits: 1)
+        let response = await answer(
+            GatewayRequest(
+                path: Array(parts[0].utf8), query: parts.count == 2 ? Array(parts[1].utf8) : [],
+                form: Array(form.utf8), client: client))
+        return String(decoding: response.body, as: UTF8.self)
+    }
+
+    /// The code of the error body; 0 for an answer that is none.
+    fileprivate func code(_ url: String, client: RequestClient = RequestClient(isPrivate: true))
+        async throws -> Double
+    {
+        let text = await text(url, client: client)
+        guard text.hasPrefix("{") else { return 0 }
+        // As OGC API says it.
+        for (word, code) in [("tokenRequired", 499.0), ("invalidToken", 498), ("forbidden", 403)]
+        where text.contains("\"code\":\"\(word)\"") {
+            return code
+        }
+        return try RelaxedJSON.parse(text)["error"]?["code"]?.number ?? 0
+    }
+
+    fileprivate func token(_ user: String, _ more: String = "") async throws -> String {
+        let text = await text(
+            "/arcgis/tokens/generateToken", form: "username=\(user)&password=password&f=json\(more)"
+        )
+        guard case .string(let token)? = try RelaxedJSON.parse(text)["token"] else {
+            throw Failure(.internal, text)
+        }
+        return token
+    }
+}
+
+@Suite struct AccessTests {
+    /// One URL for every resource there is, by its kind.
+    private static let resources: [(url: String, kind: String)] = [
+        ("/healthz", "health"), ("/arcgis/rest/info", "info"), (services, "services"),
+        ("/arcgis/rest/generateToken", "generateToken"),
+        ("/arcgis/rest/tokens/generateToken", "generateToken"),
+        ("/arcgis/tokens/generateToken", "generateToken"),
+        ("/sharing/generateToken", "generateToken"),
+        ("/sharing/rest/generateToken", "generateToken"),
+        ("/sharing/rest/community/self", "communitySelf"), ("/other", "nowhere"),
+        (services + "/City/Other", "unknownService"),
+        (services + "/City/MapServer", "map.root"),
+        (services + "/City/MapServer/layers", "map.layers"),
+        (services + "/City/MapServer/legend", "map.legend"),
+        (services + "/City/MapServer/0", "map.layer"),
+        (services + "/City/MapServer/0/query?where=1=1", "map.query"),
+        (services + "/City/MapServer/identify?" + identify, "map.identify"),
+        (services + "/City/MapServer/identify/changes?" + identify, "map.follow"),
+        (services + "/City/MapServer/export?bbox=0,0,1,1&size=10,10", "map.export"),
+        (services + "/City/FeatureServer", "features.root"),
+        (services + "/City/FeatureServer/layers", "features.layers"),
+        (services + "/City/FeatureServer/0", "features.layer"),
+        (services + "/City/FeatureServer/0/query?where=1=1", "features.query"),
+        (services + "/World/GeocodeServer", "locator.root"),
+        (services + "/World/GeocodeServer/findAddressCandidates?singleLine=x", "locator.find"),
+        (services + "/World/GeocodeServer/suggest?text=x", "locator.suggest"),
+        (services + "/World/GeocodeServer/reverseGeocode?location=1,2", "locator.reverse"),
+        ("/ogc", "ogc.landing"), ("/ogc/conformance", "ogc.conformance"), ("/ogc/api", "ogc.api"),
+        ("/ogc/collections", "ogc.collections"), ("/ogc/other", "ogc.unknown"),
+        ("/ogc/collections/City.0", "ogc.collection"),
+        ("/ogc/collections/City.0/items", "ogc.items"),
+        ("/ogc/collections/City.0/items/1", "ogc.item"),
+        (services + "/Jobs/GPServer", "jobs.root"),
+        (services + "/Jobs/GPServer/uploads/upload", "jobs.upload"),
+        (services + "/Jobs/GPServer/BatchIdentify", "jobs.task"),
+        (services + "/Jobs/GPServer/BatchIdentify/submitJob", "jobs.submit"),
+        (services + "/Jobs/GPServer/BatchIdentify/jobs/1", "jobs.job"),
+    ]
+
+    static let identify =
+        "geometry=1,2&tolerance=0&mapExtent=0,0,1,1&imageDisplay=10,10,96&f=json"
+
+    /// What the answer tells nothing about services for.
+    private static let open: Set<String> = [
+        "health", "info", "services", "generateToken", "nowhere", "unknownService",
+        "ogc.landing", "ogc.conformance", "ogc.api", "ogc.unknown", "ogc.collections",
+    ]
+
+    /// A new resource does not compile here before it has a name, which then needs a URL above.
+    private static func kind(_ resource: Resource) -> String {
+        switch resource {
+        case .health: "health"
+        case .info: "info"
+        case .services: "services"
+        case .generateToken: "generateToken"
+        case .communitySelf: "communitySelf"
+        case .nowhere: "nowhere"
+        case .unknownService: "unknownService"
+        case .map(_, let part):
+            switch part {
+            case .root: "map.root"
+            case .layers: "map.layers"
+            case .legend: "map.legend"
+            case .layer: "map.layer"
+            case .query: "map.query"
+            case .identify: "map.identify"
+            case .follow: "map.follow"
+            case .export: "map.export"
+            }
+        case .features(_, let part):
+            switch part {
+            case .root: "features.root"
+            case .layers: "features.layers"
+            case .layer: "features.layer"
+            case .query: "features.query"
+            }
+        case .locator(_, let part):
+            switch part {
+            case .root: "locator.root"
+            case .findAddressCandidates: "locator.find"
+            case .suggest: "locator.suggest"
+            case .reverseGeocode: "locator.reverse"
+            }
+        case .ogc(let part):
+            switch part {
+            case .landing: "ogc.landing"
+            case .conformance: "ogc.conformance"
+            case .api: "ogc.api"
+            case .collections: "ogc.collections"
+            case .collection: "ogc.collection"
+            case .items: "ogc.items"
+            case .item: "ogc.item"
+            case .unknown: "ogc.unknown"
+            }
+        case .jobs(let part):
+            switch part {
+            case .root: "jobs.root"
+            case .upload: "jobs.upload"
+            case .task: "jobs.task"
+            case .submit: "jobs.submit"
+            case .job: "jobs.job"
+            }
+        }
+    }
+
+    @Test(arguments: resources)
+    func `no resource is reached without permission`(_ url: String, _ kind: String) async throws {
+        let path = url.split(separator: "?")[0]
+        #expect(Self.kind(Resource(path: path.utf8)) == kind)
+        let site = SimulatedSite(map: try Samples.map())
+        let ruled = try RuledSite(["anna": [], "reader": [.init(.query), .init(.jobs)]])
+        let service = GatewayService(backend: site, access: try ruled.control())
+        let joint = url.contains("?") ? "&" : "?"
+
+        let nobody = try await service.code(url)
+        let stranger = try await service.code(
+            url + joint + "token=" + (try await service.token("anna")))
+        let wrong = try await service.code(url + joint + "token=nonsense")
+
+        if Self.open.contains(kind) {
+            #expect(![498, 499, 403].contains(nobody) && nobody == stranger)
+        } else if kind == "communitySelf" {
+            #expect(nobody == 499 && stranger == 0 && wrong == 498)
+        } else {
+            #expect(nobody == 499 && stranger == 403 && wrong == 498)
+            let wasAsked = site.inner.withLock { inner in
+                inner.lastIdentify != nil || inner.lastExport != nil || inner.lastQuery != nil
+                    || inner.lastGeocode != nil || inner.lastReverse != nil
+                    || inner.lastSuggest != nil || inner.lastAt != nil
+            }
+            #expect(!wasAsked)
+            let reader = try await service.code(
+                url + joint + "token=" + (try await service.token("reader")))
+            #expect(![498, 499, 403].contains(reader))
+        }
+    }
+
+    @Test func `the catalog holds what the caller may see`() async throws {
+        let ruled = try RuledSite(
+            [
+                "map": [.init(.query, on: "City")], "locator": [.init(.query, on: "wORLD")],
+                "figures": [.init(.metrics)], "editor": [.init(.edit, on: "City")],
+            ], anonymous: [])
+        let service = GatewayService(
+            backend: SimulatedSite(map: try Samples.map()), access: try ruled.control())
+        func types(_ user: String?) async throws -> Set<String> {
+            let token = if let user { try await service.token(user) } else { "" }
+            let text = await service.text(services + "?f=json&token=" + token)
+            return Set(["MapServer", "FeatureServer", "GeocodeServer"].filter(text.contains))
+        }
+
+        #expect(try await types(nil) == [])
+        #expect(try await types("figures") == [])
+        #expect(try await types("map") == ["MapServer", "FeatureServer"])
+        #expect(try await types("editor") == ["MapServer", "FeatureServer"])
+        #expect(try await types("locator") == ["GeocodeServer"])
+        let editor = try await service.token("editor")
+        #expect(try await service.code(services + "/City/MapServer?token=" + editor) == 0)
+        #expect(
+            try await service.code(services + "/City/MapServer/0/query?token=" + editor) == 403)
+    }
+
+    @Test func `a name is matched as the service is, not more widely`() {
+        #expect(!ServiceName.map("city").isNamed(by: "City"))
+        #expect(ServiceName.map("City").isNamed(by: "City"))
+        #expect(ServiceName.locator("world").isNamed(by: "World"))
+        #expect(!ServiceName.all.isNamed(by: "City") && ServiceName.all.isNamed(by: "*"))
+    }
+
+    @Test func `a job is submitted and read only by who may read what it works on`() {
+        let caller = Caller(
+            user: "a",
+            grants: [.init(.jobs), .init(.query, on: "City"), .init(.query, on: "World")])
+        func isAllowed(_ kind: JobKind, _ parameters: [String: String]) -> Bool {
+            (try? caller.check(job: kind, parameters)) != nil
+        }
+        #expect(isAllowed(.batchIdentify, ["map": "City"]))
+        #expect(isAllowed(.batchGeocode, ["locator": "world"]))
+        #expect(!isAllowed(.batchIdentify, ["map": "Secret"]))
+        #expect(!isAllowed(.batch, [:]))
+        #expect((try? Caller.unruled.check(job: .batch, [:])) != nil)
+    }
+
+    @Test func `info says where tokens are had, once there are rules`() async throws {
+        let site = SimulatedSite(map: try Samples.map())
+        let ruled = GatewayService(backend: site, access: try RuledSite([:]).control())
+        let text = await ruled.text("/arcgis/rest/info")
+        #expect(text.contains(#""isTokenBasedSecurity":true"#))
+        #expect(text.contains(#""tokenServicesUrl":"/arcgis/tokens/generateToken""#))
+        #expect(
+            await GatewayService(backend: site).text("/arcgis/rest/info")
+                .contains(#""isTokenBasedSecurity":false"#))
+    }
+}
+
+@Suite struct TokenTests {
+    private let key = RandomBytes.make(32)
+    private let entry = RandomBytes.make(32)
+
+    @Test
+    func `a token is read with the key and the entry it was made with, and with nothing else`()
+        throws
+    {
+        var random = SeededGenerator(seed: 0x70C)
+        for binding in [Token.Binding.none, .referer("https://a.example/x"), .address("::1")] {
+            let token = Token(user: "anna", expires: .random(in: 0...(.max)), binding: binding)
+            let text = token.text(key: key, entry: entry)
+            #expect(Token(text, key: key) { $0 == "anna" ? entry : nil } == token)
+            #expect(Token(text, key: key) { _ in nil } == nil)
+            #expect(Token(text, key: key) { _ in RandomBytes.make(32) } == nil)
+            #expect(Token(text, key: RandomBytes.make(32)) { _ in entry } == nil)
+            let bytes = try #require(Base64URL.decode(text))
+            for index in bytes.indices {
+                var changed = bytes
+                changed[index] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+                #expect(Token(Base64URL.encode(changed), key: key) { _ in entry } == nil)
+                #expect(
+                    Token(Base64URL.encode(Array(bytes[..<index])), key: key) { _ in entry } == nil)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("https://a.example", "https://a.example", true),
+        ("https://a.example", "https://a.example/maps?x", true),
+        ("https://a.example/", "https://a.example/maps", true),
+        ("https://a.example", "https://a.example.evil.net/", false),
+        ("https://a.example", "http://a.example", false), ("@esri/arcgis-rest-js", nil, false),
+    ])
+    func `a token for a referer is taken from there and from below`(
+        _ bound: String, _ shown: String?, _ isTaken: Bool
+    ) {
+        let token = Token(user: "a", expires: 0, binding: .referer(bound))
+        #expect(token.isBound(to: RequestClient(referer: shown)) == isTaken)
+    }
+
+    @Test func `a token lasts as long as asked, at most two weeks, and ends with its user's entry`()
+        async throws
+    {
+        let ruled = try RuledSite(["anna": [.init(.query)]])
+        let access = try ruled.control()
+        let service = GatewayService(
+            backend: SimulatedSite(map: try Samples.map()), access: access)
+        let client = RequestClient(referer: "https://a.example/", address: "10.0.0.7")
+        func caller(_ token: String, afterMinutes minutes: Int64 = 0) throws -> Caller {
+            try access.snapshot.caller(
+                token: token, client, now: WallClock.microseconds() / 1_000 + minutes * 60_000)
+        }
+        for (asked, lasts) in [("", 60), ("5", 5), ("20160", 20_160), ("1000000", 20_160)] {
+            let token = try await service.token("anna", "&expiration=" + asked)
+            #expect(try caller(token, afterMinutes: Int64(lasts) - 1).user == "anna")
+            #expect(throws: Failure.self) { try caller(token, afterMinutes: Int64(lasts) + 1) }
+        }
+        let other = try RuledSite(["anna": [.init(.query)]])
+        let token = try await service.token("anna")
+        #expect(throws: Failure.self) {
+            try other.control().snapshot.caller(token: token, client, now: 0)
+        }
+        #expect(try ruled.control().snapshot.caller(token: token, client, now: 0).user == "anna")
+
+        let changes: [(inout AccessRules) -> Void] = [
+            { $0.users[0].grants = [] },
+            { $0.users[0].passwordHash = PasswordHash.make("another password") ?? "" },
+            { $0.users = [] },
+        ]
+        for change in changes {
+            let before = try ruled.store.rules()
+            let token = try await service.token("anna")
+            try ruled.store.change { change(&$0) }
+            access.refresh()
+            #expect(throws: Failure.self) { try caller(token) }
+            try ruled.store.change { $0 = before ?? $0 }
+            access.refresh()
+        }
+    }
+
+    @Test func `rules that vanish allow nothing, and broken ones change nothing`() async throws {
+        let ruled = try RuledSite(["anna": [.init(.query)]], anonymous: [.init(.query, on: "City")])
+        let access = try ruled.control()
+        try Data("{".utf8).write(to: URL(filePath: ruled.store.path))
+        access.refresh()
+        #expect(access.snapshot.rules?.users.count == 1)
+        try FileManager.default.removeItem(atPath: ruled.store.path)
+        access.refresh()
+        let nobody = try access.snapshot.caller(token: nil, RequestClient(), now: 0)
+        #expect(!nobody.may(nil, on: .map("City")))
+    }
+
+    @Test func `a wrong password, a strange user and a plain network are refused alike`()
+        async throws
+    {
+        let ruled = try RuledSite(["anna": [.init(.query)]])
+        let service = GatewayService(
+            backend: SimulatedSite(map: try Samples.map()), access: try ruled.control())
+        let url = "/arcgis/tokens/generateToken"
+        let wrong = await service.text(url, form: "username=anna&password=passwords")
+        let strange = await service.text(url, form: "username=berta&password=password")
+        #expect(
+            wrong
+                == #"{"error":{"code":400,"message":"Unable to generate token.","details":["Invalid username or password."]}}"#
+        )
+        #expect(strange == wrong)
+        let open = await service.text(
+            url, form: "username=anna&password=password", client: RequestClient(address: "10.1.1.1")
+        )
+        #expect(open.contains("https only"))
+    }
+}
+
+@Suite struct LoginTests {
+    @Test func `three failures are free, each further one doubles the wait up to a minute`() {
+        var attempts = LoginAttempts()
+        var waits: [Int64] = []
+        for _ in 0..<12 {
+            attempts.began(["user a"], now: 0)
+            waits.append(attempts.wait(["user a", "address b"], now: 0))
+        }
+        #expect(waits == [0, 0, 1, 2, 4, 8, 16, 32, 60, 60, 60, 60])
+        #expect(attempts.wait(["user b"], now: 0) == 0)
+        #expect(attempts.wait(["user a"], now: 59) == 1)
+        #expect(attempts.wait(["user a"], now: 900) == 0)
+        attempts.succeeded(user: "user a", address: "address b")
+        #expect(attempts.wait(["user a"], now: 0) == 0)
+    }
+
+    @Test func `so many are remembered, and the last ones`() {
+        var attempts = LoginAttempts()
+        for number in 0..<3 * LoginAttempts.capacity {
+            for _ in 0..<4 { attempts.began(["address \(number)"], now: Int64(number / 100)) }
+            #expect(attempts.count <= LoginAttempts.capacity)
+        }
+        #expect(
+            attempts.wait(
+                ["address \(3 * LoginAttempts.capacity - 1)"],
+                now: Int64(3 * LoginAttempts.capacity / 100)) > 0)
+    }
+
+    @Test func `a crowd of guesses is refused, and a right password among them waits too`()
+        async throws
+    {
+        let desk = LoginDesk(clock: { 0 })
+        let hash = PasswordHash.make("password")
+        let outcomes = await withTaskGroup(of: String.self) { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    do throws(Failure) {
+                        return try await desk.check(
+                            user: "anna", password: "guess", hash: hash, address: "1") ? "in" : "no"
+                    } catch {
+                        return error.code.rawValue
+                    }
+                }
+            }
+            return await group.reduce(into: [String]()) { $0.append($1) }
+        }
+        #expect(outcomes.count { $0 == "no" } == 3 && outcomes.count { $0 == "refused" } == 17)
+        await #expect(throws: Failure.self) {
+            try await desk.check(user: "anna", password: "password", hash: hash, address: "2")
+        }
+        #expect(
+            try await desk.check(user: "berta", password: "password", hash: hash, address: "2"))
+    }
+}
