@@ -159,6 +159,8 @@ public struct LayerDescription: Hashable, Sendable, Codable {
     public var properties: LayerProperties?
     /// What was drawn on it, by rising number; nil for all but graphics layers.
     public var graphics: [Graphic]?
+    /// What edits have done to its features; nil for a layer that was never open to them.
+    public var edits: LayerEdits?
 
     /// Makes a description.
     public init(

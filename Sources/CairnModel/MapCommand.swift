@@ -52,6 +52,10 @@ public enum MapCommand: Hashable, Sendable, Codable {
     case setQueryable(layer: LayerID, isQueryable: Bool)
     /// Turns its popups on or off.
     case setPopups(layer: LayerID, isEnabled: Bool)
+    /// Says whether it takes edits of its features.
+    case setEditable(layer: LayerID, isEditable: Bool)
+    /// Adds, changes and deletes features.
+    case editFeatures(layer: LayerID, edits: FeatureEdits)
     /// Tries to load again after a failure.
     case retryLoad(layer: LayerID)
     /// Gives it another source, and loads that.
@@ -96,11 +100,17 @@ public struct MapCommandResult: Hashable, Sendable, Codable {
     public var layer: LayerID?
     /// The graphic that was drawn, for `addGraphic`.
     public var graphic: Int64?
+    /// What came of each edit, for `editFeatures`.
+    public var edits: FeatureEditResults?
 
     /// Makes a result.
-    public init(sequence: Int64, layer: LayerID? = nil, graphic: Int64? = nil) {
+    public init(
+        sequence: Int64, layer: LayerID? = nil, graphic: Int64? = nil,
+        edits: FeatureEditResults? = nil
+    ) {
         self.sequence = sequence
         self.layer = layer
         self.graphic = graphic
+        self.edits = edits
     }
 }

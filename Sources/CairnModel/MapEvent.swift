@@ -31,6 +31,12 @@ public enum MapEvent: Hashable, Sendable {
     case layerQueryableChanged(LayerQueryableChanged)
     /// Its popups were turned on or off.
     case layerPopupsChanged(LayerPopupsChanged)
+    /// Whether it takes edits changed.
+    case layerEditableChanged(LayerEditableChanged)
+    /// Features were added, changed or deleted.
+    case featuresEdited(FeaturesEdited)
+    /// Edits became part of a new dataset.
+    case layerCompacted(LayerCompacted)
     /// A layer got another source.
     case layerSourceChanged(LayerSourceChanged)
     /// The source is being read.
@@ -65,6 +71,9 @@ public enum MapEvent: Hashable, Sendable {
         case .layerFieldAliasChanged(let payload): payload
         case .layerQueryableChanged(let payload): payload
         case .layerPopupsChanged(let payload): payload
+        case .layerEditableChanged(let payload): payload
+        case .featuresEdited(let payload): payload
+        case .layerCompacted(let payload): payload
         case .layerSourceChanged(let payload): payload
         case .layerLoadStarted(let payload): payload
         case .layerLoaded(let payload): payload
@@ -100,6 +109,9 @@ public enum MapEvent: Hashable, Sendable {
         case LayerQueryableChanged.eventType:
             self = .layerQueryableChanged(try .decode(event))
         case LayerPopupsChanged.eventType: self = .layerPopupsChanged(try .decode(event))
+        case LayerEditableChanged.eventType: self = .layerEditableChanged(try .decode(event))
+        case FeaturesEdited.eventType: self = .featuresEdited(try .decode(event))
+        case LayerCompacted.eventType: self = .layerCompacted(try .decode(event))
         case LayerSourceChanged.eventType: self = .layerSourceChanged(try .decode(event))
         case LayerLoadStarted.eventType: self = .layerLoadStarted(try .decode(event))
         case LayerLoaded.eventType: self = .layerLoaded(try .decode(event))

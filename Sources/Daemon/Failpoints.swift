@@ -36,6 +36,7 @@ public final class Failpoints: Sendable {
         "log.whileEvicting",
         "mapstate.duringFold", "mapstate.beforeAppend", "mapstate.afterAppendBeforeFold",
         "mapstate.beforeReply", "mapstate.afterLoadStarted", "mapstate.beforeLoaded",
+        "mapstate.beforeCompacted",
         "supervisor.beforeAdoption", "supervisor.beforeCommit", "supervisor.beforeLease",
         "supervisor.afterLeaseBeforeTask", "supervisor.afterTask", "supervisor.beforeResult",
         "supervisor.afterResultBeforeAck", "supervisor.afterAck",

@@ -32,23 +32,47 @@ public final class Dataset: Sendable {
     }
 
     /// Without an index when `indexPath` is nil or there is no such file.
-    init(path: String, indexPath: String?) throws(Failure) {
+    convenience init(path: String, indexPath: String?) throws(Failure) {
+        let file: MappedFile
         do {
             file = try MappedFile(path: path)
         } catch {
             throw Failure(error.isNotFound ? .notFound : .unreadable, error.description)
         }
+        let plain = try Dataset(file)
+        let index = try indexPath.map { path throws(Failure) in
+            try LayerIndex(path: path, for: file)
+        }
+        self.init(plain, index: index ?? nil)
+    }
+
+    /// A dataset that is in no file; its index is made in memory.
+    ///
+    /// Throws `.corrupt` where the bytes are no dataset.
+    convenience init(adopting file: MappedFile) throws(Failure) {
+        let plain = try Dataset(file)
+        self.init(plain, index: try LayerIndex(inMemoryFor: plain))
+    }
+
+    /// The same dataset with that index.
+    private init(_ plain: Dataset, index: LayerIndex?) {
+        file = plain.file
+        header = plain.header
+        name = plain.name
+        properties = plain.properties
+        self.index = index
+    }
+
+    /// Checks the header; without an index.
+    private init(_ file: MappedFile) throws(Failure) {
+        self.file = file
+        index = nil
         do throws(Damage) {
             header = try file.withBytes { bytes throws(Damage) in try FlatGeobufHeader(bytes) }
             name = header.name
             properties = try Self.properties(header, file)
         } catch {
-            throw Self.corrupt(path, error)
-        }
-        if let indexPath {
-            index = try LayerIndex(path: indexPath, for: file)
-        } else {
-            index = nil
+            throw Self.corrupt(file.path, error)
         }
     }
 

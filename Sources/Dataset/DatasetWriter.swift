@@ -125,9 +125,10 @@ struct DatasetWriter {
 
 extension FlatGeobufHeader {
     /// A header with another number of features and another rectangle around them, both of which it
-    /// must state already; `bytes` begin with the magic.
+    /// must state already, and another kind of geometry where that is given; `bytes` begin with the
+    /// magic.
     static func stating(
-        _ featureCount: Int, in extent: Envelope, _ bytes: [UInt8]
+        _ featureCount: Int, in extent: Envelope, kind: Kind? = nil, _ bytes: [UInt8]
     ) throws(Damage) -> [UInt8] {
         let span = unsafe bytes.span.bytes.extracting(12..<bytes.count)
         let table = try FlatTable.root(span)
@@ -144,6 +145,12 @@ extension FlatGeobufHeader {
             put(bound.bitPattern, at: envelope.lowerBound + 8 * index)
         }
         put(UInt64(featureCount), at: count)
+        if let kind {
+            guard let place = try table.place(span, 2, byteCount: 1) else {
+                throw Damage(offset: 12, expected: "a kind of geometry")
+            }
+            bytes[12 + place] = kind.rawValue
+        }
         return bytes
     }
 }

@@ -6,14 +6,19 @@ public import Geometry
 import Platform
 import SpatialIndex
 
-/// Reads features of one dataset one after the other, and makes no value that is not asked for.
+/// Reads features of one dataset, with the edits over it, one after the other, and makes no value that
+/// is not asked for.
 ///
 /// Used from one thread. Every function throws `Failure` (`corrupt`) where the feature's bytes are
 /// damaged.
 public struct FeatureReader {
-    /// The dataset.
-    public let dataset: Dataset
-    /// The place of the feature in the file, from 0; −1 before the first ``move(to:)``.
+    /// The dataset that holds the feature.
+    public private(set) var dataset: Dataset
+    /// What lies under and over the edits, in the places from 0 and from `overlayStart` on.
+    private let base: Dataset
+    private let overlay: Dataset?
+    private let overlayStart: Int
+    /// The place of the feature, from 0; −1 before the first ``move(to:)``.
     public private(set) var ordinal = -1
     /// The rectangle around the feature.
     public private(set) var envelope = Envelope.empty
@@ -24,15 +29,29 @@ public struct FeatureReader {
     private var places: [Int]
 
     /// A reader at no feature.
-    public init(_ dataset: Dataset) {
-        self.dataset = dataset
-        places = Array(repeating: -1, count: dataset.header.columns.count)
+    public init(_ dataset: Dataset) { self.init(EditedDataset(dataset)) }
+
+    /// A reader at no feature of a dataset with edits over it.
+    public init(_ edited: EditedDataset) {
+        base = edited.base
+        overlay = edited.overlay
+        overlayStart = edited.base.properties.featureCount
+        dataset = base
+        places = Array(repeating: -1, count: base.header.columns.count)
     }
 
-    /// Goes to the feature at a place in `0..<featureCount`.
-    public mutating func move(to ordinal: Int) throws(Failure) {
+    /// Goes to the feature at a place: in the dataset, or that many further on among what edits added or
+    /// changed.
+    public mutating func move(to place: Int) throws(Failure) {
+        ordinal = place
+        var ordinal = place
+        if let overlay, place >= overlayStart {
+            dataset = overlay
+            ordinal -= overlayStart
+        } else {
+            dataset = base
+        }
         let dataset = dataset
-        self.ordinal = ordinal
         do throws(Damage) {
             try dataset.file.withBytes { bytes throws(Damage) in
                 let header = dataset.header
@@ -138,6 +157,18 @@ public struct FeatureReader {
             }
             if hasM, dataset.header.hasM {
                 chains.m = try FlatGeobufGeometry.ordinates(bytes, geometry, kind, slot: 3)
+            }
+        }
+    }
+
+    /// The attributes as FlatGeobuf has them, without the object id.
+    func attributeBytes() throws(Failure) -> [UInt8] {
+        try read { bytes throws(Damage) in
+            let values =
+                try FlatTable.root(bytes).vector(bytes, 1, elementByteCount: 1) ?? 0..<0
+            _ = try FlatGeobufProperties.objectID(bytes, values)
+            return unsafe bytes.extracting(values.dropFirst(6)).withUnsafeBytes {
+                unsafe Array($0)
             }
         }
     }

@@ -42,6 +42,17 @@ final class FeatureSpool {
         entries[geometry.kind.rawValue].append(
             Entry(
                 envelope: geometry.envelope, offset: written + waiting.count, place: UInt32(place)))
+        Self.append(geometry, attributes: attributes, to: &waiting)
+        if waiting.count >= Self.blockByteCount { try flush() }
+    }
+
+    /// Appends a record to bytes.
+    static func append(
+        _ geometry: borrowing FlatGeometry, attributes: [UInt8], to bytes: inout [UInt8]
+    ) {
+        func append<T: BitwiseCopyable>(_ elements: [T]) {
+            unsafe elements.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
+        }
         for number in [
             geometry.coordinateCount, geometry.z.isEmpty ? 0 : 1, geometry.m.isEmpty ? 0 : 1,
             geometry.ends.count, geometry.parts.count, attributes.count,
@@ -52,11 +63,6 @@ final class FeatureSpool {
         append(geometry.ends)
         append(geometry.parts)
         append(attributes)
-        if waiting.count >= Self.blockByteCount { try flush() }
-    }
-
-    private func append<T: BitwiseCopyable>(_ elements: [T]) {
-        unsafe elements.withUnsafeBytes { unsafe waiting.append(contentsOf: $0) }
     }
 
     private func flush() throws(PlatformError) {

@@ -120,7 +120,7 @@ extension [UInt8] {
         }
     }
 
-    fileprivate mutating func append(number: some FixedWidthInteger & BitwiseCopyable) {
+    mutating func append(number: some FixedWidthInteger & BitwiseCopyable) {
         unsafe Swift.withUnsafeBytes(of: number.littleEndian) { unsafe append(contentsOf: $0) }
     }
 }

@@ -37,6 +37,23 @@ struct LayerIndex: Sendable {
         }
     }
 
+    /// The index of a dataset that is in no file, made in memory.
+    init(inMemoryFor dataset: Dataset) throws(Failure) {
+        do {
+            let bytes = try Self.bytes(for: dataset) {
+                dataset.file.withBytes { SHA256.digest($0) }
+            }
+            file = try MappedFile(copying: bytes, path: dataset.file.path + ".index")
+            features = try file.withBytes { bytes throws(IndexDamage) in
+                try FeatureIndex(bytes, dataByteCount: dataset.file.byteCount)
+            }
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            throw Failure(.internal, "an index in memory: \(error)")
+        }
+    }
+
     static func corrupt(_ path: String, _ damage: IndexDamage) -> Failure {
         Failure(.corrupt, "'\(path)' at byte \(damage.offset): expected \(damage.expected)")
     }

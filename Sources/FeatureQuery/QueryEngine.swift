@@ -17,6 +17,7 @@ public final class QueryEngine: Sendable {
 
     private let datasets: DatasetProvider
     private let orders = ObjectOrders()
+    private let edited = EditedDatasets<ObjectOrder>()
 
     /// An engine on the datasets that `datasets` lends.
     public init(datasets: @escaping DatasetProvider) { self.datasets = datasets }
@@ -33,9 +34,14 @@ public final class QueryEngine: Sendable {
         try request.check()
         let layer = try QueriedLayer(request, in: map)
         let dataset = try datasets(layer.dataset)
+        let (features, order) = try edited.value(dataset, layer.description, in: map.name) {
+            features throws(Failure) in
+            try ObjectOrder(
+                try orders.order(layer.dataset, dataset, isCancelled), under: features)
+        }
         let run = QueryRun(
-            request: request, layer: layer, dataset: dataset,
-            order: try orders.order(layer.dataset, dataset, isCancelled), isCancelled: isCancelled)
+            request: request, layer: layer, features: features, order: order,
+            isCancelled: isCancelled)
         var (bytes, next) = try run.answer()
         if let part = request.part, part.byteCount > 0 {
             bytes.removeFirst(min(part.byteCount, bytes.count))

@@ -12,7 +12,7 @@ internal import Identify
 struct QueryRun {
     let request: QueryRequest
     let layer: QueriedLayer
-    let dataset: Dataset
+    let features: EditedDataset
     let order: ObjectOrder
     let isCancelled: () -> Bool
 
@@ -61,7 +61,8 @@ struct QueryRun {
                 request.time, request.timeRelation, LayerTimeOptions(), layer.description,
                 layer.fields),
             spatial: try request.spatialFilter.map { filter throws(Failure) in
-                try SpatialTest(filter, filter.spatialReference ?? layer.reference, of: dataset)
+                try SpatialTest(
+                    filter, filter.spatialReference ?? layer.reference, of: features.base)
             })
     }
 
@@ -75,8 +76,13 @@ struct QueryRun {
         }
         guard let envelope = filter.spatial?.searchEnvelope else { return order.ordinals }
         var found: [Int64] = []
-        dataset.search(envelope.widened) { feature in
+        features.base.search(envelope.widened) { feature in
+            if features.hides(feature.objectID) { return }
             found.append(feature.objectID << 32 | Int64(feature.ordinal))
+        }
+        let first = Int64(features.base.properties.featureCount)
+        features.overlay?.search(envelope.widened) { feature in
+            found.append(feature.objectID << 32 | first + Int64(feature.ordinal))
         }
         found.sort()
         return found.map { Int32(truncatingIfNeeded: $0) }
@@ -88,7 +94,7 @@ struct QueryRun {
         _ body: (FeatureReader) throws(Failure) -> Bool
     ) throws(Failure) {
         let candidates = try candidates(filter)
-        var reader = FeatureReader(dataset)
+        var reader = FeatureReader(features)
         for index in candidates.indices {
             if index.isMultiple(of: Self.cancelStride) { try stopIfCancelled() }
             let place = isDescending ? candidates.count - 1 - index : index
@@ -159,10 +165,10 @@ struct QueryRun {
         _ filter: inout RowFilter
     ) throws(Failure) -> (bytes: [UInt8], next: QueryPart?) {
         let (rows, hasMore) = try rows(&filter, limit: limit)
-        var writer = try FeatureWriter(request, layer, dataset)
+        var writer = try FeatureWriter(request, layer, features.base)
         var stream = AnswerStream(request.part) { writer.head() }
         let first = request.part?.row ?? 0
-        var reader = FeatureReader(dataset)
+        var reader = FeatureReader(features)
         for (row, ordinal) in rows.enumerated().dropFirst(first) {
             if row.isMultiple(of: 16) { try stopIfCancelled() }
             try reader.move(to: Int(ordinal))
@@ -191,7 +197,7 @@ struct QueryRun {
         func tail(_ isCut: Bool) -> String {
             isCut ? #"],"exceededTransferLimit":true}"# : "]}"
         }
-        var reader = FeatureReader(dataset)
+        var reader = FeatureReader(features)
         for (row, ordinal) in rows.enumerated().dropFirst(request.part?.row ?? 0) {
             if row.isMultiple(of: Self.cancelStride) { try stopIfCancelled() }
             try reader.move(to: Int(ordinal))
@@ -221,11 +227,12 @@ struct QueryRun {
 
     private func extent(_ filter: inout RowFilter) throws(Failure) -> [UInt8] {
         let reference = request.outReference ?? layer.reference
-        var measure = try ExtentMeasure(from: dataset.properties.spatialReference, to: reference)
+        var measure = try ExtentMeasure(
+            from: features.base.properties.spatialReference, to: reference)
         var count = 0
-        if filter.isEverything, request.objectIDs == nil, measure.isPlain {
+        if filter.isEverything, request.objectIDs == nil, measure.isPlain, !features.isEdited {
             count = order.ids.count
-            measure.total = dataset.properties.extent ?? .empty
+            measure.total = features.base.properties.extent ?? .empty
         } else {
             try forEachRow(&filter) { reader throws(Failure) in
                 count += 1

@@ -18,12 +18,13 @@ extension MapServiceResource {
             }
             json.member("hasVersionedData", false)
             json.member("supportsDisconnectedEditing", false)
+            let isEditable = featureLayers.contains(where: \.isEditable)
             json.member("hasStaticData", false)
             json.member("maxRecordCount", QueryRequest.recordBound)
             json.member("supportedQueryFormats", Self.queryFormats)
-            json.member("capabilities", "Query")
+            json.member("capabilities", isEditable ? Self.editCapabilities : "Query")
             writeSpace(to: &json)
-            json.member("allowGeometryUpdates", false)
+            json.member("allowGeometryUpdates", isEditable)
             json.member("syncEnabled", false)
             json.member("layers", array: featureLayers) { json, layer in
                 json.object { json in
@@ -41,14 +42,41 @@ extension MapServiceResource {
     }
 
     /// `FeatureServer/layers?f=json`.
-    func allFeatureLayers() -> [UInt8] { allLayers(featureLayers) }
+    func allFeatureLayers() -> [UInt8] { allLayers(featureLayers, isFeatureService: true) }
 
     /// `FeatureServer/{id}?f=json`; throws `Failure` (`notFound`).
     func featureLayer(_ id: LayerID) throws(Failure) -> [UInt8] {
         guard featureLayers.contains(where: { $0.id == id }) else {
             throw Failure(.notFound, "The requested layer (layerId: \(id)) was not found.")
         }
-        return try layer(id)
+        return try layer(id, isFeatureService: true)
+    }
+
+    /// What a layer that takes edits is capable of.
+    static let editCapabilities = "Query,Create,Update,Delete,Editing"
+
+    /// Writes what a layer of the feature service tells of edits.
+    func writeEditing(of layer: LayerDescription, to json: inout JSONWriter) {
+        let isEditable = layer.isEditable
+        json.member("allowGeometryUpdates", isEditable)
+        json.member("supportsRollbackOnFailureParameter", isEditable)
+        json.member("supportsApplyEditsWithGlobalIds", false)
+        json.member("supportsAttachmentsByUploadId", false)
+        json.member("isDataVersioned", false)
+        json.member("types", array: [Int]()) { $0.integer(Int64($1)) }
+        json.member("templates", array: isEditable ? [layer] : []) { json, layer in
+            json.object { json in
+                json.member("name", layer.name)
+                json.member("description", "")
+                json.member("prototype") { json in
+                    json.member("attributes") { json in
+                        for field in layer.properties?.fields.dropFirst() ?? [] {
+                            json.nullMember(field.name)
+                        }
+                    }
+                }
+            }
+        }
     }
 
     /// What clients compare word for word.
@@ -83,4 +111,7 @@ extension LayerDescription {
     var isFeatureLayer: Bool {
         if case .layer(.dataset) = kind { true } else { false }
     }
+
+    /// Whether its features can be added, changed and deleted.
+    var isEditable: Bool { isFeatureLayer && edits?.isOpen == true && loadStatus == .loaded }
 }

@@ -43,6 +43,10 @@ public protocol GatewayBackend: Sendable {
     func query(
         _ request: QueryRequest, within limit: Duration
     ) async throws(Failure) -> QueryAnswer
+    /// Adds, changes and deletes features; whoever asks this backend next sees it.
+    func edit(
+        _ edits: FeatureEdits, layer: LayerID, in map: MapName, within limit: Duration
+    ) async throws(Failure) -> MapCommandResult
     /// Answers "where is that?".
     func geocode(
         _ request: GeocodeRequest, within limit: Duration

@@ -271,6 +271,7 @@ private struct GatewayResponder: HTTPResponder {
             return GatewayResponse(body: ErrorBody.json(failure))
         }
         var translated = translate(request, channel)
+        translated.isPost = true
         do throws(Failure) {
             translated.form = try await form(of: request.body)
         } catch {

@@ -31,7 +31,7 @@ extension GatewayService {
         let resource = MapServiceResource(map)
         let body: [UInt8]
         switch part {
-        case .root, .query: body = resource.featureRoot()
+        case .root, .query, .edit, .editAll: body = resource.featureRoot()
         case .layers: body = resource.allFeatureLayers()
         case .layer(let id): body = try resource.featureLayer(id)
         }

@@ -14,6 +14,8 @@ struct GatewayRequest: Sendable {
     var query: [UInt8] = []
     /// The body of a form.
     var form: [UInt8] = []
+    /// Whether it came with POST: nothing else may change features.
+    var isPost = false
     /// The last event that a client got of a stream before it was cut off.
     var lastEventID: Int64?
     /// Whether a browser asks, which would rather have a page.
@@ -94,6 +96,9 @@ struct GatewayService: Sendable {
             }
             let format = try Format(
                 parameters["f"], wantsPage: request.wantsPage, isQuery: resource.isQuery)
+            if resource.isEdit, !request.isPost {
+                throw Failure(.invalidParameter, "features are edited with POST, not with GET")
+            }
             var response = await answer(resource, parameters, request, caller)
             if response.changes != nil {
                 response.isStillAdmitted = isStillAdmitted(
@@ -136,6 +141,9 @@ struct GatewayService: Sendable {
                     changes: try await backend.follow(request))
             case .map(let name, .query(let layer)), .features(let name, .query(let layer)):
                 return try await query(name, layer, parameters)
+            case .features(let name, .edit(let layer, let operation)):
+                return try await edit(name, layer, operation, parameters)
+            case .features(let name, .editAll): return try await edit(name, parameters)
             case .features(let name, let part):
                 return try await describe(name, part, parameters)
             case .map(let name, let part): return try await describe(name, part, parameters)
@@ -273,6 +281,13 @@ extension Resource {
     fileprivate var isQuery: Bool {
         switch self {
         case .map(_, .query), .features(_, .query): true
+        default: false
+        }
+    }
+
+    fileprivate var isEdit: Bool {
+        switch self {
+        case .features(_, .edit), .features(_, .editAll): true
         default: false
         }
     }

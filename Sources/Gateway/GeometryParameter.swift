@@ -52,10 +52,21 @@ struct GeometryParameter: Hashable {
         } else {
             shape = try Self.simple(text, kind: kind, name: name)
         }
+        try Self.check(shape, "parameter '\(name)'")
+    }
+
+    /// Reads JSON that stands in a larger one.
+    init(json: RelaxedValue) throws(Failure) {
+        spatialReference = try SpatialReference(json["spatialReference"] ?? .null)
+        shape = try Self.shape(json, kind: nil)
+        try Self.check(shape, "the geometry")
+    }
+
+    private static func check(_ shape: Shape, _ name: String) throws(Failure) {
         guard shape.coordinateCount <= Self.coordinateLimit else {
             throw Failure(
                 .tooLarge,
-                "parameter '\(name)' has \(shape.coordinateCount) coordinates, the most is "
+                "\(name) has \(shape.coordinateCount) coordinates, the most is "
                     + "\(Self.coordinateLimit)")
         }
     }

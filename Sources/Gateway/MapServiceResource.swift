@@ -112,26 +112,32 @@ struct MapServiceResource {
     /// `MapServer/layers?f=json`.
     func allLayers() -> [UInt8] { allLayers(topFirst) }
 
-    func allLayers(_ layers: [LayerDescription]) -> [UInt8] {
+    func allLayers(
+        _ layers: [LayerDescription], isFeatureService: Bool = false
+    ) -> [UInt8] {
         var json = JSONWriter()
         json.object { json in
-            json.member("layers", array: layers) { write($1, to: &$0) }
+            json.member("layers", array: layers) { write($1, isFeatureService, to: &$0) }
             json.member("tables", array: [Int]()) { $0.integer(Int64($1)) }
         }
         return json.bytes
     }
 
     /// `MapServer/{id}?f=json`; throws `Failure` (`notFound`).
-    func layer(_ id: LayerID) throws(Failure) -> [UInt8] {
+    ///
+    /// The feature service describes a layer the same way, and what of it can be edited.
+    func layer(_ id: LayerID, isFeatureService: Bool = false) throws(Failure) -> [UInt8] {
         guard let layer = layers[id] else {
             throw Failure(.notFound, "The requested layer (layerId: \(id)) was not found.")
         }
         var json = JSONWriter()
-        write(layer, to: &json)
+        write(layer, isFeatureService, to: &json)
         return json.bytes
     }
 
-    private func write(_ layer: LayerDescription, to json: inout JSONWriter) {
+    private func write(
+        _ layer: LayerDescription, _ isFeatureService: Bool, to json: inout JSONWriter
+    ) {
         json.object { json in
             json.member("currentVersion", Catalog.version)
             json.member("id", layer.id)
@@ -156,7 +162,11 @@ struct MapServiceResource {
             } else {
                 writeFeatureLayer(layer, to: &json)
             }
-            json.member("capabilities", layer.isQueryable ? Self.capabilities : "Map")
+            if isFeatureService { writeEditing(of: layer, to: &json) }
+            json.member(
+                "capabilities",
+                isFeatureService && layer.isEditable
+                    ? Self.editCapabilities : layer.isQueryable ? Self.capabilities : "Map")
             json.member(
                 "maxRecordCount",
                 layer.isFeatureLayer ? QueryRequest.recordBound : Self.recordLimit)

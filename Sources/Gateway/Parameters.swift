@@ -97,19 +97,58 @@ struct Parameters: Sendable {
         let bytes = Array(text)
         var start = 0
         while start < bytes.count {
-            let end = bytes[start...].firstIndex(of: UInt8(ascii: "&")) ?? bytes.count
+            var end = bytes[start...].firstIndex(of: UInt8(ascii: "&")) ?? bytes.count
+            let nameEnd = bytes[start..<end].firstIndex(of: UInt8(ascii: "=")) ?? end
+            let rawEnd = Self.rawJSONEnd(bytes[min(nameEnd + 1, end)...])
+            if let rawEnd { end = rawEnd }
             let pair = bytes[start..<end]
             start = end + 1
-            let nameEnd = pair.firstIndex(of: UInt8(ascii: "=")) ?? end
             let name = try Self.decode(pair[..<nameEnd])
             guard !name.isEmpty, keepsEmpty || nameEnd + 1 < end else { continue }
-            let value = try Self.decode(pair[min(nameEnd + 1, end)...])
+            let text = pair[min(nameEnd + 1, end)...]
+            let value =
+                rawEnd == nil ? try Self.decode(text) : String(decoding: text, as: UTF8.self)
             if entry(name) != nil { continue }
             guard entries.count < Self.countLimit else {
                 throw Failure(.tooLarge, "more than \(Self.countLimit) parameters")
             }
             entries.append(Entry(name: name, value: value))
         }
+    }
+
+    /// Where a value ends that is JSON as it is, with quotes and brackets that nobody encoded; nil for
+    /// every other.
+    ///
+    /// Newer QGIS sends features that way. Such JSON may hold `&`, `+` and `%` in its texts.
+    private static func rawJSONEnd(_ bytes: ArraySlice<UInt8>) -> Int? {
+        guard let first = bytes.first, first == UInt8(ascii: "[") || first == UInt8(ascii: "{")
+        else { return nil }
+        var (depth, isText, isEscaped, hasText) = (0, false, false, false)
+        for (index, byte) in zip(bytes.indices, bytes) {
+            if isText {
+                if isEscaped {
+                    isEscaped = false
+                } else if byte == UInt8(ascii: "\\") {
+                    isEscaped = true
+                } else if byte == UInt8(ascii: "\"") {
+                    isText = false
+                }
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "\""): (isText, hasText) = (true, true)
+            case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
+            case UInt8(ascii: "]"), UInt8(ascii: "}"):
+                depth -= 1
+                guard depth == 0 else { continue }
+                let rest = bytes[(index + 1)...].drop { $0 <= UInt8(ascii: " ") }
+                let isEnd = rest.isEmpty || rest.first == UInt8(ascii: "&")
+                return hasText && isEnd ? rest.startIndex : nil
+            case UInt8(ascii: "&"), UInt8(ascii: "%"): return nil
+            default: break
+            }
+        }
+        return nil
     }
 
     /// Undoes `%XX` and `+`; bytes that are not UTF-8 become U+FFFD.

@@ -59,6 +59,7 @@ extension Resource {
             switch part {
             case .root, .layers, .layer: .service(.map(name), nil)
             case .query: .service(.map(name), .query)
+            case .edit, .editAll: .service(.map(name), .edit)
             }
         case .locator(let name, let part):
             switch part {

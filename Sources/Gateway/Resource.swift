@@ -36,7 +36,17 @@ enum Resource: Hashable {
     }
 
     /// What lies below `FeatureServer`.
-    enum FeaturePart: Hashable { case root, layers, layer(LayerID), query(LayerID) }
+    enum FeaturePart: Hashable {
+        case root, layers, layer(LayerID), query(LayerID), edit(LayerID, EditOperation), editAll
+    }
+
+    /// What is done to features.
+    enum EditOperation: String, Hashable, CaseIterable {
+        case add = "addfeatures"
+        case update = "updatefeatures"
+        case delete = "deletefeatures"
+        case apply = "applyedits"
+    }
 
     /// What lies below `GeocodeServer`.
     enum LocatorPart: Hashable { case root, findAddressCandidates, suggest, reverseGeocode }
@@ -181,12 +191,17 @@ extension Resource.FeaturePart {
         switch words {
         case []: self = .root
         case ["layers"]: self = .layers
+        case [Resource.EditOperation.apply.rawValue]: self = .editAll
         default:
             guard let (id, rest) = Resource.layer(words) else { return nil }
             switch rest {
             case []: self = .layer(id)
             case ["query"]: self = .query(id)
-            default: return nil
+            default:
+                guard rest.count == 1,
+                    let operation = rest.first.flatMap({ Resource.EditOperation(rawValue: $0) })
+                else { return nil }
+                self = .edit(id, operation)
             }
         }
     }

@@ -21,6 +21,7 @@ public final class SiteBackend: GatewayBackend {
     private let atHand: (follower: MapFollower, identify: SiteIdentify)?
     private let answeredAtOnceCount = Atomic<Int>(0)
     private let sentToWorkersCount = Atomic<Int>(0)
+    private let ownWrites = OwnWrites()
 
     /// Answers through that client; workers are asked every identify where there is no `site`, whose
     /// datasets are opened otherwise.
@@ -82,7 +83,7 @@ public final class SiteBackend: GatewayBackend {
         _ request: IdentifyRequest, within limit: Duration
     ) async throws(Failure) -> IdentifyAnswer {
         sentToWorkersCount.add(1, ordering: .relaxed)
-        return try await client.identify(request, timeout: limit)
+        return try await client.identify(ownWrites.asking(request), timeout: limit)
     }
 
     /// Asks an identify worker without a task.
@@ -91,7 +92,8 @@ public final class SiteBackend: GatewayBackend {
         completion: @escaping @Sendable (@escaping IdentifyOutcome) -> Void
     ) throws(Failure) -> @Sendable () -> Void {
         sentToWorkersCount.add(1, ordering: .relaxed)
-        let question = try client.askIdentify(request, timeout: limit) { outcome in
+        let question = try client.askIdentify(ownWrites.asking(request), timeout: limit) {
+            outcome in
             completion { () throws(Failure) in try outcome.answer() }
         }
         return { question.cancel() }
@@ -101,15 +103,29 @@ public final class SiteBackend: GatewayBackend {
     public func export(
         _ request: ExportRequest, within limit: Duration
     ) async throws(Failure) -> ExportedPicture {
-        try await client.export(request, timeout: limit)
+        try await client.export(ownWrites.asking(request), timeout: limit)
     }
 
     /// Asks identify workers.
     public func query(
         _ request: QueryRequest, within limit: Duration
     ) async throws(Failure) -> QueryAnswer {
-        try await client.query(request, timeout: limit)
+        try await client.query(ownWrites.asking(request), timeout: limit)
     }
+
+    /// Asks the map state; what is asked here later knows the edits.
+    public func edit(
+        _ edits: FeatureEdits, layer: LayerID, in map: MapName, within limit: Duration
+    ) async throws(Failure) -> MapCommandResult {
+        let result = try await client.command(
+            map: map, .editFeatures(layer: layer, edits: edits), actor: Self.actor, timeout: limit)
+        ownWrites.note(result.sequence, in: map)
+        _ = try await client.maps(minSequence: result.sequence, timeout: limit)
+        return result
+    }
+
+    /// Who asked, in the log.
+    fileprivate static let actor = "gateway"
 
     /// Asks a locator worker.
     public func geocode(
@@ -154,19 +170,16 @@ private struct SiteJobs: GatewayJobs {
     let client: CairnClient
     let site: Site
     var blobs: BlobStore { site.blobs }
-    /// Who asked, in the log.
-    private static let actor = "gateway"
-
     func submit(_ submission: JobSubmission) async throws(Failure) -> JobDescription {
         var submission = submission
-        submission.actor = Self.actor
+        submission.actor = SiteBackend.actor
         return try await client.submit(submission)
     }
 
     func job(_ id: JobID) async throws(Failure) -> JobDescription { try await client.job(id) }
 
     func cancel(_ id: JobID) async throws(Failure) -> JobDescription {
-        try await client.command(job: id, .cancel, actor: Self.actor)
+        try await client.command(job: id, .cancel, actor: SiteBackend.actor)
     }
 
     func follow(

@@ -176,7 +176,12 @@ private struct Drawing {
             let window = DrawnWindow(
                 envelope, in: frame.spatialReference,
                 from: dataset.properties.spatialReference, toFrame)
-            try drawFeatures(of: dataset, filter, details, window, &left, body)
+            let (edited, _) = try state.edited(
+                dataset, description, in: run.map.description.name)
+            try drawFeatures(of: dataset, edited, filter, details, window, &left, body)
+            if let overlay = edited.overlay {
+                try drawFeatures(of: overlay, edited, filter, details, window, &left, body)
+            }
         case .graphics(let source):
             let toFrame = try state.transforms.transform(
                 from: source.spatialReference, to: frame.spatialReference)
@@ -188,14 +193,16 @@ private struct Drawing {
     }
 
     private func drawFeatures(
-        of dataset: Dataset, _ filter: FeatureFilter, _ details: DrawnDetails,
-        _ window: DrawnWindow, _ left: inout Int, _ body: (DrawnFeature) throws(Failure) -> Void
+        of dataset: Dataset, _ edited: EditedDataset, _ filter: FeatureFilter,
+        _ details: DrawnDetails, _ window: DrawnWindow, _ left: inout Int,
+        _ body: (DrawnFeature) throws(Failure) -> Void
     ) throws(Failure) {
         var number = 0
         do {
             try dataset.search(window.bounds) { feature in
                 if number.isMultiple(of: 64) { try Failure.stop(if: run.isCancelled) }
                 number += 1
+                if dataset === edited.base, edited.hides(feature.objectID) { return }
                 guard try filter.exclusion(of: feature, in: dataset) == nil else { return }
                 try take(try dataset.coordinateCount(of: feature), &left)
                 let shape: DrawnShape

@@ -60,6 +60,20 @@ struct EngineState {
         }
     }
 
+    /// A layer's features under its edits, made ready at the first question after each of them, and the
+    /// name of the content of what they added or changed.
+    func edited(
+        _ base: Dataset, _ layer: LayerDescription, in map: MapName
+    ) throws(Failure) -> (EditedDataset, overlay: ContentID?) {
+        let (features, overlay) = try shared.edited.value(base, layer, in: map) {
+            () throws(Failure) in
+            if let haste { throw haste.lack() }
+        } _: { edited throws(Failure) in
+            try edited.overlay?.contentID()
+        }
+        return (features, overlay)
+    }
+
     /// A raster, which stays open for further questions.
     func raster(
         _ id: ContentID, _ open: IdentifyEngine.RasterProvider
@@ -97,6 +111,7 @@ final class SharedState: Sendable {
 
     fileprivate let caches = KeptValues<EngineState.Key, ShapeCache>()
     fileprivate let indexes = KeptValues<EngineState.Key, ProjectedIndex>()
+    fileprivate let edited = EditedDatasets<ContentID?>()
     fileprivate let drawings = KeptValues<EngineState.GraphicsKey, PreparedGraphics>()
     private let idle = Mutex<[Idle]>([])
 

@@ -35,6 +35,8 @@ struct LayerHits {
     struct Hit {
         var distance: Double
         var feature: Dataset.FeatureReference
+        /// Which of the search's sources it is in.
+        var source: Int
     }
 
     /// Nearest first, equal distances by object id.

@@ -163,9 +163,14 @@ struct IdentifyRun {
         switch source {
         case .dataset(let id):
             let clauses = try clauses(layer, prepared.fields)
-            let dataset = try dataset(id, kept.haste)
+            let base = try dataset(id, kept.haste)
+            let (edited, overlayID) = try kept.edited(base, layer, in: map.description.name)
+            var sources = [try self.source(base, id, &kept)]
+            if let overlay = edited.overlay, let overlayID {
+                sources.append(try self.source(overlay, overlayID, &kept))
+            }
             return LayerSearch(
-                layer: prepared, source: try self.source(dataset, id, &kept),
+                layer: prepared, sources: sources, edited: edited,
                 filter: FeatureFilter(
                     clauses: clauses, time: try TimeWindow(request, layer, prepared.fields)),
                 isExplained: request.explain, haste: kept.haste)

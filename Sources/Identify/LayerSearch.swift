@@ -9,7 +9,10 @@ internal import SpatialIndex
 /// The search of one layer.
 struct LayerSearch {
     let layer: PreparedLayer
-    let source: FeatureSource
+    /// The dataset; then, where there is any, what edits added to it or changed.
+    let sources: [FeatureSource]
+    /// What of the first source counts.
+    let edited: EditedDataset
     let filter: FeatureFilter
     /// Whether somebody wants to know how many features were candidates.
     let isExplained: Bool
@@ -24,67 +27,76 @@ struct LayerSearch {
     func hits(
         _ question: Question, _ isCancelled: () -> Bool
     ) throws(Failure) -> LayerHits {
+        var found = LayerHits()
+        for source in sources.indices { try search(source, question, isCancelled, &found) }
+        try Failure.stop(if: isCancelled)
+        found.sort()
+        return found
+    }
+
+    private func search(
+        _ number: Int, _ question: Question, _ isCancelled: () -> Bool,
+        _ found: inout LayerHits
+    ) throws(Failure) {
+        let source = sources[number]
         if let position = question.shape.position,
             let search = PointSearch(source.dataset, in: question.reference),
             search.serves(position),
-            var found = try hits(near: position, within: question.distance, search, isCancelled)
+            try hits(
+                near: position, within: question.distance, search, number, isCancelled, &found)
         {
             if isExplained {
                 // The index tests pieces of features; these are the features they are pieces of.
-                found.candidateCount =
+                found.candidateCount +=
                     source.candidates(question.searchEnvelope, in: question.reference).count
             }
-            return found
+            return
         }
         if let haste { throw haste.giveUp() }
-        var found = LayerHits()
         let candidates = source.candidates(question.searchEnvelope, in: question.reference)
-        found.candidateCount = candidates.count
-        for (number, feature) in candidates.enumerated() {
-            if number.isMultiple(of: 256) { try Failure.stop(if: isCancelled) }
+        found.candidateCount += candidates.count
+        for (count, feature) in candidates.enumerated() {
+            if count.isMultiple(of: 256) { try Failure.stop(if: isCancelled) }
             let shape = try source.shape(feature)
             guard
                 let distance = shape?.distance(
                     to: question.shape, within: question.distance, isAbandoned: isCancelled)
             else { continue }
-            try take(feature, distance, &found)
+            try take(feature, distance, number, &found)
         }
-        try Failure.stop(if: isCancelled)
-        found.sort()
-        return found
     }
 
-    /// The same for one position, answered from the dataset's index without decoding a geometry; nil
+    /// The same for one position, answered from the dataset's index without decoding a geometry; false
     /// where there is so much that it is better gone through piece by piece.
     private func hits(
         near position: Coordinate, within distance: Double, _ search: PointSearch,
-        _ isCancelled: () -> Bool
-    ) throws(Failure) -> LayerHits? {
-        var found = LayerHits()
+        _ source: Int, _ isCancelled: () -> Bool, _ found: inout LayerHits
+    ) throws(Failure) -> Bool {
         var near: [NearFeature] = []
         let limit = haste == nil ? Self.pieceLimit : Haste.pieceLimit
         let counted = try search.features(
             near: position, within: distance, atMost: limit, into: &near)
-        guard counted != nil else { return nil }
+        guard counted != nil else { return false }
         if let haste, near.count > Haste.nearLimit { throw haste.giveUp() }
         for (number, each) in near.enumerated() {
             if number.isMultiple(of: 16) { try Failure.stop(if: isCancelled) }
             guard let feature = search.reference(each) else { continue }
-            try take(feature, each.distance, &found)
+            try take(feature, each.distance, source, &found)
         }
-        try Failure.stop(if: isCancelled)
-        found.sort()
-        return found
+        return true
     }
 
     /// A feature that is near enough, unless something leaves it out.
     private func take(
-        _ feature: Dataset.FeatureReference, _ distance: Double, _ found: inout LayerHits
+        _ feature: Dataset.FeatureReference, _ distance: Double, _ source: Int,
+        _ found: inout LayerHits
     ) throws(Failure) {
-        if let exclusion = try filter.exclusion(of: feature, in: source.dataset) {
+        if source == 0, edited.hides(feature.objectID) { return }
+        if let exclusion = try filter.exclusion(of: feature, in: sources[source].dataset) {
             found.note(exclusion)
         } else {
-            found.hits.append(LayerHits.Hit(distance: distance, feature: feature))
+            found.hits.append(
+                LayerHits.Hit(distance: distance, feature: feature, source: source))
         }
     }
 }
@@ -99,8 +111,8 @@ extension LayerSearch {
         var results: [IdentifyResult] = []
         let attributes = AttributeForm(form, layer)
         for hit in found.hits.prefix(form.resultsPerLayer) {
-            if let haste { try prepare(hit.feature, form, haste) }
-            let geometry = try output(hit.feature, form, transforms)
+            if let haste { try prepare(hit, form, haste) }
+            let geometry = try output(hit, form, transforms)
             guard form.take(geometry?.shape) else { break }
             results.append(try result(hit, geometry, attributes))
         }
@@ -113,37 +125,39 @@ extension LayerSearch {
     private func result(
         _ hit: LayerHits.Hit, _ geometry: Geometry?, _ form: AttributeForm
     ) throws(Failure) -> IdentifyResult {
-        let attributes = try source.dataset.attributes(of: hit.feature)
+        let attributes = try sources[hit.source].dataset.attributes(of: hit.feature)
         let field = layer.shownField
         return IdentifyResult(
             layerID: layer.id, layerName: layer.name, objectID: hit.feature.objectID,
             displayFieldName: field, value: form.value(attributes[field] ?? .null),
             attributes: form.attributes(attributes),
-            geometryType: source.dataset.properties.geometryType ?? .point,
+            geometryType: sources[hit.source].dataset.properties.geometryType ?? .point,
             geometry: geometry?.shape, zValues: geometry?.z, mValues: geometry?.m,
             distance: hit.distance)
     }
 
     /// Gives up before a result that is not soon made.
     private func prepare(
-        _ feature: Dataset.FeatureReference, _ form: OutputForm, _ haste: Haste
+        _ hit: LayerHits.Hit, _ form: OutputForm, _ haste: Haste
     ) throws(Failure) {
         if haste.isOver() { throw haste.giveUp() }
         guard form.returnGeometry else { return }
-        try haste.take(coordinates: try source.dataset.coordinateCount(of: feature))
+        try haste.take(
+            coordinates: try sources[hit.source].dataset.coordinateCount(of: hit.feature))
     }
 
     /// Nil when no geometry was asked for, or it has no place in the output's spatial reference.
     private func output(
-        _ feature: Dataset.FeatureReference, _ form: OutputForm, _ transforms: Transforms
+        _ hit: LayerHits.Hit, _ form: OutputForm, _ transforms: Transforms
     ) throws(Failure) -> Geometry? {
-        guard form.returnGeometry, let shape = try source.dataset.shape(of: feature) else {
+        let dataset = sources[hit.source].dataset
+        guard form.returnGeometry, let shape = try dataset.shape(of: hit.feature) else {
             return nil
         }
         let further =
             form.returnZ || form.returnM
-            ? try source.dataset.furtherOrdinates(of: feature) : (nil, nil)
+            ? try dataset.furtherOrdinates(of: hit.feature) : (nil, nil)
         return try form.output(
-            shape, further, from: source.dataset.properties.spatialReference, transforms)
+            shape, further, from: dataset.properties.spatialReference, transforms)
     }
 }

@@ -131,7 +131,7 @@ extension Shape {
     }
 
     /// Throws unless it has coordinates, all of them usable, and not too many.
-    fileprivate func checkDrawable() throws(Failure) {
+    func checkDrawable() throws(Failure) {
         let count = coordinateCount
         guard count > 0 else {
             throw Failure(.invalidParameter, "geometry: expected one coordinate or more")

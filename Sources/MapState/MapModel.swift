@@ -139,7 +139,7 @@ extension MapModel {
                 record, "stream position \(record.streamPosition) follows \(streamPosition)")
         }
         do {
-            try fold(event)
+            try fold(event, at: record.globalPosition)
         } catch {
             throw corrupt(record, error.reason)
         }
@@ -171,7 +171,7 @@ extension MapModel {
                 + "does not fit: \(reason)")
     }
 
-    private mutating func fold(_ event: MapEvent) throws(Misfit) {
+    private mutating func fold(_ event: MapEvent, at sequence: Int64) throws(Misfit) {
         switch event {
         case .created: throw Misfit(reason: "the map exists already")
         case .layerAdded(let event): try add(event)
@@ -196,10 +196,19 @@ extension MapModel {
             try changeFeatureLayer(event.layer) { $0.isQueryable = event.isQueryable }
         case .layerPopupsChanged(let event):
             try changeFeatureLayer(event.layer) { $0.isPopupEnabled = event.isEnabled }
+        case .layerEditableChanged(let event):
+            try changeFeatureLayer(event.layer) { layer in
+                layer.edits = layer.edits ?? LayerEdits(isOpen: false)
+                layer.edits?.isOpen = event.isEditable
+            }
+        case .featuresEdited(let event): try edit(event, at: sequence)
+        case .layerCompacted(let event): try compact(event)
         case .layerSourceChanged(let event):
             try changeFeatureLayer(event.layer) { layer in
                 layer.kind = .layer(source: event.source)
                 layer.setLoad(.notLoaded)
+                // They were edits of the features of another source.
+                if let edits = layer.edits { layer.edits = LayerEdits(isOpen: edits.isOpen) }
             }
         case .layerLoadStarted(let event):
             try changeFeatureLayer(event.layer) { $0.setLoad(.loading) }
@@ -304,6 +313,43 @@ extension MapModel {
         try body(&graphics)
     }
 
+    private mutating func edit(_ event: FeaturesEdited, at sequence: Int64) throws(Misfit) {
+        guard var edits = layers[event.layer]?.edits else {
+            throw Misfit(reason: "\(event.layer) takes no edits")
+        }
+        guard event.nextID >= edits.nextID ?? 0 else {
+            throw Misfit(reason: "an object id is given again")
+        }
+        // Taken out while they are changed, so that they are not copied.
+        layers[event.layer].mutate { $0.edits = nil }
+        edits.nextID = event.nextID
+        edits.sequence = sequence
+        edits.apply(
+            (event.added + event.changed).map {
+                FeatureChange(id: $0.id, sequence: sequence, feature: $0)
+            } + event.deleted.map { FeatureChange(id: $0, sequence: sequence, feature: nil) })
+        layers[event.layer].mutate { layer in
+            layer.edits = edits
+            layer.properties?.featureCount += event.added.count - event.deleted.count
+            layer.properties?.extend(to: event.added)
+            layer.properties?.extend(to: event.changed)
+        }
+    }
+
+    private mutating func compact(_ event: LayerCompacted) throws(Misfit) {
+        guard let edits = layers[event.layer]?.edits else {
+            throw Misfit(reason: "\(event.layer) takes no edits")
+        }
+        layers[event.layer].mutate { layer in
+            let count = layer.properties?.featureCount
+            layer.kind = .layer(source: .dataset(event.dataset))
+            layer.properties = event.properties
+            layer.properties?.featureCount = count ?? event.properties.featureCount
+            layer.edits?.changes = edits.changes.filter { $0.sequence > event.through }
+            layer.properties?.extend(to: layer.edits?.changes.compactMap(\.feature) ?? [])
+        }
+    }
+
     private static func place(of graphic: Int64, in graphics: [Graphic]) throws(Misfit) -> Int {
         guard let place = graphics.place(of: graphic) else {
             throw Misfit(reason: "there is no graphic \(graphic)")
@@ -388,5 +434,16 @@ extension LayerDescription {
         loadStatus = status
         self.properties = properties
         loadError = error
+    }
+}
+
+extension LayerProperties {
+    /// Grows the extent around features; in degrees it is known only where the layer is in degrees.
+    fileprivate mutating func extend(to features: [EditedFeature]) {
+        guard !features.isEmpty else { return }
+        let all = features.reduce(extent ?? .empty) { $0.union($1.shape.envelope) }
+        if all == extent { return }
+        extent = all
+        geographicExtent = spatialReference.latestWkid == 4326 ? all : nil
     }
 }

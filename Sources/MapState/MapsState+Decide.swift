@@ -27,6 +27,10 @@ public enum MapLimits {
     public static let attributesPerGraphic = 100
     /// The most bytes of a graphic's attributes, a number counting eight.
     public static let attributeBytes = 65_536
+    /// The most features that one command adds or changes.
+    public static let editsPerCommand = 2_000
+    /// The most features of a layer whose edits wait to become part of its dataset.
+    public static let changedFeatures = 20_000
     /// The greatest magnitude of a graphic's ordinate.
     public static let ordinate = 1e12
     /// The greatest magnitude of a graphic's place in the drawing order.
@@ -49,6 +53,23 @@ extension MapsState {
             throw Failure(.notFound, "there is no map '\(request.map)'")
         }
         return try MapDecision(model: model).decide(request.command).map { [$0] } ?? []
+    }
+
+    /// The event that carries out edits of a layer's features, and what comes of each of them; no event
+    /// when none can be done.
+    ///
+    /// `features` lends the features of a dataset as they were before any edit. Throws as ``decide(_:)``
+    /// what concerns them all, `unavailable` for a layer that is not loaded, and what `features` throws.
+    public func decide(
+        _ edits: FeatureEdits, of layer: LayerID, in map: MapName,
+        features: (ContentID) throws(Failure) -> any DatasetFeatures
+    ) throws(Failure) -> (event: MapEvent?, results: FeatureEditResults) {
+        guard let model = models[map] else {
+            throw Failure(.notFound, "there is no map '\(map)'")
+        }
+        let node = try MapDecision(model: model).featureLayer(layer)
+        let dataset = try FeatureDecision.dataset(of: node)
+        return try FeatureDecision(node, try features(dataset)).decide(edits)
     }
 
     private func decideCreation(of name: MapName) throws(Failure) -> MapEvent {
@@ -98,6 +119,10 @@ struct MapDecision {
         case .setPopups(let layer, let isEnabled):
             try featureLayer(layer).isPopupEnabled == isEnabled
                 ? nil : .layerPopupsChanged(LayerPopupsChanged(layer: layer, isEnabled: isEnabled))
+        case .setEditable(let layer, let isEditable):
+            try setEditable(try featureLayer(layer), isEditable)
+        case .editFeatures:
+            throw Failure(.internal, "features are edited where their dataset is at hand")
         case .retryLoad(let layer): try retryLoad(layer)
         case .setSource(let layer, let source): try setSource(layer, source)
         case .addGraphic(let layer, let shape, let attributes, let zIndex):
@@ -187,6 +212,15 @@ struct MapDecision {
         if node.definitionExpression == expression { return nil }
         return .layerDefinitionChanged(
             LayerDefinitionChanged(layer: layer, expression: expression))
+    }
+
+    private func setEditable(
+        _ node: LayerDescription, _ isEditable: Bool
+    ) throws(Failure) -> MapEvent? {
+        if isEditable { _ = try FeatureDecision.dataset(of: node, isOpen: true) }
+        if node.edits?.isOpen ?? false == isEditable { return nil }
+        return .layerEditableChanged(
+            LayerEditableChanged(layer: node.id, isEditable: isEditable))
     }
 
     private func retryLoad(_ layer: LayerID) throws(Failure) -> MapEvent {

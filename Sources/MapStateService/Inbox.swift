@@ -16,6 +16,7 @@ final class Inbox: Sendable {
     enum Item: Sendable {
         case command(IncomingRequest)
         case loaded(LoadedLayer)
+        case compacted(CompactedLayer)
         /// The log may be within reach again: look for layers to load.
         case wake
     }

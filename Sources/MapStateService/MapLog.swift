@@ -67,6 +67,15 @@ final class MapLog {
         isBehind = false
     }
 
+    /// The event that edited features at a global position; throws what reading throws.
+    func featuresEdited(at position: Int64) async throws(Failure) -> FeaturesEdited {
+        let records = try await log.events(category: "map", after: position - 1, limit: 1)
+        guard let record = records.first, record.globalPosition == position else {
+            throw Failure(.internal, "the log has no event \(position) of a map")
+        }
+        return try FeaturesEdited.decode(record.event)
+    }
+
     /// Appends events to a map's stream, where nothing else was added meanwhile, and folds them in;
     /// returns the global position of the last.
     ///
@@ -85,6 +94,15 @@ final class MapLog {
             new.append(try event.payload.newEvent(id: id, metadata: metadata))
         }
         return try await append(new, to: map)
+    }
+
+    /// Appends an event that nobody asked for; otherwise as `append(_:to:because:)`.
+    func append(_ event: MapEvent, to map: MapName) async throws(Failure) -> Int64 {
+        try await append(
+            [
+                try event.payload.newEvent(
+                    id: .timeOrdered(), metadata: EventMetadata(producer: Self.producer))
+            ], to: map)
     }
 
     /// Appends an event of a layer's load; otherwise as `append(_:to:because:)`.

@@ -27,6 +27,8 @@ public actor MapStateService {
     private var isKeeping = false
     private var loader: LayerLoader?
     private var lanes = LoadLanes()
+    private let features: LayerFeatures
+    private var compactor: LayerCompactor?
     private var timer: BusThread.Timer?
     private var isHashing = false
     private let failpoints = Failpoints()
@@ -50,6 +52,7 @@ public actor MapStateService {
             logger.warning("snapshot not used", metadata: ["reason": "\(reason)"])
         }
         log = MapLog(log: reader, snapshots: snapshots)
+        features = LayerFeatures(datasets: site.datasetsDirectory)
     }
 
     /// Folds the log, opens `map.req` and serves until ``stop()``.
@@ -63,6 +66,9 @@ public actor MapStateService {
         let loader = try LayerLoader(site: site) { inbox.put(.loaded($0)) }
         self.loader = loader
         lanes.refill(from: log.state)
+        compactor = try LayerCompactor(datasets: site.datasetsDirectory, log.state) {
+            inbox.put(.compacted($0))
+        }
         try bus.bindRouter(.mapRequests) { inbox.put($0) }
         timer = bus.schedule(every: Self.retryInterval) { inbox.put(.wake) }
         logger.info(
@@ -79,6 +85,7 @@ public actor MapStateService {
         }
         timer?.cancel()
         loader.stop()
+        compactor?.stop()
         if let fault = log.fault { throw fault }
     }
 
@@ -115,9 +122,11 @@ public actor MapStateService {
         switch item {
         case .command(let request): await answer(request)
         case .loaded(let loaded): await record(loaded)
+        case .compacted(let compacted): await record(compacted)
         case .wake: break
         }
         await loadNext()
+        compactor?.startNext(log.state)
     }
 
     // MARK: Commands
@@ -183,6 +192,9 @@ public actor MapStateService {
                 .logUnavailable, "the log is out of reach: nothing was changed",
                 details: [error.message])
         }
+        if case .editFeatures(let layer, let edits) = request.command {
+            return try await edit(request, layer, edits)
+        }
         if let known = log.state.outcome(of: request.id) { return known }
         let events = try log.state.decide(request)
         guard !events.isEmpty else {
@@ -196,6 +208,39 @@ public actor MapStateService {
         }
         for event in events { noteLoad(event, of: request.map) }
         return log.state.outcome(of: request.id) ?? MapCommandResult(sequence: sequence)
+    }
+
+    private func edit(
+        _ request: MapCommandRequest, _ layer: LayerID, _ edits: FeatureEdits
+    ) async throws(Failure) -> MapCommandResult {
+        if let known = try await outcome(of: request, edits) { return known }
+        let reference = log.state.layer(layer, in: request.map)?.properties?.spatialReference
+        let (event, results) = try log.state.decide(edits, of: layer, in: request.map) {
+            dataset throws(Failure) in
+            try features.lend(dataset, in: reference)
+        }
+        guard let event else {
+            return MapCommandResult(
+                sequence: log.state.lastChange(of: request.map) ?? log.state.sequence,
+                edits: results)
+        }
+        let sequence = try await log.append([event], to: request.map, because: request)
+        if log.isBehind {
+            try await log.catchUp()
+            if let known = try await outcome(of: request, edits) { return known }
+        }
+        compactor?.noteEdit(of: layer, in: request.map)
+        return MapCommandResult(sequence: sequence, edits: results)
+    }
+
+    /// What came of edits that were carried out before; the event has what the state does not remember.
+    private func outcome(
+        of request: MapCommandRequest, _ edits: FeatureEdits
+    ) async throws(Failure) -> MapCommandResult? {
+        guard var known = log.state.outcome(of: request.id) else { return nil }
+        known.edits = FeatureEditResults(
+            edits, try await log.featuresEdited(at: known.sequence))
+        return known
     }
 
     private func noteLoad(_ event: MapEvent, of map: MapName) {
@@ -273,6 +318,47 @@ public actor MapStateService {
             }
         }
         lanes.add(map, layer, log.state)
+    }
+
+    // MARK: Compaction
+
+    /// Makes a new dataset part of the log, unless the layer has another source since.
+    private func record(_ compacted: CompactedLayer) async {
+        let entry = compacted.layer
+        failpoints.pass("mapstate.beforeCompacted")
+        do throws(Failure) {
+            guard let (dataset, properties) = try compacted.result.get() else {
+                compactor?.ended(entry, isDone: false)
+                return
+            }
+            for _ in 0..<Self.attempts {
+                try await log.catchUp()
+                guard log.state.layer(entry.layer, in: entry.map)?.kind.dataset == compacted.base
+                else { break }
+                do throws(Failure) {
+                    _ = try await log.append(
+                        .layerCompacted(
+                            LayerCompacted(
+                                layer: entry.layer, dataset: dataset,
+                                through: compacted.through, properties: properties)),
+                        to: entry.map)
+                    logger.info(
+                        "layer compacted",
+                        metadata: ["map": "\(entry.map)", "layer": "\(entry.layer)"])
+                    break
+                } catch {
+                    guard error.code == .conflict else { throw error }
+                }
+            }
+            compactor?.ended(entry, isDone: true)
+        } catch {
+            logger.warning(
+                "a layer was not compacted; its edits stay as they are",
+                metadata: [
+                    "map": "\(entry.map)", "layer": "\(entry.layer)", "reason": "\(error)",
+                ])
+            compactor?.ended(entry, isDone: false)
+        }
     }
 
     private static func event(of loaded: LoadedLayer) -> MapEvent {

@@ -43,6 +43,25 @@ public final class MappedFile: Sendable {
         self.path = path
     }
 
+    /// Bytes in memory that are in no file, read-only from now on; `path` is what they are called.
+    public init(copying bytes: [UInt8], path: String) throws(MappingError) {
+        var mapped: UnsafeRawPointer?
+        if !bytes.isEmpty {
+            let address = unsafe mmap(
+                nil, bytes.count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+            guard unsafe address != MAP_FAILED, let start = unsafe address else {
+                throw MappingError(path: path, errorNumber: errno)
+            }
+            unsafe UnsafeMutableRawBufferPointer(start: start, count: bytes.count)
+                .copyBytes(from: bytes)
+            unsafe mprotect(start, bytes.count, PROT_READ)
+            unsafe mapped = UnsafeRawPointer(start)
+        }
+        unsafe base = mapped
+        byteCount = bytes.count
+        self.path = path
+    }
+
     /// Lends the bytes for the length of the call.
     @inlinable
     @inline(__always)

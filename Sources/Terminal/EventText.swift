@@ -50,6 +50,13 @@ extension MapEvent {
             "layer \(event.layer) \(event.isQueryable ? "may" : "may not") be queried"
         case .layerPopupsChanged(let event):
             "layer \(event.layer) popups \(event.isEnabled ? "on" : "off")"
+        case .layerEditableChanged(let event):
+            "layer \(event.layer) \(event.isEditable ? "takes" : "takes no") edits"
+        case .featuresEdited(let event):
+            "layer \(event.layer) features: \(event.added.count) added, "
+                + "\(event.changed.count) changed, \(event.deleted.count) deleted"
+        case .layerCompacted(let event):
+            "layer \(event.layer) compacted, \(event.properties.featureCount) features"
         case .layerSourceChanged(let event):
             "layer \(event.layer) source \(event.source.summary)"
         case .layerLoadStarted(let event): "layer \(event.layer) loading"

@@ -30,8 +30,7 @@ final class QueriedSite {
         try text.write(toFile: path, atomically: true, encoding: .utf8)
         self.directory = directory
         layer = try DatasetBuilder.importFile(path: path, into: directory + "/datasets")[0]
-        let dataset = try Dataset(path: directory + "/datasets/\(layer.dataset)/layer.fgb")
-        engine = QueryEngine { _ throws(Failure) in dataset }
+        engine = Self.engine(directory)
         map = MapDescription(
             name: try MapName(parsing: "World"), sequence: 42, rootLayers: [0],
             layers: [
@@ -41,6 +40,20 @@ final class QueriedSite {
                     scaleRange: .unlimited, definitionExpression: nil, displayField: nil,
                     loadStatus: .loaded, loadError: nil, properties: layer.properties)
             ], basemap: 0, spatialReference: SpatialReference(wkid: mapWkid), initialExtent: nil)
+    }
+
+    /// Another map of the same datasets, copied into a directory of its own.
+    init(copying other: QueriedSite, _ map: MapDescription) throws {
+        directory = NSTemporaryDirectory() + "cairn-query-" + UUID().uuidString
+        try FileManager.default.copyItem(atPath: other.directory, toPath: directory)
+        layer = other.layer
+        engine = Self.engine(directory)
+        self.map = map
+    }
+
+    private static func engine(_ directory: String) -> QueryEngine {
+        let shelf = DatasetShelf(directory: directory + "/datasets")
+        return QueryEngine { id throws(Failure) in try shelf.dataset(id) }
     }
 
     deinit { try? FileManager.default.removeItem(atPath: directory) }

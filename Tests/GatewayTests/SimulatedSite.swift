@@ -18,6 +18,9 @@ final class SimulatedSite: GatewayBackend {
         var lastIdentify: IdentifyRequest?
         var lastExport: ExportRequest?
         var lastQuery: QueryRequest?
+        var lastEdits: [FeatureEdits] = []
+        /// What is answered to edits; nil for a refusal.
+        var editResults: FeatureEditResults?
         var lastGeocode: GeocodeRequest?
         var lastReverse: ReverseGeocodeRequest?
         var lastSuggest: SuggestRequest?
@@ -55,6 +58,18 @@ final class SimulatedSite: GatewayBackend {
             inner.lastAt = moment
             return inner.map.name == name ? inner.map : nil
         }
+    }
+
+    func edit(
+        _ edits: FeatureEdits, layer: LayerID, in map: MapName, within limit: Duration
+    ) async throws(Failure) -> MapCommandResult {
+        let results = inner.withLock { inner in
+            inner.asked.append("edit \(layer)")
+            inner.lastEdits.append(edits)
+            return inner.editResults
+        }
+        guard let results else { throw Failure(.conflict, "layer \(layer) takes no edits") }
+        return MapCommandResult(sequence: 9, edits: results)
     }
 
     func export(

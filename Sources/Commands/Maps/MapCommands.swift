@@ -17,8 +17,8 @@ struct MapCommands: AsyncParsableCommand {
             MapList.self, MapShow.self, MapCreate.self, MapAddGroup.self, MapAddLayer.self,
             MapMove.self, MapRemove.self, MapRename.self, MapVisibility.self, MapShowLayer.self,
             MapHide.self, MapScale.self, MapDefinition.self, MapDisplayField.self, MapTime.self,
-            MapDrawing.self,
-            MapAlias.self, MapQueryable.self, MapPopups.self, MapRetry.self,
+            MapDrawing.self, MapAlias.self, MapQueryable.self, MapPopups.self, MapEditable.self,
+            MapRetry.self,
             MapSetSource.self, MapAddGraphics.self, MapDraw.self, MapRedraw.self, MapErase.self,
             MapAddWMS.self, MapSetWMS.self, MapAddService.self, MapSetService.self,
         ])

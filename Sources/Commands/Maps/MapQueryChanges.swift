@@ -90,6 +90,21 @@ struct MapQueryable: MapChange {
     }
 }
 
+struct MapEditable: MapChange {
+    static let configuration = CommandConfiguration(
+        commandName: "editable", abstract: "Say whether a layer takes edits of its features.",
+        discussion: "Only layers of imported features without Z and M do; at first none does.")
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
+    @Argument(help: "The layer.") var layer: String
+    @Argument(help: "on or off.") var value: Switch
+
+    func command(on map: MapDescription) throws -> MapCommand {
+        .setEditable(layer: try map.layer(named: layer).id, isEditable: value == .on)
+    }
+}
+
 struct MapPopups: MapChange {
     static let configuration = CommandConfiguration(
         commandName: "popups", abstract: "Turn a layer's popups on or off.",

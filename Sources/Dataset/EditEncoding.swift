@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import GDAL
+import Geometry
+import Platform
+
+extension FlatGeometry {
+    /// The geometry of an edited feature; what lies inside what decides on the parts of a polygon.
+    init(_ shape: Shape) {
+        switch shape {
+        case .point(let place):
+            self.init(.point)
+            append([place])
+        case .multipoint(let places):
+            self.init(.multipoint)
+            append(places)
+        case .polyline(let paths):
+            self.init(.polyline)
+            for path in paths { append(path) }
+        case .polygon(let rings):
+            self.init(.polygon)
+            for part in RingNesting.polygons(of: rings) {
+                for ring in part { append(ring) }
+                endPart()
+            }
+        case .envelope(let box):
+            self.init(.polygon)
+            append([
+                Coordinate(x: box.minX, y: box.minY), Coordinate(x: box.minX, y: box.maxY),
+                Coordinate(x: box.maxX, y: box.maxY), Coordinate(x: box.maxX, y: box.minY),
+                Coordinate(x: box.minX, y: box.minY),
+            ])
+            endPart()
+        }
+    }
+
+    /// The geometry of a feature of a dataset without Z and M.
+    init(_ kind: GeometryKind, _ chains: FeatureChains) {
+        self.init(kind)
+        guard kind == .polygon else {
+            for chain in chains.ends.indices { append(chains.coordinates[chains.range(chain)]) }
+            return
+        }
+        for part in chains.parts.indices {
+            for ring in chains.rings(part) { append(chains.coordinates[chains.range(ring)]) }
+            endPart()
+        }
+    }
+
+    private mutating func append(_ chain: some Sequence<Coordinate>) {
+        let numbers = chain.flatMap { [$0.x, $0.y] }
+        unsafe numbers.withUnsafeBytes { bytes in
+            _ = unsafe append(bytes, hasZ: false, hasM: false)
+        }
+    }
+}
+
+extension GeometryKind {
+    init(_ kind: FlatGeobufHeader.Kind) {
+        switch kind {
+        case .point: self = .point
+        case .multiPoint: self = .multipoint
+        case .lineString, .multiLineString: self = .polyline
+        case .polygon, .multiPolygon: self = .polygon
+        }
+    }
+}
+
+extension FlatGeobufHeader.Kind {
+    /// What a file of features of this kind is, some of which may have several parts.
+    func holding(severalParts: Bool) -> FlatGeobufHeader.Kind {
+        switch self {
+        case .lineString: .multiLineString
+        case .polygon: severalParts ? .multiPolygon : .polygon
+        default: self
+        }
+    }
+}
+
+extension Column {
+    /// Appends the pair of a column's number and a value as this column holds it; nothing for null.
+    func append(_ value: AttributeValue, number: Int, to bytes: inout [UInt8]) {
+        guard value != .null, type != .binary else { return }
+        bytes.append(number: UInt16(number))
+        switch (type, value) {
+        case (.byte, .integer(let value)), (.unsignedByte, .integer(let value)),
+            (.bool, .integer(let value)):
+            bytes.append(UInt8(truncatingIfNeeded: value))
+        case (.short, .integer(let value)), (.unsignedShort, .integer(let value)):
+            bytes.append(number: UInt16(truncatingIfNeeded: value))
+        case (.int, .integer(let value)), (.unsignedInt, .integer(let value)):
+            bytes.append(number: UInt32(truncatingIfNeeded: value))
+        case (.long, .integer(let value)), (.unsignedLong, .integer(let value)):
+            bytes.append(number: value)
+        case (.float, .real(let value)): bytes.append(number: Float(value).bitPattern)
+        case (.double, .real(let value)): bytes.append(number: value.bitPattern)
+        case (.dateTime, .date(let moment)):
+            bytes.append(text: ISODate.text(ISODate.civil(milliseconds: moment)))
+        case (_, .string(let text)) where type.byteCount == nil: bytes.append(text: text)
+        default:
+            // A value that the column cannot hold was refused when it was decided on.
+            bytes.removeLast(2)
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func append(text: String) {
+        append(number: UInt32(text.utf8.count))
+        append(contentsOf: text.utf8)
+    }
+}

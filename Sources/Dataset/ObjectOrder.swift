@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+import Synchronization
+
+/// The features of a dataset by rising object id.
+public struct ObjectOrder: Sendable {
+    /// Rising.
+    public let ids: [Int32]
+    /// The place in the file of each of `ids`.
+    public let ordinals: [Int32]
+
+    /// Reads every feature's id; throws `.corrupt` where a feature's bytes are damaged, and `.cancelled`.
+    public init(
+        _ dataset: Dataset, _ isCancelled: () -> Bool = { false }
+    ) throws(Failure) {
+        let read = try dataset.objectIDs(isCancelled)
+        // Both numbers in one, so that sorting moves no pairs.
+        var both = read.enumerated().map { Int64($1) << 32 | Int64($0) }
+        both.sort()
+        ids = both.map { Int32(truncatingIfNeeded: $0 >> 32) }
+        ordinals = both.map { Int32(truncatingIfNeeded: $0) }
+    }
+
+    /// The place in the file of the feature with that id.
+    public func ordinal(of id: Int64) -> Int32? {
+        var (low, high) = (0, ids.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if Int64(ids[middle]) < id { low = middle + 1 } else { high = middle }
+        }
+        return low < ids.count && Int64(ids[low]) == id ? ordinals[low] : nil
+    }
+}
+
+extension ObjectOrder {
+    /// The features that count, of a dataset with edits over it.
+    ///
+    /// A place from the number of features of the dataset on is one among what edits added or changed. Throws as
+    /// ``init(_:_:)``.
+    public init(_ base: ObjectOrder, under edited: EditedDataset) throws(Failure) {
+        guard edited.isEdited else {
+            self = base
+            return
+        }
+        let above = try edited.overlay.map { overlay throws(Failure) in try ObjectOrder(overlay) }
+        let first = Int32(clamping: edited.base.properties.featureCount)
+        var (ids, ordinals): ([Int32], [Int32]) = ([], [])
+        ids.reserveCapacity(base.ids.count + (above?.ids.count ?? 0))
+        ordinals.reserveCapacity(ids.capacity)
+        var next = 0
+        func takeAbove(below id: Int32) {
+            guard let above else { return }
+            while next < above.ids.count, above.ids[next] < id {
+                ids.append(above.ids[next])
+                ordinals.append(first + above.ordinals[next])
+                next += 1
+            }
+        }
+        for (id, ordinal) in zip(base.ids, base.ordinals) {
+            takeAbove(below: id)
+            if edited.hides(Int64(id)) { continue }
+            ids.append(id)
+            ordinals.append(ordinal)
+        }
+        takeAbove(below: .max)
+        if let above, next < above.ids.count {
+            ids.append(above.ids[next])
+            ordinals.append(first + above.ordinals[next])
+        }
+        (self.ids, self.ordinals) = (ids, ordinals)
+    }
+}
+
+/// The orders of the datasets that were asked lately; any thread may ask.
+public final class ObjectOrders: Sendable {
+    /// When there are more features in all, all orders are forgotten; eight bytes each.
+    private static let featureLimit = 20_000_000
+
+    /// None yet.
+    public init() {}
+
+    private let kept = Mutex<[ContentID: ObjectOrder]>([:])
+
+    /// The order of a dataset, made at the first question; two threads may make the same.
+    ///
+    /// Throws as `ObjectOrder.init`.
+    public func order(
+        _ id: ContentID, _ dataset: Dataset, _ isCancelled: () -> Bool = { false }
+    ) throws(Failure) -> ObjectOrder {
+        if let known = kept.withLock({ $0[id] }) { return known }
+        let order = try ObjectOrder(dataset, isCancelled)
+        kept.withLock { kept in
+            let count = kept.values.reduce(order.ids.count) { $0 + $1.ids.count }
+            if count > Self.featureLimit { kept.removeAll() }
+            kept[id] = order
+        }
+        return order
+    }
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Dataset
+internal import EsriForms
+internal import Geometry
+
+/// `FeatureServer/{id}/addFeatures` and the like: Esri's parameters to edits, and what came of them back.
+enum EditResource {
+    /// What is asked of one layer.
+    struct Request {
+        var edits: FeatureEdits
+        /// Features to delete beside those named; nil for none.
+        var deletion: QueryRequest?
+    }
+
+    /// Reads the parameters of an operation; throws `Failure` naming the one at fault.
+    static func request(
+        _ operation: Resource.EditOperation, map: MapName, layer: LayerID, _ parameters: Parameters
+    ) throws(Failure) -> Request {
+        for name in ["useGlobalIds", "async"] where try parameters.flag(name, default: false) {
+            throw Failure(.invalidParameter, "parameter '\(name)' is not supported")
+        }
+        var edits = FeatureEdits(
+            isAtomic: try parameters.flag("rollbackOnFailure", default: true))
+        var deletion: QueryRequest?
+        switch operation {
+        case .add: edits.adds = try drafts("features", parameters, isRequired: true)
+        case .update:
+            edits.updates = try drafts("features", parameters, isRequired: true)
+        case .delete:
+            if parameters["where"] == nil, parameters["geometry"] == nil {
+                edits.deletes = try ids("objectIds", parameters)
+                guard !edits.deletes.isEmpty else {
+                    throw Failure(
+                        .invalidParameter, "parameter 'objectIds', 'where' or 'geometry' is missing"
+                    )
+                }
+            } else {
+                var query = try QueryResource.request(map: map, layer: layer, parameters)
+                query.result = .objectIDs
+                query.form = .esri
+                deletion = query
+            }
+        case .apply:
+            edits.adds = try drafts("adds", parameters)
+            edits.updates = try drafts("updates", parameters)
+            edits.deletes = try ids("deletes", parameters)
+        }
+        return Request(edits: edits, deletion: deletion)
+    }
+
+    /// Reads `edits` of the whole service: `[{"id":0,"adds":[…],"updates":[…],"deletes":[…]}]`.
+    static func requests(_ parameters: Parameters) throws(Failure) -> [(LayerID, FeatureEdits)] {
+        let name = "edits"
+        let isAtomic = try parameters.flag("rollbackOnFailure", default: true)
+        guard case .array(let items) = try json(name, try parameters.required(name)) else {
+            throw Parameters.unexpected(name, "", #"[{"id":0,"adds":[…]}]"#)
+        }
+        var requests: [(LayerID, FeatureEdits)] = []
+        for (index, item) in items.enumerated() {
+            let place = "\(name)[\(index)]"
+            guard let id = item["id"]?.number.flatMap({ Int(exactly: $0) }) else {
+                throw Failure(
+                    .invalidParameter, "parameter '\(place).id': expected a layer's number")
+            }
+            requests.append(
+                (
+                    id,
+                    FeatureEdits(
+                        adds: try drafts(item["adds"] ?? .null, place + ".adds"),
+                        updates: try drafts(item["updates"] ?? .null, place + ".updates"),
+                        deletes: try ids(item["deletes"] ?? .null, place + ".deletes"),
+                        isAtomic: isAtomic)
+                ))
+        }
+        return requests
+    }
+
+    /// The object ids that a query answered.
+    static func ids(ofAnswer body: [UInt8]) throws(Failure) -> [Int64] {
+        let answer = try RelaxedJSON.parse(String(decoding: body, as: UTF8.self))
+        return try ids(answer["objectIds"] ?? .null, "objectIds")
+    }
+
+    // MARK: Parameters
+
+    private static func json(_ name: String, _ text: String) throws(Failure) -> RelaxedValue {
+        do throws(Failure) { return try RelaxedJSON.parse(text) } catch {
+            throw Failure(error.code, "parameter '\(name)': \(error.message)")
+        }
+    }
+
+    private static func drafts(
+        _ name: String, _ parameters: Parameters, isRequired: Bool = false
+    ) throws(Failure) -> [FeatureDraft] {
+        guard let text = parameters[name] else {
+            if isRequired { _ = try parameters.required(name) }
+            return []
+        }
+        return try drafts(try json(name, text), name)
+    }
+
+    private static func drafts(
+        _ value: RelaxedValue, _ name: String
+    ) throws(Failure) -> [FeatureDraft] {
+        if value == .null { return [] }
+        guard case .array(let items) = value else {
+            throw Failure(.invalidParameter, "parameter '\(name)': expected an array of features")
+        }
+        var drafts: [FeatureDraft] = []
+        for (index, item) in items.enumerated() {
+            do throws(Failure) {
+                drafts.append(try draft(item))
+            } catch {
+                throw Failure(error.code, "parameter '\(name)[\(index)]': \(error.message)")
+            }
+        }
+        return drafts
+    }
+
+    private static func draft(_ item: RelaxedValue) throws(Failure) -> FeatureDraft {
+        guard case .object = item else {
+            throw Failure(
+                .invalidParameter, "expected a feature with 'attributes' and 'geometry'")
+        }
+        var draft = FeatureDraft()
+        if case .object(let members)? = item["attributes"] {
+            // Sorted, because a fault is to be told the same way each time.
+            for name in members.keys.sorted() {
+                let value = try attribute(name, members[name] ?? .null)
+                if name.isEqualIgnoringCase(Dataset.objectIDField) {
+                    if case .integer(let id) = value { draft.id = id }
+                } else {
+                    draft.attributes.entries.append(.init(name: name, value: value))
+                }
+            }
+        }
+        if let geometry = item["geometry"], geometry != .null {
+            let read = try GeometryParameter(json: geometry)
+            draft.geometry = GeometryForm(read.shape)
+            draft.spatialReference = read.spatialReference
+        }
+        return draft
+    }
+
+    private static func attribute(
+        _ name: String, _ value: RelaxedValue
+    ) throws(Failure) -> AttributeValue {
+        switch value {
+        case .null: return .null
+        case .bool(let flag): return .integer(flag ? 1 : 0)
+        case .number(let number):
+            return Int64(exactly: number).map { .integer($0) } ?? .real(number)
+        case .string(let text): return .string(text)
+        case .array, .object:
+            throw Failure(
+                .invalidParameter,
+                "attribute '\(name.prefix(80))': expected null, a number or text")
+        }
+    }
+
+    private static func ids(_ name: String, _ parameters: Parameters) throws(Failure) -> [Int64] {
+        guard let text = parameters[name] else { return [] }
+        let isArray = text.utf8.first { $0 > UInt8(ascii: " ") } == UInt8(ascii: "[")
+        return try ids(try json(name, isArray ? text : "[\(text)]"), name)
+    }
+
+    private static func ids(_ value: RelaxedValue, _ name: String) throws(Failure) -> [Int64] {
+        if value == .null { return [] }
+        let expected = Failure(.invalidParameter, "parameter '\(name)': expected object ids")
+        guard case .array(let items) = value else { throw expected }
+        var ids: [Int64] = []
+        for item in items {
+            guard let id = item.number.flatMap({ Int64(exactly: $0) }) else { throw expected }
+            ids.append(id)
+        }
+        return ids
+    }
+
+    // MARK: Answers
+
+    /// The answer to an operation: its own list, or all three.
+    static func body(
+        _ operation: Resource.EditOperation, _ results: FeatureEditResults
+    ) -> [UInt8] {
+        var json = JSONWriter()
+        json.object { json in write(operation, results, to: &json) }
+        return json.bytes
+    }
+
+    /// The answer for several layers.
+    static func body(_ results: [(LayerID, FeatureEditResults)]) -> [UInt8] {
+        var json = JSONWriter()
+        json.array(of: results) { json, result in
+            json.object { json in
+                json.member("id", result.0)
+                write(.apply, result.1, to: &json)
+            }
+        }
+        return json.bytes
+    }
+
+    private static func write(
+        _ operation: Resource.EditOperation, _ results: FeatureEditResults,
+        to json: inout JSONWriter
+    ) {
+        let lists: [(String, [FeatureEditResult], Set<Resource.EditOperation>)] = [
+            ("addResults", results.adds, [.add, .apply]),
+            ("updateResults", results.updates, [.update, .apply]),
+            ("deleteResults", results.deletes, [.delete, .apply]),
+        ]
+        for (name, list, operations) in lists where operations.contains(operation) {
+            json.member(name, array: list) { json, result in
+                json.object { json in
+                    json.member("objectId", Int(result.id ?? -1))
+                    json.nullMember("globalId")
+                    json.member("success", result.failure == nil)
+                    guard let failure = result.failure else { return }
+                    json.member("error") { json in
+                        json.member("code", code(failure.code))
+                        json.member("description", failure.message)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Esri's numbers for edits that were not done.
+    private static func code(_ code: Failure.Code) -> Int {
+        switch code {
+        case .notFound: 1019
+        case .conflict: 1003
+        default: 1000
+        }
+    }
+}

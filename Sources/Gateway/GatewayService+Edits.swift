@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+
+extension GatewayService {
+    /// `FeatureServer/{id}/addFeatures`, `updateFeatures`, `deleteFeatures` or `applyEdits`.
+    func edit(
+        _ text: String, _ layer: LayerID, _ operation: Resource.EditOperation,
+        _ parameters: Parameters
+    ) async throws(Failure) -> GatewayResponse {
+        let map = try Self.mapName(text)
+        let limit = try parameters.timeout()
+        var request = try EditResource.request(operation, map: map, layer: layer, parameters)
+        if let deletion = request.deletion {
+            let found = try await backend.query(deletion, within: limit)
+            request.edits.deletes = try EditResource.ids(ofAnswer: Array(found.body))
+        }
+        let result = try await backend.edit(request.edits, layer: layer, in: map, within: limit)
+        return GatewayResponse(
+            body: EditResource.body(operation, try Self.results(result)),
+            sequence: result.sequence)
+    }
+
+    /// `FeatureServer/applyEdits`: each layer all or none, one after the other.
+    func edit(_ text: String, _ parameters: Parameters) async throws(Failure) -> GatewayResponse {
+        let map = try Self.mapName(text)
+        let limit = try parameters.timeout()
+        var results: [(LayerID, FeatureEditResults)] = []
+        var sequence: Int64?
+        for (layer, edits) in try EditResource.requests(parameters) {
+            let result = try await backend.edit(edits, layer: layer, in: map, within: limit)
+            results.append((layer, try Self.results(result)))
+            sequence = result.sequence
+        }
+        return GatewayResponse(body: EditResource.body(results), sequence: sequence)
+    }
+
+    private static func results(
+        _ result: MapCommandResult
+    ) throws(Failure) -> FeatureEditResults {
+        guard let edits = result.edits else {
+            throw Failure(.internal, "the map state did not say what came of the edits")
+        }
+        return edits
+    }
+}

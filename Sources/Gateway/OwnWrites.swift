@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Synchronization
+
+/// The last edit of each map that went through this gateway: a client that edits and then asks, without
+/// a sequence number, sees what it did, whichever worker answers.
+///
+/// Any thread may ask. At most as many maps as a site has.
+final class OwnWrites: Sendable {
+    private let sequences = Mutex<[MapName: Int64]>([:])
+    private let isEmpty = Atomic<Bool>(true)
+
+    /// The map was edited.
+    func note(_ sequence: Int64, in map: MapName) {
+        sequences.withLock { $0[map] = max($0[map] ?? 0, sequence) }
+        isEmpty.store(false, ordering: .releasing)
+    }
+
+    /// The request, waiting for what this gateway knows of the map; questions about the past stay as they
+    /// are.
+    func asking<Request: MapQuestion>(_ request: Request) -> Request {
+        guard !isEmpty.load(ordering: .acquiring), request.asOf == nil,
+            let own = sequences.withLock({ $0[request.map] }), own > request.minSequence ?? 0
+        else { return request }
+        var request = request
+        request.minSequence = own
+        return request
+    }
+}
+
+/// A question about one map, now or as it was.
+protocol MapQuestion: PastRequest {
+    /// The map.
+    var map: MapName { get }
+    /// The change that the answer must know; nil for any.
+    var minSequence: Int64? { get set }
+}
+
+extension IdentifyRequest: MapQuestion {}
+extension ExportRequest: MapQuestion {}
+extension QueryRequest: MapQuestion {}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import Dataset
+import FeatureQuery
+import Foundation
+import Geometry
+import TestKit
+import Testing
+
+/// A layer with edits over it answers as one that was imported as the edits left it, and as one into
+/// whose dataset they were compacted.
+@Suite struct EditedLayerTests {
+    private static let requests: [@Sendable (inout QueryRequest) -> Void] = [
+        { $0.outFields = ["*"] },
+        {
+            $0.outFields = ["*"]
+            $0.form = .geoJSON
+            $0.returnCentroid = false
+        },
+        {
+            $0.clause = "pop > 0 OR name = 'é\"'"
+            $0.outFields = ["*"]
+            $0.order = [QueryOrder(field: "size", isDescending: true)]
+        },
+        { $0.clause = "day > TIMESTAMP '2020-06-01 00:00:00' AND name IS NOT NULL" },
+        {
+            $0.spatialFilter = QuerySpatialFilter(
+                geometry: .envelope(Envelope(minX: 20, minY: 20, maxX: 60, maxY: 70)),
+                spatialReference: nil)
+        },
+        {
+            $0.spatialFilter = QuerySpatialFilter(
+                geometry: .point(Coordinate(x: 40, y: 40)), spatialReference: nil,
+                distanceMeters: 2_000_000)
+        },
+        {
+            $0.offset = 7
+            $0.limit = 11
+            $0.outReference = SpatialReference(wkid: 3857)
+        },
+        { $0.objectIDs = Array(1...60) },
+        { $0.result = .objectIDs },
+        { $0.result = .count },
+        {
+            $0.result = .extent
+            $0.returnCount = true
+        },
+        {
+            $0.result = .count
+            $0.clause = "pop < 5"
+        },
+        {
+            $0.statistics = [
+                QueryStatistic(kind: .sum, field: "pop", name: "all"),
+                QueryStatistic(kind: .max, field: "day", name: "last"),
+            ]
+            $0.groupFields = ["name"]
+        },
+        {
+            $0.returnDistinctValues = true
+            $0.outFields = ["name", "pop"]
+            $0.returnGeometry = false
+        },
+    ]
+
+    @Test(arguments: EditedFeatures.Kind.allCases, Seeds.chosen(3))
+    func `edits count as if they had been imported`(
+        _ kind: EditedFeatures.Kind, _ seed: UInt64
+    ) throws {
+        var features = EditedFeatures(kind, count: 60, seed: seed)
+        let edited = try QueriedSite(features.geoJSON)
+        for round in 0..<4 {
+            for _ in 0..<6 { features.edit() }
+            edited.edits = features.edits
+            let imported = try QueriedSite(features.geoJSON)
+            let compacted = try edited.compacted()
+            #expect(compacted.map.layers[0].properties?.featureCount == features.ids.count)
+            for (number, change) in Self.requests.enumerated() {
+                let wanted = try imported.text(change)
+                #expect(try edited.text(change) == wanted, "round \(round), request \(number)")
+                #expect(try compacted.text(change) == wanted, "round \(round), request \(number)")
+            }
+        }
+    }
+
+    @Test(arguments: Seeds.chosen(3))
+    func `a dataset compacted twice is the one compacted once`(_ seed: UInt64) throws {
+        var features = EditedFeatures(.areas, count: 40, seed: seed)
+        let edited = try QueriedSite(features.geoJSON)
+        for _ in 0..<8 { features.edit() }
+        edited.edits = features.edits
+        let first = try edited.compacted()
+        var later = features
+        later.forget(through: features.edits.sequence)
+        for _ in 0..<8 {
+            features.edit()
+            later.edit()
+        }
+        edited.edits = features.edits
+        first.edits = later.edits
+
+        #expect(try first.compacted().content == (try edited.compacted().content))
+    }
+
+    @Test func `an edit without a feature left is no dataset`() throws {
+        let site = try QueriedSite([
+            #"{"type":"Feature","id":4,"properties":{"a":1},"geometry":{"type":"Point","coordinates":[1,2]}}"#
+        ])
+        var edits = LayerEdits(isOpen: true)
+        edits.apply([FeatureChange(id: 4, sequence: 7, feature: nil)])
+        site.edits = edits
+
+        #expect(throws: QueriedSite.NothingLeft.self) { try site.compacted() }
+        #expect(try site.text { $0.result = .count } == #"{"count":0}"#)
+        #expect(try site.ids().ids == [])
+    }
+}
+
+extension QueriedSite {
+    struct NothingLeft: Error {}
+
+    /// The edits over the layer.
+    var edits: LayerEdits? {
+        get { map.layers[0].edits }
+        set { map.layers[0].edits = newValue }
+    }
+
+    /// The name of the layer's dataset.
+    var content: ContentID? { map.layers[0].kind.dataset }
+
+    /// The same layer with the edits in its dataset.
+    func compacted() throws -> QueriedSite {
+        let base = try Dataset(path: directory + "/datasets/\(try #require(content))/layer.fgb")
+        let made = try DatasetBuilder.compact(
+            EditedDataset(base, edits), into: directory + "/datasets")
+        guard let made else { throw NothingLeft() }
+        var map = map
+        map.layers[0].kind = .layer(source: LayerSource(dataset: made.dataset))
+        map.layers[0].properties = made.properties
+        map.layers[0].edits = nil
+        return try QueriedSite(copying: self, map)
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import Dataset
+import Geometry
+import Identify
+import TestKit
+import Testing
+
+/// A layer with edits over it is identified and drawn as one that was imported as the edits left it.
+@Suite struct EditedLayerTests {
+    private func map(
+        _ layer: ImportedLayer, _ wkid: Int, edits: LayerEdits? = nil
+    ) -> MapDescription {
+        makeMap([LayerDescription.feature(0, layer).with { $0.edits = edits }], wkid: wkid)
+    }
+
+    @Test(arguments: EditedFeatures.Kind.allCases, Seeds.chosen(3))
+    func `edits count as if they had been imported`(
+        _ kind: EditedFeatures.Kind, _ seed: UInt64
+    ) throws {
+        var features = EditedFeatures(kind, count: 50, seed: seed)
+        var random = SeededGenerator(seed: seed ^ 77)
+        let site = try Site()
+        let engine = site.engine()
+        let base = try site.importFeatures(features.geoJSON, named: "base")
+        var hitCount = 0
+        for round in 0..<3 {
+            for _ in 0..<6 { features.edit() }
+            let imported = try site.importFeatures(features.geoJSON, named: "round\(round)")
+            // The dataset's own reference, the pair that keeps rectangles, and one that does not.
+            for wkid in [4326, 3857, 3035] {
+                let edited = map(base, wkid, edits: features.edits)
+                var fresh = map(imported, wkid)
+                fresh.layers[0].name = edited.layers[0].name
+                for _ in 0..<30 {
+                    let request = question(&random)
+                    let wanted = try engine.identify(request, in: fresh)
+                    #expect(try engine.identify(request, in: edited) == wanted)
+                    hitCount += wanted.layers.first?.hitCount ?? 0
+                    // At once, the overlay being ready by now, where the index serves.
+                    let prompt = try engine.answerAtOnce(
+                        request, in: PreparedMap(edited), isOver: { false })
+                    if case .answer(let answer) = prompt { #expect(answer == wanted) }
+                }
+                #expect(
+                    try drawn(engine, edited, wkid) == (try drawn(engine, fresh, wkid)),
+                    "round \(round) in \(wkid)")
+            }
+        }
+        #expect(hitCount > 50)
+    }
+
+    private func question(_ random: inout SeededGenerator) -> IdentifyRequest {
+        let (x, y) = (
+            Double.random(in: 0...100, using: &random), Double.random(in: 0...85, using: &random)
+        )
+        let shape: Shape =
+            Bool.random(using: &random)
+            ? .point(Coordinate(x: x, y: y))
+            : .envelope(Envelope(minX: x, minY: y, maxX: x + 20, maxY: y + 4))
+        return makeRequest(shape, tolerance: Double(Int.random(in: 0...3, using: &random))) {
+            $0.geometrySpatialReference = .wgs84
+            $0.spatialReference = .wgs84
+        }
+    }
+
+    /// What is drawn, in no order: edits lie above what they are edits of.
+    private func drawn(
+        _ engine: IdentifyEngine, _ map: MapDescription, _ wkid: Int
+    ) throws -> [String: Int] {
+        let extent =
+            wkid == 4326
+            ? Envelope(minX: 0, minY: 0, maxX: 100, maxY: 100)
+            : Envelope(minX: 0, minY: 0, maxX: 8e6, maxY: 8e6)
+        let request = ExportRequest(
+            map: world, extent: extent, extentReference: SpatialReference(wkid: wkid),
+            imageReference: SpatialReference(wkid: wkid), width: 300, height: 300)
+
+        let prepared = PreparedMap(map)
+        var found: [String: Int] = [:]
+        try engine.forEachDrawnFeature(
+            of: request, in: prepared, frame: try engine.frame(of: request, in: prepared),
+            isCancelled: { false }
+        ) { _ in
+            DrawnWish(reach: 0, fields: ["pop", "name"], conditions: ["size > 0.5"])
+        } feature: { feature in
+            found["\(feature)", default: 0] += 1
+        }
+        return found
+    }
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnClient
+import CairnModel
+import Foundation
+import Geometry
+import Testing
+
+/// Edits over HTTP through real processes.
+@Suite(.serialized, .timeLimit(.minutes(4))) struct EditProcessTests {
+    private static let root = "/arcgis/rest/services/Grid"
+
+    private struct Results: Decodable {
+        struct Result: Decodable {
+            struct Reason: Decodable { var code: Int, description: String }
+            var objectId: Int64, success: Bool, error: Reason?
+        }
+        var addResults: [Result]?, updateResults: [Result]?, deleteResults: [Result]?
+    }
+
+    private func exchange(
+        _ site: IdentifySite, _ path: String, form: String? = nil
+    ) async throws -> (head: String, body: Data) {
+        let connection = try #require(Loopback(port: site.port))
+        let answer: (head: String, body: String)? = await withCheckedContinuation { continuation in
+            // A blocking read has no place on the threads that tasks share.
+            Thread.detachNewThread {
+                if let form { connection.post(path, form) } else { connection.get(path) }
+                continuation.resume(returning: connection.wholeAnswer())
+            }
+        }
+        let found = try #require(answer)
+        return (found.head, Data(found.body.utf8))
+    }
+
+    private func edit(
+        _ site: IdentifySite, _ operation: String, _ form: String
+    ) async throws -> Results {
+        let (_, body) = try await exchange(
+            site, Self.root + "/FeatureServer/0/\(operation)", form: "f=json&" + form)
+        do { return try JSONDecoder().decode(Results.self, from: body) } catch {
+            Issue.record("\(operation): \(String(decoding: body.prefix(300), as: UTF8.self))")
+            throw error
+        }
+    }
+
+    /// The names of what lies at a place, by identify, or at a past sequence number.
+    private func names(
+        _ site: IdentifySite, _ x: Double, _ y: Double, at sequence: Int64? = nil
+    ) async throws -> [String] {
+        struct Body: Decodable {
+            struct Hit: Decodable { var value: String }
+            var results: [Hit]
+        }
+        let (_, body) = try await exchange(
+            site,
+            Self.root + "/MapServer/identify?f=json&geometry=\(x),\(y)&tolerance=0&layers=all"
+                + "&mapExtent=0,0,100,100&imageDisplay=100,100,96"
+                + (sequence.map { "&at=\($0)" } ?? ""))
+        return try JSONDecoder().decode(Body.self, from: body).results.map(\.value)
+    }
+
+    private func count(_ site: IdentifySite, _ parameters: String) async throws -> Int {
+        struct Body: Decodable { var count: Int }
+        let (_, body) = try await exchange(
+            site, Self.root + "/FeatureServer/0/query?f=json&returnCountOnly=true&" + parameters)
+        return try JSONDecoder().decode(Body.self, from: body).count
+    }
+
+    private func square(_ x: Double, _ y: Double, _ name: String, id: Int64? = nil) -> String {
+        let corners = [(0.0, 0.0), (0, 1), (1, 1), (1, 0), (0, 0)]
+            .map { "[\(x + $0.0),\(y + $0.1)]" }.joined(separator: ",")
+        return #"{"attributes":{"name":"\#(name)","row":-1"#
+            + (id.map { ",\"OBJECTID\":\($0)" } ?? "")
+            + #"},"geometry":{"rings":[[\#(corners)]]}}"#
+    }
+
+    @Test func `edits are seen at once, and yesterday is what it was`() async throws {
+        guard Programs.areBuilt() else { return }
+        let site = try await IdentifySite(side: 5, workers: 2)
+        let closed = try await exchange(
+            site, Self.root + "/FeatureServer/0/deleteFeatures", form: "f=json&objectIds=1")
+        #expect(String(decoding: closed.body, as: UTF8.self).contains("takes no edits"))
+        let opened = try await site.client.command(
+            map: site.map, .setEditable(layer: 0, isEditable: true))
+
+        // Raw JSON, as newer QGIS sends it: nothing in it is percent-encoded.
+        let added = try await edit(
+            site, "addFeatures", "features=[\(square(50, 50, "a & b + 100%"))]")
+        #expect(added.addResults?.map(\.objectId) == [26] && added.addResults?[0].success == true)
+        #expect(try await names(site, 50.5, 50.5) == ["a & b + 100%"])
+        #expect(try await count(site, "where=1%3D1") == 26)
+
+        let updated = try await edit(
+            site, "updateFeatures",
+            #"features=[{"attributes":{"objectid":1,"name":"moved"}}]"#)
+        #expect(updated.updateResults?.map(\.success) == [true])
+        #expect(try await names(site, 0.5, 0.5) == ["moved"])
+        let deleted = try await edit(site, "deleteFeatures", "where=row%20%3D%204")
+        #expect(deleted.deleteResults?.count == 5)
+        #expect(try await names(site, 0.5, 5.3) == [])
+        #expect(try await count(site, "where=1%3D1") == 21)
+
+        try await checkRollback(site)
+        #expect(try await names(site, 50.5, 50.5, at: opened.sequence) == [])
+        #expect(try await names(site, 0.5, 5.3, at: opened.sequence) == ["0/4"])
+        #expect(try await count(site, "where=1%3D1&at=\(opened.sequence)") == 25)
+        let (_, refused) = try await exchange(
+            site, Self.root + "/FeatureServer/0/deleteFeatures?f=json&objectIds=4")
+        #expect(String(decoding: refused, as: UTF8.self).contains("POST"))
+        #expect(try await count(site, "objectIds=4") == 1)
+    }
+
+    private func checkRollback(_ site: IdentifySite) async throws {
+        let mixed =
+            "adds=[\(square(60, 60, "new"))]&updates=[\(square(70, 70, "no", id: 999))]"
+            + "&deletes=2,3"
+        let all = try await edit(site, "applyEdits", mixed)
+        #expect(all.addResults?.map(\.success) == [false])
+        #expect(all.updateResults?[0].error?.description == "there is no feature 999")
+        #expect(all.deleteResults?.map(\.success) == [false, false])
+        #expect(try await count(site, "where=1%3D1") == 21)
+
+        let some = try await edit(site, "applyEdits", mixed + "&rollbackOnFailure=false")
+        #expect(some.addResults?.map(\.success) == [true])
+        #expect(some.updateResults?.map(\.success) == [false])
+        #expect(some.deleteResults?.map(\.success) == [true, true])
+        #expect(try await count(site, "where=1%3D1") == 20)
+    }
+
+    @Test func `many edits become a dataset, whoever is killed meanwhile`() async throws {
+        guard Programs.areBuilt() else { return }
+        let site = try await IdentifySite(side: 5)
+        let before = try await site.client.command(
+            map: site.map, .setEditable(layer: 0, isEditable: true))
+        let base = try await site.layer().kind.dataset
+        for block in 0..<3 {
+            let features = (0..<400).map { number in
+                square(Double(number) * 2, 100 + 2 * Double(block), "\(block)/\(number)")
+            }
+            let results = try await edit(
+                site, "addFeatures", "features=[" + features.joined(separator: ",") + "]")
+            #expect(results.addResults?.count { $0.success } == 400)
+            // Somewhere between an edit and the end of a compaction.
+            try site.kill("cairn-mapstate")
+            try site.start("cairn-mapstate")
+        }
+        try await site.until("the compaction") { site in
+            try await site.layer().kind.dataset != base
+        }
+        // A kill may have come between two: what is left over it is less than makes a compaction.
+        let layer = try await site.layer()
+        #expect(try #require(layer.edits).changes.count < 1_000)
+        #expect(layer.properties?.featureCount == 1_225)
+        #expect(try await count(site, "where=1%3D1") == 1_225)
+        #expect(try await names(site, 200.5, 102.5) == ["1/100"])
+        #expect(try await names(site, 200.5, 102.5, at: before.sequence) == [])
+
+        let deleted = try await edit(site, "deleteFeatures", "where=row%20%3D%20-1")
+        #expect(deleted.deleteResults?.count == 1_200)
+        #expect(try await count(site, "where=1%3D1") == 25)
+        try site.kill("cairn-identify")
+        try site.start("cairn-identify")
+        #expect(try await names(site, 200.5, 102.5) == [])
+        let (_, info) = try await exchange(site, Self.root + "/FeatureServer/0?f=json")
+        #expect(
+            String(decoding: info, as: UTF8.self).contains("Query,Create,Update,Delete,Editing"))
+    }
+}
+
+extension IdentifySite {
+    /// The layer as the log has it.
+    fileprivate func layer() async throws -> LayerDescription {
+        try #require(try await client.map(named: map)?.layer(0))
+    }
+}

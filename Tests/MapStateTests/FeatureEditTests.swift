@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import Foundation
+import Geometry
+import MapState
+import TestKit
+import Testing
+
+/// Decisions on edits and their fold, held against a dictionary.
+@Suite struct FeatureEditTests {
+    /// Squares with a name, as a dataset would lend them.
+    private struct Features: DatasetFeatures {
+        var features: [Int64: EditedFeature] = [:]
+
+        func nextID() -> Int64 { (features.keys.max() ?? 0) + 1 }
+        func feature(_ id: Int64) -> EditedFeature? { features[id] }
+        func projected(_ shape: Shape, from reference: SpatialReference) throws(Failure) -> Shape {
+            throw Failure(.invalidParameter, "no way from \(reference)")
+        }
+    }
+
+    private static func square(_ x: Double) -> Shape {
+        .polygon(
+            rings: [
+                [(0.0, 0.0), (0, 1), (1, 1), (1, 0), (0, 0)].map {
+                    Coordinate(x: x + $0.0, y: $0.1)
+                }
+            ])
+    }
+
+    private static func feature(_ id: Int64, _ name: String?, x: Double = 0) -> EditedFeature {
+        EditedFeature(
+            id: id, shape: square(x),
+            attributes: Attributes([
+                .init(name: "NAME", value: name.map { .string($0) } ?? .null),
+                .init(name: "BUILT", value: .null),
+            ]))
+    }
+
+    private static func draft(
+        _ id: Int64? = nil, _ name: String? = nil, x: Double? = nil
+    ) -> FeatureDraft {
+        FeatureDraft(
+            id: id, shape: x.map { square($0) },
+            attributes: Attributes(name.map { [.init(name: "name", value: .string($0))] } ?? []))
+    }
+
+    /// Layer 0 of a map with the features 1 to `count`, open to edits.
+    private func fixture(_ count: Int64) throws -> (MapFixture, Features) {
+        var fixture = try MapFixture(created: true)
+        try fixture.load(try fixture.addLayer("Squares"))
+        try fixture.run(.setEditable(layer: 0, isEditable: true))
+        var features = Features()
+        for id in 1...count { features.features[id] = Self.feature(id, "old", x: Double(id)) }
+        return (fixture, features)
+    }
+
+    private func run(
+        _ fixture: inout MapFixture, _ edits: FeatureEdits, _ features: Features
+    ) throws -> FeatureEditResults {
+        let (event, results) = try fixture.state.decide(
+            edits, of: 0, in: MapFixture.world, features: { _ in features })
+        if let event {
+            try fixture.append(event, causation: UUID())
+            guard case .featuresEdited(let edited) = event else { return results }
+            // What a repetition of the command would be answered.
+            #expect(FeatureEditResults(edits, edited) == results)
+        }
+        return results
+    }
+
+    /// What the layer holds: the dataset under its edits.
+    private func contents(
+        _ fixture: MapFixture, _ base: Features
+    ) throws -> [Int64: EditedFeature] {
+        var result = base.features
+        for change in try #require(try fixture.world.layer(0)?.edits).changes {
+            result[change.id] = change.feature
+        }
+        return result
+    }
+
+    @Test(arguments: Seeds.chosen(20))
+    func `the features are those of a dictionary, over compactions too`(_ seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        var (fixture, base) = try fixture(10)
+        var model = base.features
+        var everGiven = Set(model.keys)
+        // A compaction that has begun: what it will contain, and up to where.
+        var begun: (features: [Int64: EditedFeature], through: Int64)?
+        for step in 0..<60 {
+            var edits = FeatureEdits(isAtomic: Bool.random(using: &random))
+            for _ in 0..<Int.random(in: 0...2, using: &random) {
+                edits.adds.append(Self.draft(nil, "new", x: Double(step)))
+            }
+            for _ in 0..<Int.random(in: 0...2, using: &random) {
+                edits.updates.append(
+                    Self.draft(.random(in: 1...40, using: &random), "step \(step)"))
+            }
+            for _ in 0..<Int.random(in: 0...2, using: &random) {
+                edits.deletes.append(.random(in: 1...40, using: &random))
+            }
+            let results = try run(&fixture, edits, base)
+            var after = model
+            var failures = 0
+            for (draft, result) in zip(edits.adds, results.adds) {
+                guard let id = result.id else { continue }
+                #expect(everGiven.insert(id).inserted)
+                after[id] = Self.feature(id, "new", x: Double(step))
+                #expect(draft.id == nil)
+            }
+            for draft in edits.updates {
+                guard let id = draft.id, let old = model[id] else {
+                    failures += 1
+                    continue
+                }
+                var changed = old
+                changed.attributes.entries[0].value = .string("step \(step)")
+                after[id] = changed
+            }
+            var gone: Set<Int64> = []
+            for id in edits.deletes {
+                if model[id] == nil || !gone.insert(id).inserted {
+                    failures += 1
+                } else {
+                    after[id] = nil
+                }
+            }
+            let all = results.adds + results.updates + results.deletes
+            let refused = all.count { $0.failure != nil }
+            if edits.isAtomic, failures > 0 {
+                #expect(refused == all.count)
+            } else {
+                #expect(refused == failures)
+                model = after
+            }
+            #expect(try contents(fixture, base) == model)
+            #expect(
+                try fixture.world.layer(0)?.properties?.featureCount == model.count + 3 - 10)
+
+            if begun == nil, step % 7 == 3 {
+                begun = (model, try fixture.world.layer(0)?.edits?.sequence ?? 0)
+            } else if let compaction = begun, step % 7 == 6 {
+                base.features = compaction.features
+                try fixture.append(
+                    .layerCompacted(
+                        LayerCompacted(
+                            layer: 0, dataset: MapFixture.content(step),
+                            through: compaction.through,
+                            properties: MapFixture.properties(wkid: 3857, fields: ["NAME"]))))
+                begun = nil
+                #expect(try contents(fixture, base) == model)
+                #expect(try fixture.world.layer(0)?.kind.dataset == MapFixture.content(step))
+            }
+        }
+        var again = MapsState()
+        for record in fixture.records { try again.apply(record) }
+        #expect(again == fixture.state)
+        let restored = try MapsState(pieces: try fixture.state.pieces())
+        #expect(try restored.hash() == fixture.state.hash())
+    }
+
+    @Test func `each wrong edit is refused with its reason, and the others are done`() throws {
+        var (fixture, features) = try fixture(3)
+        var wrong: [(FeatureDraft, String)] = [
+            (Self.draft(), "geometry: a new feature needs one"),
+            (
+                FeatureDraft(shape: .point(Coordinate(x: 1, y: 1))),
+                "it is an esriGeometryPoint, the layer's features are esriGeometryPolygon"
+            ),
+            (FeatureDraft(shape: .polygon(rings: [])), "expected one coordinate or more"),
+            (
+                FeatureDraft(
+                    shape: .polygon(rings: [[Coordinate(x: .nan, y: 0)]])), "expected numbers"
+            ),
+            (
+                FeatureDraft(shape: Self.square(0), spatialReference: SpatialReference(wkid: 7)),
+                "no way from"
+            ),
+        ]
+        for (name, value, sentence) in [
+            ("nothing", AttributeValue.null, "there is no field 'nothing'"),
+            ("NAME", .integer(4), "attribute 'NAME': expected text"),
+            ("BUILT", .string("today"), "attribute 'BUILT': expected milliseconds"),
+            ("BUILT", .integer(.max), "attribute 'BUILT': expected milliseconds"),
+        ] {
+            var draft = Self.draft(x: 1)
+            draft.attributes = Attributes([.init(name: name, value: value)])
+            wrong.append((draft, sentence))
+        }
+        let edits = FeatureEdits(
+            adds: wrong.map(\.0) + [Self.draft(nil, "good", x: 5)],
+            updates: [Self.draft(nil, "whose?"), Self.draft(2, "good")], deletes: [3, 3, 99],
+            isAtomic: false)
+        let results = try run(&fixture, edits, features)
+
+        for (result, (_, sentence)) in zip(results.adds, wrong) {
+            #expect(result.id == nil && result.failure?.message.contains(sentence) == true)
+        }
+        #expect(results.adds.last == FeatureEditResult(id: 4))
+        #expect(results.updates.map { $0.failure == nil } == [false, true])
+        #expect(results.deletes.map { $0.failure?.code } == [nil, .notFound, .notFound])
+        features.features[4] = Self.feature(4, "good", x: 5)
+        features.features[2] = Self.feature(2, "good", x: 2)
+        features.features[3] = nil
+        #expect(try contents(fixture, features) == features.features)
+    }
+
+    @Test func `only a loaded layer of features that was opened takes edits`() throws {
+        var (fixture, features) = try fixture(3)
+        let edits = FeatureEdits(deletes: [1])
+        func code(_ layer: LayerID) -> Failure.Code? {
+            do throws(Failure) {
+                _ = try fixture.state.decide(
+                    edits, of: layer, in: MapFixture.world, features: { _ in features })
+                return nil
+            } catch { return error.code }
+        }
+        try fixture.run(
+            .addLayer(
+                name: "Notes",
+                source: .graphics(GraphicsSource(spatialReference: SpatialReference(wkid: 3857))),
+                place: .init()))
+        try fixture.addGroup("Group")
+        try fixture.addLayer("Waiting")
+        #expect(code(0) == nil)
+        #expect(code(1) == .invalidParameter && code(2) == .invalidParameter)
+        #expect(code(3) == .conflict && code(9) == .notFound)
+        #expect(refusal(fixture, .setEditable(layer: 1, isEditable: true)) == .invalidParameter)
+        #expect(refusal(fixture, .setEditable(layer: 3, isEditable: true)) == .unavailable)
+
+        _ = try run(&fixture, edits, features)
+        try fixture.run(.setEditable(layer: 0, isEditable: false))
+        #expect(code(0) == .conflict)
+        features.features[1] = nil
+        #expect(try contents(fixture, features) == features.features)
+
+        // The edits were those of another dataset's features.
+        try fixture.run(.setSource(layer: 0, source: MapFixture.source(8)))
+        #expect(try fixture.world.layer(0)?.edits == LayerEdits(isOpen: false))
+    }
+
+    @Test func `more edits than a layer holds have to wait`() throws {
+        var (fixture, features) = try fixture(3)
+        let many = FeatureEdits(
+            adds: Array(repeating: Self.draft(x: 1), count: MapLimits.editsPerCommand))
+        for _ in 0..<(MapLimits.changedFeatures / MapLimits.editsPerCommand) {
+            _ = try run(&fixture, many, features)
+        }
+        #expect {
+            try run(&fixture, FeatureEdits(deletes: [1]), features)
+        } throws: { ($0 as? Failure)?.code == .busy }
+        #expect {
+            try run(
+                &fixture, FeatureEdits(adds: many.adds + many.adds.prefix(1)), features)
+        } throws: { ($0 as? Failure)?.code == .tooLarge }
+        features.features = [:]
+    }
+}
