@@ -177,7 +177,7 @@ let tier6: [Target] = [
     process("cairn-worker", ["Daemon", "Worker"]),
     process(
         "cairn-gateway",
-        ["CairnClient", "CairnModel", "Daemon", "Gateway", "Recording", "Site"]),
+        ["CairnClient", "CairnModel", "Daemon", "Gateway", "Platform", "Recording", "Site"]),
     process("cairn", ["Commands"]),
 ]
 

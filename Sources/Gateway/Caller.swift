@@ -77,6 +77,8 @@ extension Failure.Code {
     static let tokenRequired = Failure.Code(rawValue: "tokenRequired")
     /// The token is not one of this site's, or not any more (Esri's 498).
     static let invalidToken = Failure.Code(rawValue: "invalidToken")
+    /// Too many requests within a second (429).
+    static let tooManyRequests = Failure.Code(rawValue: "tooManyRequests")
     /// The user may not do that (Esri's 403).
     static let forbidden = Failure.Code(rawValue: "forbidden")
 }

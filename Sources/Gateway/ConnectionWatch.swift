@@ -7,7 +7,12 @@ internal import Synchronization
 /// The connections of a server, each with the request it is being answered now, so that the request
 /// of a client that goes away is cancelled.
 final class OpenConnections: Sendable {
+    /// Tells every connection that others wait for its place.
+    struct NeedRoom: Sendable {}
+
     private struct Connection {
+        let channel: any Channel
+        let address: String
         var cancel: (@Sendable () -> Void)?
         /// The same, where the work does not end by itself.
         var cancelAtEnd: (@Sendable () -> Void)?
@@ -17,16 +22,24 @@ final class OpenConnections: Sendable {
     static let followerLimit = 100
 
     private let open = Mutex<[ObjectIdentifier: Connection]>([:])
+    private let addresses = Mutex<[String: Int]>([:])
+    private let isMakingRoom = Atomic<Bool>(false)
+    /// The most connections there are to be, and the most of one address; nil for as many as come.
+    private let limits: (count: Int?, perAddress: Int?)
+
+    init(limit: Int? = nil, limitPerAddress: Int? = nil) { limits = (limit, limitPerAddress) }
     private let followers = Mutex(0)
     private let isEnding = Atomic<Bool>(false)
+
+    /// Whether the server ends.
+    var isEnded: Bool { isEnding.load(ordering: .acquiring) }
 
     /// How many clients are connected.
     var count: Int { open.withLock { $0.count } }
 
     /// Whether the client is still there, and wanted.
     func isOpen(_ channel: any Channel) -> Bool {
-        !isEnding.load(ordering: .acquiring)
-            && open.withLock { $0[ObjectIdentifier(channel)] != nil }
+        !isEnded && open.withLock { $0[ObjectIdentifier(channel)] != nil }
     }
 
     /// How many clients follow something.
@@ -42,12 +55,50 @@ final class OpenConnections: Sendable {
         for cancel in cancels { cancel() }
     }
 
-    fileprivate func opened(_ channel: any Channel) {
-        open.withLock { $0[ObjectIdentifier(channel)] = Connection() }
+    /// False for a connection too many of its address.
+    fileprivate func opened(_ channel: any Channel) -> Bool {
+        let address = RateLimit.subscriber(channel.remoteAddress?.ipAddress ?? "")
+        if let most = limits.perAddress {
+            let isWelcome = addresses.withLock { addresses in
+                guard addresses[address, default: 0] < most else { return false }
+                addresses[address, default: 0] += 1
+                return true
+            }
+            guard isWelcome else { return false }
+        }
+        let count = open.withLock { open in
+            open[ObjectIdentifier(channel)] = Connection(channel: channel, address: address)
+            return open.count
+        }
+        if let limit = limits.count, count >= limit,
+            !isMakingRoom.exchange(true, ordering: .acquiringAndReleasing)
+        {
+            makeRoom(limit, channel.eventLoop)
+        }
+        return true
+    }
+
+    /// While all places are taken, once a second.
+    private func makeRoom(_ limit: Int, _ eventLoop: any EventLoop) {
+        let channels = open.withLock { open in
+            open.count >= limit ? open.values.map(\.channel) : []
+        }
+        guard !channels.isEmpty else {
+            return isMakingRoom.store(false, ordering: .releasing)
+        }
+        for channel in channels { channel.pipeline.fireUserInboundEventTriggered(NeedRoom()) }
+        eventLoop.scheduleTask(in: .seconds(1)) { [self] in makeRoom(limit, eventLoop) }
     }
 
     fileprivate func closed(_ channel: any Channel) {
-        open.withLock { $0.removeValue(forKey: ObjectIdentifier(channel)) }?.cancel?()
+        let connection = open.withLock { $0.removeValue(forKey: ObjectIdentifier(channel)) }
+        guard let connection else { return }
+        connection.cancel?()
+        guard limits.perAddress != nil else { return }
+        addresses.withLock { addresses in
+            let rest = addresses[connection.address, default: 1] - 1
+            addresses[connection.address] = rest > 0 ? rest : nil
+        }
     }
 
     /// Does the work of one request; its task is cancelled when the client goes away meanwhile.
@@ -65,7 +116,7 @@ final class OpenConnections: Sendable {
             if isEndless { open[id]?.cancelAtEnd = { work.cancel() } }
             return true
         }
-        if !isOpen || (isEndless && isEnding.load(ordering: .acquiring)) { work.cancel() }
+        if !isOpen || (isEndless && isEnded) { work.cancel() }
         let answer = await withTaskCancellationHandler {
             await work.value
         } onCancel: {
@@ -85,9 +136,19 @@ final class ConnectionWatch: ChannelInboundHandler, RemovableChannelHandler {
 
     private let connections: OpenConnections
 
-    init(_ connections: OpenConnections) { self.connections = connections }
+    private let figures: Figures
 
-    func handlerAdded(context: ChannelHandlerContext) { connections.opened(context.channel) }
+    init(_ connections: OpenConnections, _ figures: Figures) {
+        self.connections = connections
+        self.figures = figures
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        guard !connections.opened(context.channel) else { return }
+        figures.crowdedAddresses.add(1)
+        let channel = context.channel
+        channel.eventLoop.execute { channel.close(promise: nil) }
+    }
 
     func channelInactive(context: ChannelHandlerContext) {
         connections.closed(context.channel)

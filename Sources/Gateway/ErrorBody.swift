@@ -15,6 +15,7 @@ enum ErrorBody {
         case .notFound: 404
         case .conflict: 409
         case .tooLarge: 413
+        case .tooManyRequests: 429
         case .unavailable, .logUnavailable, .busy, .draining: 503
         case .timedOut: 504
         case .invalidToken: 498

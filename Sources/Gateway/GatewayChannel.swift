@@ -13,6 +13,7 @@ struct GatewayChannel: ServerChildChannel {
     let http: HTTP1Channel
     let service: GatewayService
     let idleTimeout: TimeAmount
+    let arrivalTimeout: TimeAmount
     /// Set where the connections are TLS's.
     let tls: NIOSSLContext?
 
@@ -23,7 +24,8 @@ struct GatewayChannel: ServerChildChannel {
             }
             try channel.pipeline.syncOperations.addHandlers([
                 IdleStateHandler(allTimeout: idleTimeout),
-                IdentifyPath(service: service, isSecure: tls != nil),
+                IdentifyPath(
+                    service: service, isSecure: tls != nil, arrivalTimeout: arrivalTimeout),
             ])
         } catch {
             return channel.eventLoop.makeFailedFuture(error)

@@ -25,8 +25,18 @@ public final class GatewayServer: Sendable {
         public var port = 6080
         /// The most bytes of a body, and about the most of a URL with all headers.
         public var requestByteLimit = 1 << 20
-        /// The most connections at once; further ones wait to be accepted.
+        /// The most connections at once; further ones wait to be accepted, and those that are idle give way.
         public var connectionLimit = 512
+        /// The most connections of one address (of IPv6, 64 bits of it); nil for as many as come.
+        public var connectionLimitPerAddress: Int?
+        /// A request's head is whole so long after its first byte, and its body goes on coming.
+        public var arrivalTimeout = Duration.seconds(15)
+        /// The most requests of one user, or else address, in a second; nil for as many as come.
+        public var requestsPerSecond: Int?
+        /// The origins whose pages may read the answers; all when it is empty.
+        public var allowedOrigins: [String] = []
+        /// A file that gets one line for each request.
+        public var requestLogPath: String?
         /// The files of a certificate chain and its key, in PEM; the connections are TLS's then.
         public var tls: TLSFiles?
         /// Whether to serve a network though nobody needs a token.
@@ -36,6 +46,9 @@ public final class GatewayServer: Sendable {
 
         /// The defaults.
         public init() {}
+
+        /// Whether only this machine reaches ``host``.
+        public var isOnLoopback: Bool { RequestClient.isLoopback(host) }
     }
 
     private let service: GatewayService
@@ -43,7 +56,6 @@ public final class GatewayServer: Sendable {
     private let logger: Logger
     private let access: AccessControl
     private let group = Mutex<ServiceGroup?>(nil)
-    private let connections = OpenConnections()
 
     /// Makes a server that has not bound its port yet.
     ///
@@ -58,9 +70,17 @@ public final class GatewayServer: Sendable {
         } else {
             self.access = .none
         }
-        service = GatewayService(
-            backend: backend, access: self.access,
-            allowsPlainTokens: configuration.allowsPlainTokens)
+        var service = GatewayService(backend: backend, access: self.access)
+        service.allowsPlainTokens = configuration.allowsPlainTokens
+        service.crossOrigin = CrossOrigin(configuration.allowedOrigins)
+        service.rateLimit = configuration.requestsPerSecond.map { RateLimit(perSecond: $0) }
+        service.watch.log = try configuration.requestLogPath.map { path throws(Failure) in
+            try RequestLog(path: path)
+        }
+        service.connections = OpenConnections(
+            limit: configuration.connectionLimit,
+            limitPerAddress: configuration.connectionLimitPerAddress)
+        self.service = service
         self.configuration = configuration
         self.logger = logger
     }
@@ -76,10 +96,11 @@ public final class GatewayServer: Sendable {
         try checkNetwork()
         let tls = try configuration.tls?.context()
         let limit = configuration.requestByteLimit
-        let connections = connections
+        let (connections, figures) = (service.connections, service.watch.figures)
+        defer { service.watch.log?.close() }
         let http = HTTP1Channel.Configuration(
             additionalChannelHandlers: [
-                MalformedRequests(headByteLimit: limit), ConnectionWatch(connections),
+                MalformedRequests(headByteLimit: limit), ConnectionWatch(connections, figures),
                 LibraryWatch(),
             ],
             httpDecoderConfiguration: .init(
@@ -90,10 +111,11 @@ public final class GatewayServer: Sendable {
             responder: GatewayResponder(
                 service: service, connections: connections, bodyByteLimit: limit,
                 isSecure: tls != nil),
-            server: HTTPServerBuilder { [service] responder in
+            server: HTTPServerBuilder { [service, configuration, http] responder in
                 GatewayChannel(
                     http: HTTP1Channel(responder: responder, configuration: http),
-                    service: service, idleTimeout: .seconds(75), tls: tls)
+                    service: service, idleTimeout: .seconds(75),
+                    arrivalTimeout: TimeAmount(configuration.arrivalTimeout), tls: tls)
             },
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.host, port: configuration.port),
@@ -125,7 +147,7 @@ public final class GatewayServer: Sendable {
 
     /// Whoever can reach more than this machine has said who may do what, or that everybody may.
     private func checkNetwork() throws(Failure) {
-        guard !RequestClient.isLoopback(configuration.host), !access.hasUsers,
+        guard !configuration.isOnLoopback, !access.hasUsers,
             !configuration.allowsAnonymousNetwork
         else { return }
         throw Failure(
@@ -136,7 +158,7 @@ public final class GatewayServer: Sendable {
 
     /// Asks ``run(onListening:)`` to end; does nothing before it was called.
     public func stop() async {
-        connections.end()
+        service.connections.end()
         await group.withLock { $0 }?.triggerGracefulShutdown()
     }
 
@@ -177,32 +199,42 @@ private struct GatewayResponder: HTTPResponder {
     let uploads = Uploads()
 
     func respond(to request: Request, context: GatewayContext) async throws -> Response {
+        if request.method == .options { return preflight(request) }
+        let start = service.watch.began()
+        let translated = translate(request, context.channel)
+        let resource = Resource(path: translated.path)
+        let answer = await answer(request, translated, resource, context.channel)
+        service.watch.ended(
+            start, resource.kind, answer, method: request.method.rawValue,
+            address: translated.client.address, path: translated.path)
+        return response(to: request, answer, context.channel)
+    }
+
+    private func answer(
+        _ request: Request, _ translated: GatewayRequest, _ resource: Resource,
+        _ channel: any Channel
+    ) async -> GatewayResponse {
         switch request.method {
-        case .get, .head:
-            return response(
-                to: request, await answer(translate(request, context.channel), context.channel),
-                context.channel)
-        case .post where Resource(path: translate(request, context.channel).path) == .jobs(.upload):
-            return response(
-                to: request, await upload(request, context.channel), context.channel)
-        case .post where Resource(path: translate(request, context.channel).path).isReadOnly:
-            return refused(request, context.channel, "GET")
-        case .post:
-            return response(
-                to: request, await answerForm(request, context.channel), context.channel)
-        case .options: return Response(status: .noContent, headers: Self.commonHeaders)
-        default: return refused(request, context.channel, "GET or POST")
+        case .get, .head: await answer(translated, channel)
+        case .post where resource == .jobs(.upload): await upload(request, translated)
+        case .post where resource.isReadOnly: Self.refused(request, "GET")
+        case .post: await answerForm(request, translated, channel)
+        default: Self.refused(request, "GET or POST")
         }
     }
 
-    private func refused(
-        _ request: Request, _ channel: any Channel, _ methods: String
-    ) -> Response {
+    private static func refused(_ request: Request, _ methods: String) -> GatewayResponse {
         let failure = Failure(
             .invalidParameter,
             "method \(request.method.rawValue) is not supported: use \(methods)")
-        return response(
-            to: request, GatewayResponse(status: 405, body: ErrorBody.json(failure)), channel)
+        return GatewayResponse(status: 405, body: ErrorBody.json(failure))
+    }
+
+    /// What a browser asks before it sends another page's request (the Fetch standard's preflight).
+    private func preflight(_ request: Request) -> Response {
+        var headers = commonHeaders(request)
+        headers[.accessControlMaxAge] = CrossOrigin.maximumAge
+        return Response(status: .noContent, headers: headers)
     }
 
     /// What nobody waits for any more is cancelled.
@@ -248,34 +280,38 @@ private struct GatewayResponder: HTTPResponder {
         }
     }
 
-    private func upload(_ request: Request, _ channel: any Channel) async -> GatewayResponse {
+    private func upload(
+        _ request: Request, _ translated: GatewayRequest
+    ) async -> GatewayResponse {
         do throws(Failure) {
-            _ = try service.admit(translate(request, channel))
+            let caller = try service.admit(translated)
             let (blob, name) = try await uploads.take(
                 request.body, contentType: request.headers[.contentType] ?? "",
                 into: try service.jobsBackend().blobs)
-            return GatewayResponse(body: JobResource.uploaded(blob, name: name))
+            var response = GatewayResponse(body: JobResource.uploaded(blob, name: name))
+            response.user = caller.user
+            return response
         } catch {
-            return GatewayResponse(body: ErrorBody.json(error))
+            return GatewayResponse(error)
         }
     }
 
     private func answerForm(
-        _ request: Request, _ channel: any Channel
+        _ request: Request, _ translated: GatewayRequest, _ channel: any Channel
     ) async -> GatewayResponse {
         let type = request.headers[.contentType]?.lowercased() ?? ""
         guard type.isEmpty || type.hasPrefix("application/x-www-form-urlencoded") else {
             let failure = Failure(
                 .invalidParameter,
                 "content type '\(type.prefix(80))': expected application/x-www-form-urlencoded")
-            return GatewayResponse(body: ErrorBody.json(failure))
+            return GatewayResponse(failure)
         }
-        var translated = translate(request, channel)
+        var translated = translated
         translated.isPost = true
         do throws(Failure) {
             translated.form = try await form(of: request.body)
         } catch {
-            return GatewayResponse(body: ErrorBody.json(error))
+            return GatewayResponse(error)
         }
         return await answer(translated, channel)
     }
@@ -320,19 +356,19 @@ private struct GatewayResponder: HTTPResponder {
                     "\(OpenConnections.followerLimit) clients follow answers and jobs of this gateway already"
                 )
                 return response(
-                    to: request, GatewayResponse(body: ErrorBody.json(failure)), channel)
+                    to: request, GatewayResponse(failure), channel)
             }
             let stream = EventStream(
                 changes: changes, connections: connections, channel: channel,
                 isStillAdmitted: answer.isStillAdmitted ?? {})
-            var headers = Self.commonHeaders
+            var headers = commonHeaders(request)
             headers[.contentType] = answer.contentType
             headers[.cacheControl] = "no-store"
             let whole = Response(status: .ok, headers: headers, body: stream.body)
             return request.method == .head ? whole.createHeadResponse() : whole
         }
         if let file = answer.file { return response(to: request, answer, file, channel) }
-        var headers = Self.commonHeaders
+        var headers = commonHeaders(request)
         headers[.contentType] = answer.contentType
         headers[.cacheControl] = "no-store"
         for (name, value) in answer.headers {
@@ -351,22 +387,27 @@ private struct GatewayResponder: HTTPResponder {
         _ channel: any Channel
     ) -> Response {
         do throws(Failure) {
-            var headers = Self.commonHeaders
+            var headers = commonHeaders(request)
             headers[.contentType] = answer.contentType
             headers[.contentDisposition] = "attachment; filename=\"\(file.name)\""
             let whole = Response(status: .ok, headers: headers, body: try file.body())
             return request.method == .head ? whole.createHeadResponse() : whole
         } catch {
-            return response(to: request, GatewayResponse(body: ErrorBody.json(error)), channel)
+            return response(to: request, GatewayResponse(error), channel)
         }
     }
 
-    /// What lets pages from anywhere read the answers.
-    private static let commonHeaders: HTTPFields = [
-        .accessControlAllowOrigin: "*",
-        .accessControlAllowMethods: "GET, POST, OPTIONS",
-        .accessControlAllowHeaders: "Content-Type, X-Esri-Authorization, X-Requested-With",
-    ]
+    /// What lets pages of other servers read the answers.
+    private func commonHeaders(_ request: Request) -> HTTPFields {
+        var headers: HTTPFields = [
+            .accessControlAllowMethods: CrossOrigin.methods,
+            .accessControlAllowHeaders: CrossOrigin.headers,
+        ]
+        headers[.accessControlAllowOrigin] = service.crossOrigin.answer(
+            to: request.headers[.origin])
+        if service.crossOrigin.varies { headers[.vary] = "Origin" }
+        return headers
+    }
 
     private static let tokenHeader = HTTPField.Name("X-Esri-Authorization") ?? .authorization
     private static let lastEventHeader = HTTPField.Name("Last-Event-ID") ?? .eTag

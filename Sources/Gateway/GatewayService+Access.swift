@@ -15,14 +15,36 @@ extension GatewayService {
         by snapshot: AccessControl.Snapshot? = nil
     ) throws(Failure) -> Caller {
         let snapshot = snapshot ?? access.snapshot
+        let caller = try caller(requirement, parameters, client, snapshot)
+        try limit(caller.user.map { "user " + $0 }, client)
+        try caller.check(requirement)
+        return caller
+    }
+
+    private func caller(
+        _ requirement: Requirement, _ parameters: Parameters, _ client: RequestClient,
+        _ snapshot: AccessControl.Snapshot
+    ) throws(Failure) -> Caller {
         // What anybody may have is given also to one whose token has ended, who needs it to get another.
         if case .nothing = requirement, snapshot.rules != nil {
             return Caller(user: nil, grants: [])
         }
-        let caller = try snapshot.caller(
-            token: parameters["token"], client, now: WallClock.microseconds() / 1_000)
-        try caller.check(requirement)
-        return caller
+        do throws(Failure) {
+            return try snapshot.caller(
+                token: parameters["token"], client, now: WallClock.microseconds() / 1_000)
+        } catch {
+            try limit(nil, client)
+            throw error
+        }
+    }
+
+    /// Counts a request of a user, or else of an address.
+    private func limit(_ user: String?, _ client: RequestClient) throws(Failure) {
+        guard let rateLimit, !rateLimit.admits(user ?? RateLimit.subscriber(client.address)) else {
+            return
+        }
+        watch.figures.rateLimited.add(1)
+        throw Failure(.tooManyRequests, "too many requests within a second; try again in 1 s")
     }
 
     /// The same for a request that is admitted before its body is read.
@@ -67,7 +89,10 @@ extension GatewayService {
                 user: name, password: password, hash: snapshot.user(name)?.passwordHash,
                 address: client.address),
             let entry = snapshot.digest(name)
-        else { throw refused("Invalid username or password.") }
+        else {
+            watch.figures.failedLogins.add(1)
+            throw refused("Invalid username or password.")
+        }
         let expires = WallClock.microseconds() / 1_000 + Int64(minutes) * 60_000
         let token = Token(user: name, expires: expires, binding: binding)
         var json = JSONWriter()

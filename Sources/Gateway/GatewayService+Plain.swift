@@ -38,13 +38,13 @@ extension GatewayService {
                     do throws(Failure) {
                         return exchange.response(to: try outcome())
                     } catch {
-                        return GatewayResponse(body: ErrorBody.json(error))
+                        return GatewayResponse(error)
                     }
                 }
             }
             return .asked(cancel: cancel)
         } catch {
-            return .answered(GatewayResponse(body: ErrorBody.json(error)))
+            return .answered(GatewayResponse(error))
         }
     }
 }

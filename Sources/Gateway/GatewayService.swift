@@ -49,6 +49,22 @@ struct GatewayResponse: Sendable {
     var isStale = false
     /// Throws once the client may not have what follows any more.
     var isStillAdmitted: (@Sendable () throws(Failure) -> Void)?
+    /// The user who asked; nil for anybody.
+    var user: String?
+    /// The code that the error body has; nil where it is none.
+    var failureCode: Int?
+}
+
+extension GatewayResponse {
+    /// What a failure looks like to Esri's clients: HTTP status 200, but for 429, which others must heed too.
+    init(_ failure: Failure) {
+        self.init(body: ErrorBody.json(failure))
+        failureCode = ErrorBody.code(failure.code)
+        guard failure.code == .tooManyRequests else { return }
+        status = 429
+        // Every bucket is filled with one or more a second.
+        headers["Retry-After"] = "1"
+    }
 }
 
 /// A file to hand out.
@@ -65,15 +81,18 @@ struct GatewayService: Sendable {
     let access: AccessControl
     let logins = LoginDesk()
     /// Whether passwords are taken over connections that others can read.
-    let allowsPlainTokens: Bool
+    var allowsPlainTokens = false
+    /// Which pages may read the answers.
+    var crossOrigin = CrossOrigin()
+    /// Nil where everybody may ask as often as they like.
+    var rateLimit: RateLimit?
+    var watch = RequestWatch()
+    var connections = OpenConnections()
 
     /// Answers from that backend, to whom the rules allow it.
-    init(
-        backend: any GatewayBackend, access: AccessControl = .none, allowsPlainTokens: Bool = false
-    ) {
+    init(backend: any GatewayBackend, access: AccessControl = .none) {
         self.backend = backend
         self.access = access
-        self.allowsPlainTokens = allowsPlainTokens
     }
 
     /// Answers any request; never throws, because every failure has a body.
@@ -81,6 +100,7 @@ struct GatewayService: Sendable {
         let resource = Resource(path: request.path)
         switch resource {
         case .health: return await health()
+        case .ready: return await ready()
         case .nowhere:
             let failure = Failure(
                 .notFound, "there is nothing here; services are at /arcgis/rest/services")
@@ -90,16 +110,24 @@ struct GatewayService: Sendable {
         do throws(Failure) {
             let parameters = try Parameters(query: request.query, form: request.form)
             let caller = try admit(resource.requirement, parameters, request.client)
-            if case .ogc(let part) = resource { return await ogc(part, request, caller) }
-            if case .map(let name, .export) = resource {
-                return try await export(name, parameters, request)
+            if case .ogc(let part) = resource {
+                var response = await ogc(part, request, caller)
+                response.user = caller.user
+                return response
             }
+            if case .map(let name, .export) = resource {
+                var response = try await export(name, parameters, request)
+                response.user = caller.user
+                return response
+            }
+            if resource == .metrics { return await metrics() }
             let format = try Format(
                 parameters["f"], wantsPage: request.wantsPage, isQuery: resource.isQuery)
             if resource.isEdit, !request.isPost {
                 throw Failure(.invalidParameter, "features are edited with POST, not with GET")
             }
             var response = await answer(resource, parameters, request, caller)
+            response.user = caller.user
             if response.changes != nil {
                 response.isStillAdmitted = isStillAdmitted(
                     resource.requirement, parameters, request.client)
@@ -110,7 +138,7 @@ struct GatewayService: Sendable {
             return response
         } catch {
             if case .ogc = resource { return Self.ogcFailure(error) }
-            return GatewayResponse(body: ErrorBody.json(error))
+            return GatewayResponse(error)
         }
     }
 
@@ -120,7 +148,7 @@ struct GatewayService: Sendable {
     ) async -> GatewayResponse {
         do throws(Failure) {
             switch resource {
-            case .health, .nowhere, .ogc, .info:
+            case .health, .ready, .metrics, .nowhere, .ogc, .info:
                 return GatewayResponse(
                     body: Catalog.info(
                         origin: request.origin, hasTokens: access.snapshot.rules != nil))
@@ -153,7 +181,7 @@ struct GatewayService: Sendable {
             case .unknownService(let sentence): throw Failure(.notFound, sentence)
             }
         } catch {
-            return GatewayResponse(body: ErrorBody.json(error))
+            return GatewayResponse(error)
         }
     }
 
@@ -226,6 +254,23 @@ struct GatewayService: Sendable {
             return GatewayResponse(
                 body: GeocodeResource.body(answer, in: reference), isStale: answer.isStale)
         }
+    }
+
+    /// 200 while requests are taken and the log is within reach, else 503.
+    private func ready() async -> GatewayResponse {
+        let isReady = await !backend.health().isStale && !connections.isEnded
+        var json = JSONWriter()
+        json.object { $0.member("ready", isReady) }
+        return GatewayResponse(status: isReady ? 200 : 503, body: json.bytes)
+    }
+
+    private func metrics() async -> GatewayResponse {
+        let surroundings = Figures.Surroundings(
+            openConnections: connections.count, followers: connections.followerCount,
+            droppedLines: watch.log?.droppedCount ?? 0, health: await backend.health())
+        return GatewayResponse(
+            contentType: "text/plain; version=0.0.4; charset=utf-8",
+            body: watch.figures.text(surroundings))
     }
 
     /// 200 while the log is within reach, else 503; both with the sequence number known.

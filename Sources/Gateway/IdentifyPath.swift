@@ -44,12 +44,24 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
     /// Whether the library has been given something of what is being read now.
     private var hasPassedOn = false
     private var isQuiescing = false
-    private var writer = PlainResponse()
+    private var writer: PlainResponse
+    private var origin: String?
+    /// When the request here began, and its path.
+    private var began: (start: Int64, path: String) = (0, "")
+    private var arrival = Arrival()
+    private var arrivalDeadline: Scheduled<Void>?
+    private let arrivalTimeout: TimeAmount
+    /// Whether the library, or this, waits for bytes.
+    private var isReading = false
+    /// Whether anything came since the server last looked for room.
+    private var wasActive = true
     /// Requests the library has been given and not answered.
     fileprivate(set) var libraryRequestCount = 0
 
-    init(service: GatewayService, isSecure: Bool) {
+    init(service: GatewayService, isSecure: Bool, arrivalTimeout: TimeAmount) {
         self.service = service
+        self.arrivalTimeout = arrivalTimeout
+        writer = PlainResponse(service.crossOrigin)
         self.isSecure = isSecure
     }
 
@@ -70,6 +82,7 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let buffer = unwrapInboundIn(data)
+        wasActive = true
         switch state {
         case .idle: take(buffer, context)
         case .asking:
@@ -83,22 +96,46 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Of what was answered here the library need not know.
     func channelReadComplete(context: ChannelHandlerContext) {
+        isReading = false
         guard hasPassedOn else { return }
         hasPassedOn = false
         context.fireChannelReadComplete()
+        expectArrival(context)
     }
 
     private func passOn(_ buffer: ByteBuffer, _ context: ChannelHandlerContext) {
         hasPassedOn = true
+        arrival.gotBytes()
         context.fireChannelRead(wrapInboundOut(buffer))
     }
 
     func read(context: ChannelHandlerContext) {
-        guard held.readableBytes <= Self.heldByteLimit else {
+        // Whoever does not read the answers gets no more of them.
+        let isTaken = context.channel.isWritable || !isAnsweringHere
+        guard held.readableBytes <= Self.heldByteLimit, isTaken else {
             isReadWanted = true
             return
         }
+        isReading = true
         context.read()
+    }
+
+    private var isAnsweringHere: Bool {
+        switch state {
+        case .idle, .asking: true
+        case .passing, .given: false
+        }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable { readOn(context) }
+        context.fireChannelWritabilityChanged()
+    }
+
+    private func readOn(_ context: ChannelHandlerContext) {
+        guard isReadWanted else { return }
+        isReadWanted = false
+        read(context: context)
     }
 
     private func take(_ buffer: ByteBuffer, _ context: ChannelHandlerContext) {
@@ -116,6 +153,8 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
         let eventLoop = context.eventLoop
         client.token = request.authorization.flatMap(RequestClient.bearer)
         client.referer = request.referer
+        origin = request.origin
+        began = (service.watch.began(), request.map)
         let begun = service.begin(request, client, by: snapshot()) { answer in
             eventLoop.execute {
                 let (handler, context) = path.value
@@ -123,7 +162,9 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
             }
         }
         switch begun {
-        case .general: return false
+        case .general:
+            service.watch.figures.inFlight.add(-1)
+            return false
         case .answered(let response): write(response, context)
         case .asked(let cancel): state = .asking(cancel: cancel)
         }
@@ -148,15 +189,16 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
             take(next, context)
             channelReadComplete(context: context)
         }
-        if isReadWanted {
-            isReadWanted = false
-            context.read()
-        }
+        readOn(context)
     }
 
     private func write(_ response: GatewayResponse, _ context: ChannelHandlerContext) {
         let seconds = Int64(Date().timeIntervalSince1970)
-        let buffer = writer.bytes(of: response, at: seconds, allocator: context.channel.allocator)
+        let buffer = writer.bytes(
+            of: response, to: origin, at: seconds, allocator: context.channel.allocator)
+        service.watch.ended(
+            began.start, .mapIdentify, response, method: "GET", address: client.address,
+            path: Array("/arcgis/rest/services/\(began.path)/MapServer/identify".utf8))
         context.writeAndFlush(wrapOutboundOut(.byteBuffer(buffer)), promise: nil)
     }
 
@@ -166,7 +208,52 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
         if case .passing = state, libraryRequestCount == 0 { state = .idle }
     }
 
-    fileprivate func libraryAsked() { libraryRequestCount += 1 }
+    fileprivate func libraryGot(_ part: HTTPRequestPart) {
+        switch part {
+        case .head:
+            libraryRequestCount += 1
+            arrival.gotHead()
+            endDeadline()
+        case .body(let bytes): arrival.gotBody(bytes.readableBytes)
+        case .end:
+            arrival.gotEnd()
+            endDeadline()
+        }
+    }
+
+    private func endDeadline() {
+        arrivalDeadline?.cancel()
+        arrivalDeadline = nil
+    }
+
+    /// Closes the connection when the request that has begun does not go on coming.
+    private func expectArrival(_ context: ChannelHandlerContext) {
+        guard arrival.isUnderWay, arrivalDeadline == nil else { return }
+        let path = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        arrivalDeadline = context.eventLoop.scheduleTask(in: arrivalTimeout) {
+            let (handler, context) = path.value
+            handler.arrivalDeadline = nil
+            handler.checkArrival(context)
+        }
+    }
+
+    /// The client is not to blame while nothing is read from it, or while it waits for an answer.
+    private func checkArrival(_ context: ChannelHandlerContext) {
+        let answeredCount = libraryRequestCount - (arrival.isHead ? 0 : 1)
+        guard isReading, answeredCount <= 0, arrival.isTooSlow() else {
+            return expectArrival(context)
+        }
+        service.watch.figures.slowArrivals.add(1)
+        context.close(promise: nil)
+    }
+
+    /// Others wait for a place: a connection that has been of no use since the last time gives way.
+    private func giveWay(_ context: ChannelHandlerContext) {
+        defer { wasActive = false }
+        if case .asking = state { return }
+        guard !wasActive, libraryRequestCount == 0, !arrival.isUnderWay else { return }
+        context.close(promise: nil)
+    }
 
     // MARK: The end
 
@@ -181,7 +268,13 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
             }
         case IdleStateHandler.IdleStateEvent.all:
             if case .asking = state { return }
-            if libraryRequestCount == 0 { context.close(promise: nil) }
+            // An answer that nobody reads does not keep a connection either.
+            if libraryRequestCount == 0 || !context.channel.isWritable {
+                context.close(promise: nil)
+            }
+            return
+        case is OpenConnections.NeedRoom:
+            giveWay(context)
             return
         default: break
         }
@@ -194,7 +287,11 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func abandon() {
-        if case .asking(let cancel) = state { cancel() }
+        arrivalDeadline?.cancel()
+        if case .asking(let cancel) = state {
+            cancel()
+            service.watch.figures.inFlight.add(-1)
+        }
         state = .given
     }
 }
@@ -213,7 +310,7 @@ final class LibraryWatch: ChannelDuplexHandler, RemovableChannelHandler {
     func handlerRemoved(context: ChannelHandlerContext) { path = nil }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if case .head = unwrapInboundIn(data) { path?.libraryAsked() }
+        path?.libraryGot(unwrapInboundIn(data))
         context.fireChannelRead(data)
     }
 

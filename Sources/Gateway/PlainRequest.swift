@@ -11,9 +11,10 @@ struct PlainRequest: Equatable {
     let map: String
     /// What follows `?`, still percent-encoded.
     let query: ArraySlice<UInt8>
-    /// The values of `X-Esri-Authorization` or `Authorization`, and of `Referer`; nil where they are absent.
+    /// The values of `X-Esri-Authorization` or `Authorization`, of `Referer` and `Origin`; nil where they are absent.
     private(set) var authorization: String?
     private(set) var referer: String?
+    private(set) var origin: String?
 
     /// The most bytes read here.
     static let byteLimit = 16_384
@@ -83,6 +84,7 @@ struct PlainRequest: Equatable {
     /// Esri's header goes before the standard one, which may be a proxy's.
     private mutating func keep(_ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) {
         switch name.count {
+        case 6 where Self.isWord("origin", name): origin = Self.text(value)
         case 7 where Self.isWord("referer", name): referer = Self.text(value)
         case 13 where Self.isWord("authorization", name):
             if authorization == nil { authorization = Self.text(value) }

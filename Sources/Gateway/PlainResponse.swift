@@ -5,28 +5,43 @@ internal import NIOCore
 
 /// An answer in the bytes of HTTP/1.1, with the headers that the general path gives the same answer.
 struct PlainResponse {
-    private static let middle =
-        "\r\naccess-control-allow-origin: *\r\naccess-control-allow-methods: GET, POST, OPTIONS\r\n"
-        + "access-control-allow-headers: Content-Type, X-Esri-Authorization, X-Requested-With\r\n"
-        + "cache-control: no-store\r\nserver: Cairn\r\n"
+    private let crossOrigin: CrossOrigin
+    private let middle: String
+
+    init(_ crossOrigin: CrossOrigin) {
+        self.crossOrigin = crossOrigin
+        middle =
+            "\r\naccess-control-allow-methods: \(CrossOrigin.methods)\r\n"
+            + "access-control-allow-headers: \(CrossOrigin.headers)\r\n"
+            + (crossOrigin.varies ? "vary: Origin\r\n" : "")
+            + "cache-control: no-store\r\nserver: Cairn\r\n"
+    }
 
     private var dateSecond: Int64 = -1
     private var date = ""
 
-    /// The whole answer; `seconds` is the time of day since 1970, UTC.
+    /// The whole answer to a page of that origin; `seconds` is the time of day since 1970, UTC.
     mutating func bytes(
-        of response: GatewayResponse, at seconds: Int64, allocator: ByteBufferAllocator
+        of response: GatewayResponse, to origin: String?, at seconds: Int64,
+        allocator: ByteBufferAllocator
     ) -> ByteBuffer {
         if seconds != dateSecond {
             dateSecond = seconds
             date = Self.date(seconds)
         }
         var buffer = allocator.buffer(capacity: response.body.count + 512)
-        buffer.writeStaticString("HTTP/1.1 200 OK\r\ncontent-type: ")
+        buffer.writeStaticString(
+            response.status == 429 ? "HTTP/1.1 429 Too Many Requests" : "HTTP/1.1 200 OK")
+        buffer.writeStaticString("\r\ncontent-type: ")
         buffer.writeString(response.contentType)
-        buffer.writeString(Self.middle)
+        if let origin = crossOrigin.answer(to: origin) {
+            buffer.writeStaticString("\r\naccess-control-allow-origin: ")
+            buffer.writeString(origin)
+        }
+        buffer.writeString(middle)
         buffer.writeStaticString("date: ")
         buffer.writeString(date)
+        for (name, value) in response.headers { buffer.writeString("\r\n\(name): \(value)") }
         if let sequence = response.sequence {
             buffer.writeStaticString("\r\nx-cairn-sequence: ")
             buffer.writeString(String(sequence))

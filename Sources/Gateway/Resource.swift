@@ -7,6 +7,10 @@ internal import CairnModel
 enum Resource: Hashable {
     /// `/healthz`.
     case health
+    /// `/readyz`.
+    case ready
+    /// `/metrics`.
+    case metrics
     /// `/arcgis/rest/info`.
     case info
     /// `generateToken`, below every root where clients look for it.
@@ -69,8 +73,10 @@ enum Resource: Hashable {
         let segments = Array(path).split(separator: UInt8(ascii: "/")).map {
             (try? Parameters.decode($0)) ?? ""
         }
-        if segments == ["healthz"] {
-            self = .health
+        if let own: Resource = ["healthz": .health, "readyz": .ready, "metrics": .metrics][
+            segments.count == 1 ? segments[0] : ""]
+        {
+            self = own
             return
         }
         if segments.first == "ogc" {

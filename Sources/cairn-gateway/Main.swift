@@ -6,6 +6,7 @@ import CairnClient
 import CairnModel
 import Daemon
 import Gateway
+import Platform
 import Recording
 import Site
 
@@ -33,43 +34,27 @@ import Site
         transform: RecordingRate.parse)
     var record = RecordingRate.standard
 
-    @Option(help: "A file with the server's certificate chain in PEM; the gateway speaks TLS then.")
-    var tlsCertificate: String?
-
-    @Option(help: "A file with the private key of that certificate in PEM.")
-    var tlsKey: String?
-
-    @Flag(
-        help: "Serve a network though the site has no users, so that everybody may do everything.")
-    var allowAnonymousNetwork = false
-
-    @Flag(help: "Take passwords from a network without TLS, as behind a proxy that speaks it.")
-    var allowPlainTokens = false
+    @OptionGroup var network: NetworkOptions
 
     func validate() throws {
-        guard (tlsCertificate == nil) == (tlsKey == nil) else {
-            throw ValidationError("--tls-certificate and --tls-key: expected both or neither")
-        }
         guard 0...65_535 ~= port else { throw ValidationError("--port: expected 0 to 65535") }
     }
 
-    private var settings: GatewayServer.Configuration {
-        var settings = GatewayServer.Configuration()
-        settings.host = host
-        settings.port = port
-        if let tlsCertificate, let tlsKey {
-            settings.tls = TLSFiles(certificate: tlsCertificate, key: tlsKey)
-        }
-        settings.allowsAnonymousNetwork = allowAnonymousNetwork
-        settings.allowsPlainTokens = allowPlainTokens
-        return settings
-    }
-
     func run() async {
-        let (settings, identifyAtOnce, rate) = (settings, identifyAtOnce, record)
+        let (settings, identifyAtOnce, rate) = (
+            network.settings(host: host, port: port), identifyAtOnce, record
+        )
         await Daemon.run(
             Self.configuration.commandName ?? "", sitePath: site, isSingleInstance: false
         ) { daemon in
+            // What a gateway has open besides its connections, with some to spare.
+            let descriptors = settings.connectionLimit + 512
+            guard ProcessLimits.raiseDescriptors(to: descriptors) else {
+                throw Failure(
+                    .unavailable,
+                    "--connections \(settings.connectionLimit) needs \(descriptors) open files, and this process may not have so many: raise its limit (ulimit -n)"
+                )
+            }
             let client = CairnClient(sharing: daemon.bus)
             // What it knows, and has told, is not what the log holds now: the next process begins anew.
             _ = try client.follow {

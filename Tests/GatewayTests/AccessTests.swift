@@ -80,115 +80,74 @@ extension GatewayService {
 
 @Suite struct AccessTests {
     /// One URL for every resource there is, by its kind.
-    private static let resources: [(url: String, kind: String)] = [
-        ("/healthz", "health"), ("/arcgis/rest/info", "info"), (services, "services"),
-        ("/arcgis/rest/generateToken", "generateToken"),
-        ("/arcgis/rest/tokens/generateToken", "generateToken"),
-        ("/arcgis/tokens/generateToken", "generateToken"),
-        ("/sharing/generateToken", "generateToken"),
-        ("/sharing/rest/generateToken", "generateToken"),
-        ("/sharing/rest/community/self", "communitySelf"), ("/other", "nowhere"),
-        (services + "/City/Other", "unknownService"),
-        (services + "/City/MapServer", "map.root"),
-        (services + "/City/MapServer/layers", "map.layers"),
-        (services + "/City/MapServer/legend", "map.legend"),
-        (services + "/City/MapServer/0", "map.layer"),
-        (services + "/City/MapServer/0/query?where=1=1", "map.query"),
-        (services + "/City/MapServer/identify?" + identify, "map.identify"),
-        (services + "/City/MapServer/identify/changes?" + identify, "map.follow"),
-        (services + "/City/MapServer/export?bbox=0,0,1,1&size=10,10", "map.export"),
-        (services + "/City/FeatureServer", "features.root"),
-        (services + "/City/FeatureServer/layers", "features.layers"),
-        (services + "/City/FeatureServer/0", "features.layer"),
-        (services + "/City/FeatureServer/0/query?where=1=1", "features.query"),
-        (services + "/World/GeocodeServer", "locator.root"),
-        (services + "/World/GeocodeServer/findAddressCandidates?singleLine=x", "locator.find"),
-        (services + "/World/GeocodeServer/suggest?text=x", "locator.suggest"),
-        (services + "/World/GeocodeServer/reverseGeocode?location=1,2", "locator.reverse"),
-        ("/ogc", "ogc.landing"), ("/ogc/conformance", "ogc.conformance"), ("/ogc/api", "ogc.api"),
-        ("/ogc/collections", "ogc.collections"), ("/ogc/other", "ogc.unknown"),
-        ("/ogc/collections/City.0", "ogc.collection"),
-        ("/ogc/collections/City.0/items", "ogc.items"),
-        ("/ogc/collections/City.0/items/1", "ogc.item"),
-        (services + "/Jobs/GPServer", "jobs.root"),
-        (services + "/Jobs/GPServer/uploads/upload", "jobs.upload"),
-        (services + "/Jobs/GPServer/BatchIdentify", "jobs.task"),
-        (services + "/Jobs/GPServer/BatchIdentify/submitJob", "jobs.submit"),
-        (services + "/Jobs/GPServer/BatchIdentify/jobs/1", "jobs.job"),
+    private static let resources: [(url: String, kind: Resource.Kind)] = [
+        ("/healthz", .health), ("/readyz", .ready), ("/metrics", .metrics),
+        ("/arcgis/rest/info", .info), (services, .services),
+        ("/arcgis/rest/generateToken", .generateToken),
+        ("/arcgis/rest/tokens/generateToken", .generateToken),
+        ("/arcgis/tokens/generateToken", .generateToken),
+        ("/sharing/generateToken", .generateToken),
+        ("/sharing/rest/generateToken", .generateToken),
+        ("/sharing/rest/community/self", .communitySelf), ("/other", .unknown),
+        (services + "/City/Other", .unknown),
+        (services + "/City/MapServer", .map),
+        (services + "/City/MapServer/layers", .mapLayers),
+        (services + "/City/MapServer/legend", .mapLegend),
+        (services + "/City/MapServer/0", .mapLayer),
+        (services + "/City/MapServer/0/query?where=1=1", .mapQuery),
+        (services + "/City/MapServer/identify?" + identify, .mapIdentify),
+        (services + "/City/MapServer/identify/changes?" + identify, .mapFollow),
+        (services + "/City/MapServer/export?bbox=0,0,1,1&size=10,10", .mapExport),
+        (services + "/City/FeatureServer", .features),
+        (services + "/City/FeatureServer/layers", .featuresLayers),
+        (services + "/City/FeatureServer/0", .featuresLayer),
+        (services + "/City/FeatureServer/0/query?where=1=1", .featuresQuery),
+        (services + "/City/FeatureServer/0/addFeatures", .featuresEdit),
+        (services + "/City/FeatureServer/0/updateFeatures", .featuresEdit),
+        (services + "/City/FeatureServer/0/deleteFeatures", .featuresEdit),
+        (services + "/City/FeatureServer/0/applyEdits", .featuresEdit),
+        (services + "/City/FeatureServer/applyEdits", .featuresEdit),
+        (services + "/World/GeocodeServer", .locator),
+        (
+            services + "/World/GeocodeServer/findAddressCandidates?singleLine=x",
+            .findAddressCandidates
+        ),
+        (services + "/World/GeocodeServer/suggest?text=x", .suggest),
+        (services + "/World/GeocodeServer/reverseGeocode?location=1,2", .reverseGeocode),
+        ("/ogc", .ogc), ("/ogc/conformance", .ogc), ("/ogc/api", .ogc),
+        ("/ogc/collections", .ogcCollections), ("/ogc/other", .unknown),
+        ("/ogc/collections/City.0", .ogcCollection),
+        ("/ogc/collections/City.0/items", .ogcItems),
+        ("/ogc/collections/City.0/items/1", .ogcItem),
+        (services + "/Jobs/GPServer", .jobs),
+        (services + "/Jobs/GPServer/uploads/upload", .jobsUpload),
+        (services + "/Jobs/GPServer/BatchIdentify", .jobsTask),
+        (services + "/Jobs/GPServer/BatchIdentify/submitJob", .jobsSubmit),
+        (services + "/Jobs/GPServer/BatchIdentify/jobs/1", .jobsJob),
     ]
 
     static let identify =
         "geometry=1,2&tolerance=0&mapExtent=0,0,1,1&imageDisplay=10,10,96&f=json"
 
     /// What the answer tells nothing about services for.
-    private static let open: Set<String> = [
-        "health", "info", "services", "generateToken", "nowhere", "unknownService",
-        "ogc.landing", "ogc.conformance", "ogc.api", "ogc.unknown", "ogc.collections",
+    private static let open: Set<Resource.Kind> = [
+        .health, .ready, .info, .services, .generateToken, .unknown, .ogc, .ogcCollections,
     ]
 
-    /// A new resource does not compile here before it has a name, which then needs a URL above.
-    private static func kind(_ resource: Resource) -> String {
-        switch resource {
-        case .health: "health"
-        case .info: "info"
-        case .services: "services"
-        case .generateToken: "generateToken"
-        case .communitySelf: "communitySelf"
-        case .nowhere: "nowhere"
-        case .unknownService: "unknownService"
-        case .map(_, let part):
-            switch part {
-            case .root: "map.root"
-            case .layers: "map.layers"
-            case .legend: "map.legend"
-            case .layer: "map.layer"
-            case .query: "map.query"
-            case .identify: "map.identify"
-            case .follow: "map.follow"
-            case .export: "map.export"
-            }
-        case .features(_, let part):
-            switch part {
-            case .root: "features.root"
-            case .layers: "features.layers"
-            case .layer: "features.layer"
-            case .query: "features.query"
-            }
-        case .locator(_, let part):
-            switch part {
-            case .root: "locator.root"
-            case .findAddressCandidates: "locator.find"
-            case .suggest: "locator.suggest"
-            case .reverseGeocode: "locator.reverse"
-            }
-        case .ogc(let part):
-            switch part {
-            case .landing: "ogc.landing"
-            case .conformance: "ogc.conformance"
-            case .api: "ogc.api"
-            case .collections: "ogc.collections"
-            case .collection: "ogc.collection"
-            case .items: "ogc.items"
-            case .item: "ogc.item"
-            case .unknown: "ogc.unknown"
-            }
-        case .jobs(let part):
-            switch part {
-            case .root: "jobs.root"
-            case .upload: "jobs.upload"
-            case .task: "jobs.task"
-            case .submit: "jobs.submit"
-            case .job: "jobs.job"
-            }
-        }
+    @Test func `every kind of resource is among those that are tried`() {
+        #expect(Set(Self.resources.map(\.kind)) == Set(Resource.Kind.allCases))
     }
 
     @Test(arguments: resources)
-    func `no resource is reached without permission`(_ url: String, _ kind: String) async throws {
+    func `no resource is reached without permission`(_ url: String, _ kind: Resource.Kind)
+        async throws
+    {
         let path = url.split(separator: "?")[0]
-        #expect(Self.kind(Resource(path: path.utf8)) == kind)
+        #expect(Resource(path: path.utf8).kind == kind)
         let site = SimulatedSite(map: try Samples.map())
-        let ruled = try RuledSite(["anna": [], "reader": [.init(.query), .init(.jobs)]])
+        let ruled = try RuledSite([
+            "anna": [], "reader": [.init(.query), .init(.jobs), .init(.metrics), .init(.edit)],
+        ])
         let service = GatewayService(backend: site, access: try ruled.control())
         let joint = url.contains("?") ? "&" : "?"
 
@@ -199,7 +158,7 @@ extension GatewayService {
 
         if Self.open.contains(kind) {
             #expect(![498, 499, 403].contains(nobody) && nobody == stranger)
-        } else if kind == "communitySelf" {
+        } else if kind == .communitySelf {
             #expect(nobody == 499 && stranger == 0 && wrong == 498)
         } else {
             #expect(nobody == 499 && stranger == 403 && wrong == 498)

@@ -40,6 +40,12 @@ final class Connection {
         _ = unsafe Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
+    /// Whether nothing more comes: the server has closed.
+    func isClosed() -> Bool {
+        var byte: UInt8 = 0
+        return unsafe recv(descriptor, &byte, 1, 0) == 0
+    }
+
     /// What has come once `count` bodies have, or the server has closed.
     func receive(answers count: Int) -> [String] {
         var all: [UInt8] = []

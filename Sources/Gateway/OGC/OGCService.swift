@@ -29,13 +29,14 @@ extension GatewayService {
 
     /// A failure with its HTTP status; 401 where a token is needed, or another one.
     static func ogcFailure(_ failure: Failure) -> GatewayResponse {
-        switch failure.code {
-        case .tokenRequired, .invalidToken:
-            GatewayResponse(
-                status: 401, body: exception(failure), headers: ["WWW-Authenticate": "Bearer"])
-        default:
-            GatewayResponse(status: ErrorBody.code(failure.code), body: exception(failure))
+        var response = GatewayResponse(failure)
+        response.body = exception(failure)
+        response.status = ErrorBody.code(failure.code)
+        if [.tokenRequired, .invalidToken].contains(failure.code) {
+            response.status = 401
+            response.headers["WWW-Authenticate"] = "Bearer"
         }
+        return response
     }
 
     private static func format(

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import ArgumentParser
+import Gateway
+
+/// What a gateway is told for a network: TLS, bounds, and who may read.
+struct NetworkOptions: ParsableArguments {
+    @Option(help: "A file with the server's certificate chain in PEM; the gateway speaks TLS then.")
+    var tlsCertificate: String?
+
+    @Option(help: "A file with the private key of that certificate in PEM.")
+    var tlsKey: String?
+
+    @Flag(
+        help: "Serve a network though the site has no users, so that everybody may do everything.")
+    var allowAnonymousNetwork = false
+
+    @Flag(help: "Take passwords from a network without TLS, as behind a proxy that speaks it.")
+    var allowPlainTokens = false
+
+    @Option(help: "The most connections at once.")
+    var connections = 512
+
+    @Option(
+        help:
+            "The most connections of one address; 64 unless given, without a bound on a loopback address."
+    )
+    var connectionsPerAddress: Int?
+
+    @Option(
+        help: "The most requests of one user, or else address, in a second; no bound unless given.")
+    var rateLimit: Int?
+
+    @Option(
+        name: .customLong("cors-origin"),
+        help: "An origin whose pages may read the answers, https://a.example; all unless given.")
+    var corsOrigins: [String] = []
+
+    @Option(help: "A file that gets one line for each request.")
+    var requestLog: String?
+
+    func validate() throws {
+        for (name, value) in [
+            ("connections", connections), ("connections-per-address", connectionsPerAddress ?? 1),
+            ("rate-limit", rateLimit ?? 1),
+        ] where !(1...1_000_000 ~= value) {
+            throw ValidationError("--\(name): expected 1 to 1000000")
+        }
+        guard (tlsCertificate == nil) == (tlsKey == nil) else {
+            throw ValidationError("--tls-certificate and --tls-key: expected both or neither")
+        }
+    }
+
+    func settings(host: String, port: Int) -> GatewayServer.Configuration {
+        var settings = GatewayServer.Configuration()
+        settings.host = host
+        settings.port = port
+        if let tlsCertificate, let tlsKey {
+            settings.tls = TLSFiles(certificate: tlsCertificate, key: tlsKey)
+        }
+        settings.connectionLimit = connections
+        settings.connectionLimitPerAddress =
+            connectionsPerAddress ?? (settings.isOnLoopback ? nil : 64)
+        settings.requestsPerSecond = rateLimit
+        settings.allowedOrigins = corsOrigins
+        settings.requestLogPath = requestLog
+        settings.allowsAnonymousNetwork = allowAnonymousNetwork
+        settings.allowsPlainTokens = allowPlainTokens
+        return settings
+    }
+}
