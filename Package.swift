@@ -84,7 +84,10 @@ let tier3: [Target] = [
     library("Site", ["CairnModel", "Platform"]),
     library(
         "Remote",
-        ["CairnModel", "Curl", "Dataset", "Expat", "Geometry", "PROJ", "Platform", "Site"]),
+        [
+            "CairnModel", "Curl", "Dataset", "EsriForms", "Expat", "Geometry", "PROJ", "Platform",
+            "Site",
+        ]),
     library("EventLog", ["CairnModel", "Platform", "SQLite"]),
     library("Recording", ["CairnModel", "Platform", "Site"]),
     library("Bus", ["CairnModel", "Platform", "ZeroMQ", collections]),
@@ -286,8 +289,8 @@ let testTargets: [Target] = [
     tests(
         "GatewayTests",
         [
-            "Gateway", "CairnClient", "CairnModel", "EsriForms", "Geometry", "JobKinds", "Platform",
-            "Site", "TestKit",
+            "Gateway", "CairnClient", "CairnModel", "EsriForms", "Expat", "Geometry", "JobKinds",
+            "Platform", "Site", "TestKit",
             logging,
         ]),
     tests("TerminalTests", ["Terminal", "CairnClient", "CairnModel", "Geometry", "TestKit"]),

@@ -45,32 +45,4 @@ enum Catalog {
         }
         return json.bytes
     }
-
-    /// The page a browser gets: the JSON, and a word on how to ask for it.
-    static func html(path: String, json: [UInt8]) -> [UInt8] {
-        let escaped = String(decoding: JSONWriter.pretty(json), as: UTF8.self)
-        let page = """
-            <!DOCTYPE html>
-            <html lang="en"><head><meta charset="utf-8"><title>Cairn \(escape(path))</title></head>
-            <body><h1>\(escape(path))</h1>
-            <p>Programs ask for <a href="?f=json">f=json</a>. Up: <a href="/arcgis/rest/services?f=html">services</a></p>
-            <pre>\(escape(escaped))</pre></body></html>
-
-            """
-        return Array(page.utf8)
-    }
-
-    private static func escape(_ text: String) -> String {
-        var result = ""
-        for character in text {
-            switch character {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            case "\"": result += "&quot;"
-            default: result.append(character)
-            }
-        }
-        return result
-    }
 }

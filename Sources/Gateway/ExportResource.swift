@@ -94,11 +94,10 @@ extension GatewayService {
         let path = String(decoding: asked.path, as: UTF8.self)
         let href =
             (asked.origin ?? "") + path + "?" + parameters.query(setting: "f", to: "image")
-        var response = GatewayResponse(
+        let response = GatewayResponse(
             body: ExportResource.body(head, href: href), sequence: head.sequence,
             isStale: head.isStale)
-        format.apply(to: &response, path: asked.path)
-        return response
+        return await shaped(response, format, .map(text, .export), parameters, asked)
     }
 }
 

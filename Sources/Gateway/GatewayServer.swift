@@ -280,7 +280,19 @@ private struct GatewayResponder: HTTPResponder {
         }
     }
 
+    /// Takes a file; a browser gets a page with what can be done with it.
     private func upload(
+        _ request: Request, _ translated: GatewayRequest
+    ) async -> GatewayResponse {
+        let parameters = (try? Parameters(query: translated.query, form: [])) ?? Parameters([:])
+        let format = try? Format(
+            parameters["f"], wantsPage: translated.wantsPage, isQuery: false)
+        return await service.shaped(
+            await keep(request, translated), format ?? .json, .jobs(.upload), parameters,
+            translated)
+    }
+
+    private func keep(
         _ request: Request, _ translated: GatewayRequest
     ) async -> GatewayResponse {
         do throws(Failure) {

@@ -3,7 +3,6 @@
 
 internal import CairnModel
 internal import EsriForms
-internal import FoundationEssentials
 internal import Site
 
 /// A request as HTTP brought it, its body already collected.
@@ -101,14 +100,17 @@ struct GatewayService: Sendable {
         switch resource {
         case .health: return await health()
         case .ready: return await ready()
-        case .nowhere:
-            let failure = Failure(
-                .notFound, "there is nothing here; services are at /arcgis/rest/services")
-            return GatewayResponse(status: 404, body: ErrorBody.json(failure))
+        case .asset(let name):
+            do throws(Failure) {
+                return try PageAsset.response(name)
+            } catch {
+                return GatewayResponse(status: 404, body: ErrorBody.json(error))
+            }
         default: break
         }
+        var parameters = Parameters([:])
         do throws(Failure) {
-            let parameters = try Parameters(query: request.query, form: request.form)
+            parameters = try Parameters(query: request.query, form: request.form)
             let caller = try admit(resource.requirement, parameters, request.client)
             if case .ogc(let part) = resource {
                 var response = await ogc(part, request, caller)
@@ -126,29 +128,37 @@ struct GatewayService: Sendable {
             if resource.isEdit, !request.isPost {
                 throw Failure(.invalidParameter, "features are edited with POST, not with GET")
             }
-            var response = await answer(resource, parameters, request, caller)
+            var response =
+                if format == .page, resource.isOnlyForm(parameters) {
+                    GatewayResponse(body: Array("{}".utf8))
+                } else {
+                    await answer(resource, parameters, request, caller)
+                }
             response.user = caller.user
             if response.changes != nil {
                 response.isStillAdmitted = isStillAdmitted(
                     resource.requirement, parameters, request.client)
             }
-            if response.changes == nil, response.file == nil {
-                format.apply(to: &response, path: request.path)
-            }
-            return response
+            return await shaped(response, format, resource, parameters, request)
         } catch {
-            if case .ogc = resource { return Self.ogcFailure(error) }
-            return GatewayResponse(error)
+            let format = request.wantsPage ? Format.page : .json
+            var response = GatewayResponse(error)
+            if case .ogc = resource { response = Self.ogcFailure(error) }
+            return await shaped(response, format, resource, parameters, request)
         }
     }
 
-    private func answer(
+    func answer(
         _ resource: Resource, _ parameters: Parameters, _ request: GatewayRequest,
         _ caller: Caller
     ) async -> GatewayResponse {
         do throws(Failure) {
             switch resource {
-            case .health, .ready, .metrics, .nowhere, .ogc, .info:
+            case .nowhere:
+                let failure = Failure(
+                    .notFound, "there is nothing here; services are at /arcgis/rest/services")
+                return GatewayResponse(status: 404, body: ErrorBody.json(failure))
+            case .health, .ready, .metrics, .asset, .ogc, .info:
                 return GatewayResponse(
                     body: Catalog.info(
                         origin: request.origin, hasTokens: access.snapshot.rules != nil))
@@ -309,21 +319,11 @@ enum Format {
                 "f", text ?? "", isQuery ? "json, geojson, pjson or html" : "json, pjson or html")
         }
     }
-
-    func apply(to response: inout GatewayResponse, path: [UInt8]) {
-        switch self {
-        case .json, .unacceptable: break
-        case .pretty: response.body = JSONWriter.pretty(response.body)
-        case .page:
-            let path = String(decoding: path.prefix(200), as: UTF8.self)
-            response.body = Catalog.html(path: path, json: response.body)
-            response.contentType = "text/html;charset=UTF-8"
-        }
-    }
 }
 
 extension Resource {
-    fileprivate var isQuery: Bool {
+    /// Whether it is a query, of either service.
+    var isQuery: Bool {
         switch self {
         case .map(_, .query), .features(_, .query): true
         default: false

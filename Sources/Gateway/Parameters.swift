@@ -42,9 +42,9 @@ struct Parameters: Sendable {
 
     /// The value, or nil when it is absent, empty or stands for nothing.
     subscript(name: String) -> String? {
-        guard let value = entry(name)?.value, value != "undefined", value != "null" else {
-            return nil
-        }
+        guard let value = entry(name)?.value, !value.isEmpty, value != "undefined",
+            value != "null"
+        else { return nil }
         return value
     }
 

@@ -47,7 +47,7 @@ extension Resource {
     /// No case is passed over by a `default`, so a new resource is not served before it stands here.
     var requirement: Requirement {
         switch self {
-        case .health, .ready, .info, .nowhere, .unknownService, .generateToken: .nothing
+        case .health, .ready, .info, .nowhere, .asset, .unknownService, .generateToken: .nothing
         case .metrics: .metrics
         case .services: .filtered
         case .communitySelf: .token

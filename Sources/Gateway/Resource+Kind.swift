@@ -10,6 +10,7 @@ extension Resource {
         case locator, findAddressCandidates, suggest, reverseGeocode
         case jobs, jobsUpload, jobsTask, jobsSubmit, jobsJob
         case ogc, ogcCollections, ogcCollection, ogcItems, ogcItem
+        case asset
         case unknown
     }
 
@@ -24,6 +25,7 @@ extension Resource {
         case .generateToken: .generateToken
         case .communitySelf: .communitySelf
         case .nowhere, .unknownService: .unknown
+        case .asset: .asset
         case .map(_, let part):
             switch part {
             case .root: .map

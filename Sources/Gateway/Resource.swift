@@ -29,6 +29,8 @@ enum Resource: Hashable {
     case jobs(JobPart)
     /// `/ogc` and what lies below it.
     case ogc(OGCPart)
+    /// `/pages/<name>`: what pages are made with.
+    case asset(String)
     /// Below the services, but nothing that is served; with a sentence.
     case unknownService(String)
     /// Not a path of this server.
@@ -81,6 +83,10 @@ enum Resource: Hashable {
         }
         if segments.first == "ogc" {
             self = .ogc(OGCPart(Array(segments.dropFirst())))
+            return
+        }
+        if segments.first == "pages", segments.count > 1 {
+            self = .asset(segments.dropFirst().joined(separator: "/"))
             return
         }
         let words = segments.map { $0.lowercased() }
@@ -216,7 +222,10 @@ extension Resource.FeaturePart {
 extension Resource {
     /// Whether only GET makes sense.
     var isReadOnly: Bool {
-        if case .ogc = self { true } else { false }
+        switch self {
+        case .ogc, .asset: true
+        default: false
+        }
     }
 
     /// A layer's number and what follows it.

@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import Curl
+internal import EsriForms
 internal import Geometry
 
 /// What the services of ArcGIS have in common: parameters, errors, geometries.

@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import Curl
+internal import EsriForms
 internal import Expat
 internal import Geometry
 

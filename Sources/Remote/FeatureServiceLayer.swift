@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import Curl
+internal import EsriForms
 internal import Geometry
 
 /// A layer of an ArcGIS feature service (or map service): `…/FeatureServer/0`, asked with `query`.

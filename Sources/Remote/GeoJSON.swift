@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import EsriForms
 internal import Geometry
 
 /// Geometries of RFC 7946.

@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import Curl
+internal import EsriForms
 internal import Geometry
 
 /// An ArcGIS map service, `…/MapServer`, asked with `identify`.

@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import Curl
+internal import EsriForms
 internal import Geometry
 
 /// Tiles: pictures by level, column and row (`…/{z}/{x}/{y}.png`), or a cached ArcGIS map service.

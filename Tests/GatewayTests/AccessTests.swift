@@ -114,7 +114,8 @@ extension GatewayService {
         ),
         (services + "/World/GeocodeServer/suggest?text=x", .suggest),
         (services + "/World/GeocodeServer/reverseGeocode?location=1,2", .reverseGeocode),
-        ("/ogc", .ogc), ("/ogc/conformance", .ogc), ("/ogc/api", .ogc),
+        ("/pages/cairn.css", .asset), ("/ogc", .ogc), ("/ogc/conformance", .ogc),
+        ("/ogc/api", .ogc),
         ("/ogc/collections", .ogcCollections), ("/ogc/other", .unknown),
         ("/ogc/collections/City.0", .ogcCollection),
         ("/ogc/collections/City.0/items", .ogcItems),
@@ -131,7 +132,7 @@ extension GatewayService {
 
     /// What the answer tells nothing about services for.
     private static let open: Set<Resource.Kind> = [
-        .health, .ready, .info, .services, .generateToken, .unknown, .ogc, .ogcCollections,
+        .health, .ready, .info, .asset, .services, .generateToken, .unknown, .ogc, .ogcCollections,
     ]
 
     @Test func `every kind of resource is among those that are tried`() {

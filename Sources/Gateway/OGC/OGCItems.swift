@@ -13,7 +13,8 @@ struct OGCItems {
     static let standardLimit = 100
     /// What is no filter on a property.
     static let parameterNames = [
-        "bbox", "bbox-crs", "crs", "datetime", "limit", "offset", "f", "at", "minSequence",
+        "bbox", "bbox-crs", "crs", "datetime", "limit", "offset", "f", "at", "historicMoment",
+        "minSequence",
         "timeout", "token",
     ]
 

@@ -12,9 +12,10 @@ extension GatewayService {
         _ part: OGCPart, _ request: GatewayRequest, _ caller: Caller
     ) async -> GatewayResponse {
         var format = Format.json
+        var parameters = Parameters([:])
         var response: GatewayResponse
         do throws(Failure) {
-            let parameters = try Parameters(
+            parameters = try Parameters(
                 query: request.query, form: request.form, keepsEmpty: true)
             format = try Self.format(parameters, request)
             guard format != .unacceptable else { return Self.notAcceptable() }
@@ -23,8 +24,7 @@ extension GatewayService {
         } catch {
             response = Self.ogcFailure(error)
         }
-        if format == .page { Format.page.apply(to: &response, path: request.path) }
-        return response
+        return await shaped(response, format, .ogc(part), parameters, request)
     }
 
     /// A failure with its HTTP status; 401 where a token is needed, or another one.
@@ -63,7 +63,7 @@ extension GatewayService {
     private static func refuseUnknown(
         _ parameters: Parameters, _ part: OGCPart
     ) throws(Failure) {
-        var known = ["f", "at", "minSequence", "timeout", "token"]
+        var known = ["f", "at", "historicMoment", "minSequence", "timeout", "token"]
         if case .item = part { known.append("crs") }
         for name in parameters.names where !known.contains(where: { $0.isEqualIgnoringCase(name) })
         {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// A JSON value as another server wrote it: members keep their order.
-enum JSONTree {
+/// A JSON value as it was written: members keep their order, whole numbers their digits.
+public enum JSONTree: Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
@@ -12,24 +12,24 @@ enum JSONTree {
     case object([(name: String, value: JSONTree)])
 
     /// The member of that name; nil for anything else.
-    subscript(name: String) -> JSONTree? {
+    public subscript(name: String) -> JSONTree? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.name == name }?.value
     }
 
     /// The elements of an array; empty for anything else.
-    var elements: [JSONTree] { if case .array(let elements) = self { elements } else { [] } }
+    public var elements: [JSONTree] { if case .array(let elements) = self { elements } else { [] } }
 
     /// The members of an object; empty for anything else.
-    var members: [(name: String, value: JSONTree)] {
+    public var members: [(name: String, value: JSONTree)] {
         if case .object(let members) = self { members } else { [] }
     }
 
     /// The text; nil for anything else.
-    var text: String? { if case .string(let text) = self { text } else { nil } }
+    public var text: String? { if case .string(let text) = self { text } else { nil } }
 
     /// The number, also one written as text.
-    var number: Double? {
+    public var number: Double? {
         switch self {
         case .integer(let value): Double(value)
         case .real(let value): value
@@ -39,7 +39,7 @@ enum JSONTree {
     }
 
     /// The whole number, also one written as text.
-    var whole: Int64? {
+    public var whole: Int64? {
         switch self {
         case .integer(let value): value
         case .real(let value): Int64(exactly: value)
@@ -49,10 +49,10 @@ enum JSONTree {
     }
 
     /// Whether it is `true`.
-    var isTrue: Bool { if case .bool(true) = self { true } else { false } }
+    public var isTrue: Bool { if case .bool(true) = self { true } else { false } }
 
     /// Reads a text; nil when it is no JSON, or nested more than 64 deep.
-    init?(_ bytes: [UInt8]) {
+    public init?(_ bytes: [UInt8]) {
         var reader = Reader(bytes: bytes)
         guard let value = reader.value(depth: 0) else { return nil }
         reader.skipSpace()

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import EsriForms
+
+// The kinds of jobs, forms to begin one, and how far one is.
+extension Page {
+    func jobs(_ part: Resource.JobPart, _ page: inout Markup) {
+        guard !isRefused else { return }
+        switch part {
+        case .root:
+            page.element("p", text: answer["serviceDescription"]?.text ?? "")
+            page.element("ul", ["class": "cards"]) { page in
+                for task in (answer["tasks"]?.elements ?? []).compactMap(\.text) {
+                    page.element("li") { page in
+                        page.link(href("\(JobResource.path)/\(Parameters.encode(task))"), task)
+                    }
+                }
+            }
+        case .upload: uploaded(&page)
+        case .task(let name): task(name, &page)
+        case .submit(let name), .job(let name, _, .cancel): receipt(name, &page)
+        case .job(let name, let id, .status): status(name, id, &page)
+        case .job: value(answer, &page)
+        }
+    }
+
+    private func uploaded(_ page: inout Markup) {
+        let id = answer["item"]?["itemID"]?.text ?? ""
+        page.element("p", text: "The file is here. Begin a job with it:")
+        page.element("ul", ["class": "cards"]) { page in
+            for kind in ["BatchIdentify", "BatchGeocode"] {
+                page.element("li") { page in
+                    page.link(href("\(JobResource.path)/\(kind)", [("input", id)]), kind)
+                }
+            }
+        }
+        value(answer, &page)
+    }
+
+    private func task(_ name: String, _ page: inout Markup) {
+        page.element("p", text: answer["description"]?.text ?? "")
+        page.element("h2", text: "1. A file")
+        page.element(
+            "form",
+            [
+                "action": href(JobResource.path + "/uploads/upload"), "method": "post",
+                "enctype": "multipart/form-data",
+            ]
+        ) { page in
+            page.element("label") { page in
+                page.element("span", text: "What the job works on")
+                page.void(
+                    "input", ["type": "file", "name": "file", "required": "required"])
+            }
+            page.element("button", text: "Upload")
+        }
+        page.element("h2", text: "2. The job")
+        page.element(
+            "form", ["action": href(ownPath + "/submitJob"), "method": "post"]
+        ) { page in
+            for parameter in answer["parameters"]?.elements ?? [] {
+                guard parameter["direction"]?.text?.hasSuffix("Input") == true else { continue }
+                let isRequired = parameter["parameterType"]?.text?.hasSuffix("Required") == true
+                let standard = parameter["defaultValue"]
+                field(
+                    parameter["name"]?.text ?? "", parameter["name"]?.text ?? "",
+                    hint: parameter["description"]?.text ?? "",
+                    standard: standard?.text ?? standard?.whole.map { "\($0)" }
+                        ?? standard?.number.map { "\($0)" }
+                        ?? (standard?.isTrue == true ? "true" : ""),
+                    isRequired: isRequired, &page)
+            }
+            page.element("button", text: "Begin")
+        }
+    }
+
+    private func receipt(_ task: String, _ page: inout Markup) {
+        let id = answer["jobId"]?.text ?? ""
+        page.element("p") { page in
+            page.text("Job ")
+            page.link(href(jobPath(task, id)), id)
+            page.text(": \(answer["jobStatus"]?.text ?? "")")
+        }
+    }
+
+    private func jobPath(_ task: String, _ id: String) -> String {
+        "\(JobResource.path)/\(Parameters.encode(task))/jobs/\(Parameters.encode(id))"
+    }
+
+    private func status(_ task: String, _ id: String, _ page: inout Markup) {
+        let path = jobPath(task, id)
+        let state = answer["jobStatus"]?.text ?? ""
+        let isOver = ["Succeeded", "Failed", "TimedOut", "Cancelled"].contains {
+            state == "esriJob" + $0
+        }
+        page.element("p") { page in
+            page.element("strong", ["id": "status"], text: state)
+            page.text(" ")
+            page.element(
+                "progress",
+                [
+                    "id": "progress", "max": "100",
+                    "value": isOver ? "100" : "\(answer["progress"]?["percent"]?.whole ?? 0)",
+                    "data-changes": isOver ? nil : href(path + "/changes"),
+                ], text: "")
+            page.text(" ")
+            page.element(
+                "span", ["id": "portion"], text: answer["progress"]?["message"]?.text ?? "")
+        }
+        if answer["results"]?.members.isEmpty == false {
+            page.element("p") {
+                $0.link(href(path + "/results/output/file"), "Download the result")
+            }
+        }
+        if !isOver {
+            page.element("form", ["action": href(path + "/cancel"), "method": "post"]) { page in
+                page.element("button", text: "Cancel the job")
+            }
+        }
+        page.element("h2", text: "Messages")
+        page.element("ol", ["id": "messages", "aria-live": "polite"]) { page in
+            for message in answer["messages"]?.elements ?? [] {
+                page.element("li", text: message["description"]?.text ?? "")
+            }
+        }
+    }
+}

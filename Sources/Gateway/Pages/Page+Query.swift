@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import EsriForms
+
+// Forms that ask a map, and what they found.
+extension Page {
+    // MARK: Identify
+
+    func identify(_ name: String, _ page: inout Markup) {
+        form(ownPath, "Identify", &page) { page in
+            field("geometry", "Place", hint: "x,y", isRequired: true, &page)
+            field("sr", "Reference", hint: "4326", standard: "4326", &page)
+            field("layers", "Layers", hint: "top, visible or all:1,2", standard: "visible", &page)
+            field("tolerance", "Tolerance in pixels", standard: "5", &page)
+            field("mapExtent", "Extent of the map", standard: "-180,-90,180,90", &page)
+            field("imageDisplay", "Size of the map", standard: "800,400,96", &page)
+            page.void("input", ["type": "hidden", "name": "returnGeometry", "value": "false"])
+        }
+        guard !isForm, !isRefused else { return }
+        let results = answer["results"]?.elements ?? []
+        page.element("h2", text: results.isEmpty ? "Nothing is here" : "\(results.count) found")
+        for result in results.prefix(Self.rowLimit) {
+            page.element("section") { page in
+                page.element("h3") { page in
+                    page.text(result["value"]?.text ?? "–")
+                    page.element(
+                        "span", ["class": "quiet"],
+                        text: " \(result["layerName"]?.text ?? "")")
+                }
+                facts(result["attributes"]?.members ?? [], &page)
+            }
+        }
+    }
+
+    // MARK: Query
+
+    func query(_ page: inout Markup) {
+        let fields = (related.layer?["fields"]?.elements ?? []).compactMap { $0["name"]?.text }
+        form(ownPath, "Query", &page) { page in
+            field(
+                "where", "Where", hint: "population > 1000000 AND name LIKE 'P%'", list: "fields",
+                &page)
+            field("geometry", "Box or place", hint: "xmin,ymin,xmax,ymax", &page)
+            field("inSR", "its reference", hint: "4326", &page)
+            field("outFields", "Fields", standard: "*", &page)
+            field("orderByFields", "Order", hint: "population DESC", list: "fields", &page)
+            field("resultRecordCount", "Rows", standard: "100", &page)
+            page.void("input", ["type": "hidden", "name": "returnGeometry", "value": "false"])
+            page.element("datalist", ["id": "fields"]) { page in
+                for name in fields.prefix(200) { page.void("option", ["value": name]) }
+            }
+        }
+        guard !isForm, !isRefused else { return }
+        guard case .array(let rows)? = answer["features"], answer["fields"] != nil else {
+            return value(answer, &page)
+        }
+        let columns = (answer["fields"]?.elements ?? []).compactMap { $0["name"]?.text }
+        let offset = parameters["resultOffset"].flatMap { Int($0) } ?? 0
+        page.element(
+            "h2",
+            text: rows.isEmpty
+                ? "No rows" : "Rows \(offset + 1) to \(offset + rows.count)")
+        guard !rows.isEmpty else { return }
+        table(columns, rows.map { row in { row["attributes"]?[$0] ?? .null } }, &page)
+        steps(
+            previous: offset > 0 ? max(0, offset - rows.count) : nil,
+            next: answer["exceededTransferLimit"]?.isTrue == true ? offset + rows.count : nil,
+            "resultOffset", &page)
+    }
+
+    /// Links to the pages beside this one.
+    func steps(previous: Int?, next: Int?, _ name: String, _ page: inout Markup) {
+        page.element("p", ["class": "steps"]) { page in
+            for (offset, text) in [(previous, "← Previous"), (next, "Next →")] {
+                guard let offset else { continue }
+                page.link("?" + parameters.query(setting: name, to: "\(offset)"), text)
+                page.text(" ")
+            }
+        }
+    }
+
+    // MARK: Locators
+
+    func locator(_ name: String, _ part: Resource.LocatorPart, _ page: inout Markup) {
+        let path = Self.service(name, "GeocodeServer")
+        if part != .reverseGeocode {
+            form(path + "/findAddressCandidates", "Find", keepsMoment: false, &page) { page in
+                page.element("label") { page in
+                    page.element("span", text: "Place or address")
+                    page.void(
+                        "input",
+                        [
+                            "type": "search", "name": "singleLine", "autocomplete": "off",
+                            "value": parameters["singleLine"] ?? parameters["text"],
+                            "required": "required", "list": "suggestions",
+                            "data-suggest": path + "/suggest",
+                        ])
+                }
+                page.element("datalist", ["id": "suggestions"]) { _ in }
+                page.void("input", ["type": "hidden", "name": "outFields", "value": "*"])
+            }
+        }
+        if part == .root || part == .reverseGeocode {
+            form(path + "/reverseGeocode", "Name it", keepsMoment: false, &page) { page in
+                field(
+                    "location", "Longitude, latitude", hint: "2.35,48.85", isRequired: true, &page)
+                field("distance", "within metres", standard: "10000", &page)
+            }
+        }
+        guard !isForm, !isRefused else { return }
+        switch part {
+        case .root:
+            page.element("details") { page in
+                page.element("summary", text: "About this locator")
+                facts(answer.members, &page)
+            }
+        case .findAddressCandidates: candidates(&page)
+        case .suggest:
+            page.element("ul") { page in
+                for suggestion in answer["suggestions"]?.elements ?? [] {
+                    let text = suggestion["text"]?.text ?? ""
+                    let key = suggestion["magicKey"]?.text ?? ""
+                    page.element("li") { page in
+                        page.link(
+                            href(
+                                path + "/findAddressCandidates",
+                                [("singleLine", text), ("magicKey", key), ("outFields", "*")]),
+                            text)
+                    }
+                }
+            }
+        case .reverseGeocode: value(answer, &page)
+        }
+    }
+
+    private func candidates(_ page: inout Markup) {
+        let found = answer["candidates"]?.elements ?? []
+        page.element("h2", text: found.isEmpty ? "No such place" : "\(found.count) found")
+        for candidate in found {
+            page.element("section") { page in
+                page.element("h3") { page in
+                    page.text(candidate["address"]?.text ?? "")
+                    page.element("span", ["class": "quiet"]) { page in
+                        page.text(" score ")
+                        value(candidate["score"] ?? .null, &page)
+                    }
+                }
+                let sides = ["x", "y"].compactMap { candidate["location"]?[$0]?.number }
+                page.element(
+                    "p", text: sides.map { "\($0)" }.joined(separator: ", "))
+                page.element("details") { page in
+                    page.element("summary", text: "Attributes")
+                    facts(candidate["attributes"]?.members ?? [], &page)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import EsriForms
+
+// Any JSON as lists and tables.
+extension Page {
+    /// The most rows of a table and items of a list; the JSON has the rest.
+    static let rowLimit = 2_000
+    /// The most columns.
+    private static let columnLimit = 250
+
+    /// Writes a value as it is best read.
+    func value(_ value: JSONTree, _ page: inout Markup) {
+        switch value {
+        case .null: page.element("span", ["class": "none"], text: "–")
+        case .bool(let flag): page.text(flag ? "yes" : "no")
+        case .integer(let number): page.text("\(number)")
+        case .real(let number): page.text("\(number)")
+        case .string(let text): self.text(text, &page)
+        case .array(let elements): list(elements, &page)
+        case .object: facts(value.members, &page)
+        }
+    }
+
+    private func text(_ text: String, _ page: inout Markup) {
+        // Whatever else a text says it is, it is no link.
+        if text.hasPrefix("https://") || text.hasPrefix("http://") {
+            page.element("a", ["href": text, "rel": "noreferrer nofollow"], text: text)
+        } else if text.count > 400 {
+            page.element("details") { page in
+                page.element("summary", text: String(text.prefix(80)) + "…")
+                page.text(text)
+            }
+        } else {
+            page.text(text)
+        }
+    }
+
+    /// Names and values in two columns.
+    func facts(_ members: [(name: String, value: JSONTree)], _ page: inout Markup) {
+        guard !members.isEmpty else { return value(.null, &page) }
+        page.element("dl") { page in
+            for member in members.prefix(Self.columnLimit) {
+                page.element("dt", text: member.name)
+                page.element("dd") { value(member.value, &$0) }
+            }
+        }
+    }
+
+    private func list(_ elements: [JSONTree], _ page: inout Markup) {
+        guard !elements.isEmpty else { return value(.null, &page) }
+        var names: [String] = []
+        var known: Set<String> = []
+        for element in elements.prefix(Self.rowLimit) {
+            for member in element.members where known.insert(member.name).inserted {
+                names.append(member.name)
+            }
+        }
+        if !names.isEmpty {
+            table(
+                names, elements.map { element in { name in element[name] ?? .null } }, &page)
+        } else if elements.contains(where: { !$0.elements.isEmpty }) {
+            page.element("details") { page in
+                page.element("summary", text: "\(elements.count) of them")
+                page.element("ol") { page in
+                    for element in elements.prefix(Self.rowLimit) {
+                        page.element("li") { value(element, &$0) }
+                    }
+                }
+            }
+        } else {
+            for (place, element) in elements.prefix(Self.rowLimit).enumerated() {
+                if place > 0 { page.text(", ") }
+                value(element, &page)
+            }
+        }
+    }
+
+    /// A table that scrolls on its own where it is wide.
+    func table(
+        _ columns: [String], _ rows: [(String) -> JSONTree], caption: String? = nil,
+        _ page: inout Markup
+    ) {
+        let columns = columns.prefix(Self.columnLimit)
+        page.element("div", ["class": "wide", "tabindex": "0"]) { page in
+            page.element("table") { page in
+                if let caption { page.element("caption", text: caption) }
+                page.element("thead") { page in
+                    page.element("tr") { page in
+                        for name in columns {
+                            let kind = rows.first.flatMap { Self.kind(of: $0(name)) }
+                            page.element("th", ["scope": "col", "class": kind], text: name)
+                        }
+                    }
+                }
+                page.element("tbody") { page in
+                    for row in rows.prefix(Self.rowLimit) {
+                        page.element("tr") { page in
+                            for name in columns {
+                                let cell = row(name)
+                                page.element("td", ["class": Self.kind(of: cell)]) {
+                                    value(cell, &$0)
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        if rows.count > Self.rowLimit {
+            page.element("p", text: "The JSON has all \(rows.count) rows.")
+        }
+    }
+
+    /// How a cell is set.
+    private static func kind(of value: JSONTree) -> String? {
+        switch value {
+        case .integer, .real: "number"
+        default: nil
+        }
+    }
+
+    // MARK: Forms
+
+    /// A labelled field of a form.
+    func field(
+        _ name: String, _ label: String, hint: String = "", standard: String = "",
+        type: String = "text", list: String? = nil, isRequired: Bool = false,
+        _ page: inout Markup
+    ) {
+        page.element("label") { page in
+            page.element("span", text: label)
+            page.void(
+                "input",
+                [
+                    "type": type, "name": name, "value": parameters[name] ?? standard,
+                    "placeholder": hint, "list": list, "autocomplete": "off",
+                    "required": isRequired ? "required" : nil,
+                ])
+        }
+    }
+
+    /// A form that asks a resource by GET, as of the same moment.
+    func form(
+        _ action: String, _ button: String, keepsMoment: Bool = true, _ page: inout Markup,
+        _ fields: (inout Markup) -> Void
+    ) {
+        page.element("form", ["action": action, "method": "get"]) { page in
+            fields(&page)
+            for name in Self.carried where keepsMoment || name == "token" {
+                guard let value = parameters[name] else { continue }
+                page.void("input", ["type": "hidden", "name": "\(name)", "value": value])
+            }
+            page.element("button", text: button)
+        }
+    }
+}

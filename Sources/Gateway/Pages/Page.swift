@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import EsriForms
+
+/// What a person sees in a browser: the JSON that programs get, laid out, with links and forms.
+///
+/// It knows nothing that the JSON does not say.
+struct Page {
+    /// What the path names.
+    let resource: Resource
+    /// The path, percent-encoded, without the query.
+    let path: String
+    let parameters: Parameters
+    /// The answer that programs get; an empty object where only a form is shown.
+    let answer: JSONTree
+    /// The answers of other resources that the page shows too.
+    var related = Related()
+    var sequence: Int64?
+    var isStale = false
+
+    /// What a page shows beside its own resource.
+    struct Related {
+        /// `legend` of a map.
+        var legend: JSONTree?
+        /// The layer that is queried, in full.
+        var layer: JSONTree?
+    }
+
+    /// The most bytes of an answer that becomes a page.
+    static let byteLimit = 4 << 20
+    /// The root of the services.
+    static let services = "/arcgis/rest/services"
+
+    /// The headers of every page: nothing but this server's own scripts, styles and data.
+    static let headers = [
+        "Content-Security-Policy":
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+            + "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+    ]
+
+    /// The whole page.
+    func html() -> [UInt8] {
+        var page = Markup()
+        page.element("html", ["lang": "en"]) { page in
+            page.element("head") { head(&$0) }
+            page.element("body") { page in
+                page.element("header") { trail(&$0) }
+                page.element("main") { page in
+                    page.element("h1", text: title)
+                    if isStale {
+                        notice(
+                            "The log is out of reach: what is shown may have changed since.", &page)
+                    }
+                    if let error = failure { notice(error, &page) }
+                    if needsToken { login(&page) }
+                    content(&page)
+                }
+                page.element("footer") { foot(&$0) }
+            }
+        }
+        return Array(("<!DOCTYPE html>\n" + page.html + "\n").utf8)
+    }
+
+    private func head(_ page: inout Markup) {
+        page.void("meta", ["charset": "utf-8"])
+        page.void("meta", ["name": "viewport", "content": "width=device-width, initial-scale=1"])
+        page.element("title", text: "\(title) – Cairn")
+        page.void("link", ["rel": "stylesheet", "href": PageAsset.stylesheet.url])
+        if showsMap, PageAsset.leafletIsThere {
+            page.void("link", ["rel": "stylesheet", "href": PageAsset.leafletStyle])
+            page.element("script", ["src": PageAsset.leafletScript, "defer": "defer"], text: "")
+            page.element("script", ["src": PageAsset.map.url, "defer": "defer"], text: "")
+        }
+        switch resource {
+        case .locator:
+            page.element("script", ["src": PageAsset.suggest.url, "defer": "defer"], text: "")
+        case .jobs(.job(_, _, .status)):
+            page.element("script", ["src": PageAsset.job.url, "defer": "defer"], text: "")
+        default: break
+        }
+    }
+
+    private func trail(_ page: inout Markup) {
+        page.element("nav", ["aria-label": "Where this is"]) { page in
+            page.element("strong", text: "Cairn")
+            for step in steps {
+                page.text(" / ")
+                page.link(href(step.path), step.name)
+            }
+        }
+    }
+
+    private func foot(_ page: inout Markup) {
+        page.element("p") { page in
+            if let sequence {
+                page.text("Known up to sequence ")
+                page.element("span", ["id": "sequence"], text: "\(sequence)")
+                page.text(" · ")
+            }
+            page.text("For programs: ")
+            page.link("?" + parameters.query(setting: "f", to: "json"), "JSON")
+            if case .ogc = resource {
+                page.text(" · ")
+                page.link(href(Self.services), "ArcGIS REST")
+            } else {
+                page.text(", ")
+                page.link("?" + parameters.query(setting: "f", to: "pjson"), "indented")
+                page.text(" · ")
+                page.link(href("/ogc"), "OGC API")
+            }
+        }
+    }
+
+    /// Whether there is a map to click.
+    var showsMap: Bool {
+        if case .map(_, .root) = resource { failure == nil } else { false }
+    }
+
+    /// Why there is no answer; nil where there is one.
+    private var failure: String? {
+        if let error = answer["error"] {
+            return error["message"]?.text ?? "There is no answer."
+        }
+        guard case .ogc = resource, answer["code"]?.text != nil else { return nil }
+        return answer["description"]?.text
+    }
+
+    /// Whether the answer is a refusal.
+    var isRefused: Bool { failure != nil }
+
+    /// Whether only a form is shown.
+    var isForm: Bool { answer.members.isEmpty }
+
+    /// Whether a user's name and password would help.
+    private var needsToken: Bool {
+        if let code = answer["error"]?["code"]?.whole { return code == 499 || code == 498 }
+        return ["tokenRequired", "invalidToken"].contains(answer["code"]?.text ?? "")
+    }
+
+    private func login(_ page: inout Markup) {
+        page.element(
+            "form", ["action": "/arcgis/tokens/generateToken", "method": "post"]
+        ) { page in
+            field("username", "User", isRequired: true, &page)
+            field("password", "Password", type: "password", isRequired: true, &page)
+            page.void("input", ["type": "hidden", "name": "client", "value": "requestip"])
+            page.element("button", text: "Log in")
+        }
+    }
+
+    func notice(_ text: String, _ page: inout Markup) {
+        page.element("p", ["class": "notice", "role": "alert"], text: text)
+    }
+
+    // MARK: Links
+
+    /// What every link and form passes on: the moment, and who asks.
+    static let carried = ["at", "historicMoment", "token"]
+
+    /// A link to another resource, as of the same moment.
+    func href(_ path: String, _ query: [(String, String)] = []) -> String {
+        var all = query
+        for name in Self.carried {
+            if let moment = parameters[name], !query.contains(where: { $0.0 == name }) {
+                all.append((name, moment))
+            }
+        }
+        guard !all.isEmpty else { return path }
+        return path + "?"
+            + all.map { Parameters.encode($0.0) + "=" + Parameters.encode($0.1) }
+            .joined(separator: "&")
+    }
+
+    /// A service's path.
+    static func service(_ name: String, _ type: String) -> String {
+        "\(services)/\(Parameters.encode(name))/\(type)"
+    }
+
+    /// The page's own path, without a slash at the end.
+    var ownPath: String {
+        var path = path[...]
+        while path.count > 1, path.last == "/" { path = path.dropLast() }
+        return String(path)
+    }
+
+    /// The way here: each resource above this one, and this.
+    private var steps: [(name: String, path: String)] {
+        var steps = [(name: String, path: String)]()
+        var path = ""
+        let segments = ownPath.split(separator: "/")
+        for (place, segment) in segments.enumerated() {
+            path += "/" + segment
+            let name = (try? Parameters.decode(segment.utf8)) ?? String(segment)
+            guard segments.starts(with: ["arcgis", "rest"]) else {
+                steps.append((name, path))
+                continue
+            }
+            // Nothing answers to a service's name without its type, nor to 'jobs' alone.
+            guard place == 2 || place > 3, segment != "jobs" else { continue }
+            let service = place == 4 ? (try? Parameters.decode(segments[3].utf8)) ?? "" : ""
+            steps.append((place == 4 ? "\(service) \(name)" : name, path))
+        }
+        return steps
+    }
+
+    private var title: String {
+        let segments = ownPath.split(separator: "/").map {
+            (try? Parameters.decode($0.utf8)) ?? String($0)
+        }
+        switch resource {
+        case .services: return "Services"
+        case .map(let name, .root): return name
+        case .features(let name, .root): return "\(name): features"
+        case .locator(let name, _): return "\(name): find a place"
+        case .jobs(.root): return "Jobs"
+        case .ogc(.landing): return "OGC API – Features"
+        case .map, .features:
+            if let name = answer["name"]?.text ?? related.layer?["name"]?.text {
+                return resource.isQuery ? "Query \(name)" : name
+            }
+        case .generateToken: return "Log in"
+        case .ogc: if let title = answer["title"]?.text { return title }
+        default: break
+        }
+        return segments.suffix(2).joined(separator: " / ")
+    }
+
+    // MARK: Content
+
+    private func content(_ page: inout Markup) {
+        switch resource {
+        case .services: services(&page)
+        case .map(let name, .root) where !isRefused: map(name, &page)
+        case .map(let name, .legend) where !isRefused: legend(name, &page)
+        case .map(let name, .identify): identify(name, &page)
+        case .map(let name, .layer(_)), .features(let name, .layer(_)):
+            if !isRefused { layer(name, &page) }
+        case .map(_, .query), .features(_, .query): query(&page)
+        case .features(let name, .root) where !isRefused: features(name, &page)
+        case .locator(let name, let part): locator(name, part, &page)
+        case .jobs(let part): jobs(part, &page)
+        case .ogc(let part) where !isRefused: ogc(part, &page)
+        case .generateToken where !isRefused:
+            let token = answer["token"]?.text ?? ""
+            page.element("p") { page in
+                page.link(href(Self.services, [("token", token)]), "Go on to the services")
+                page.text(". The links of every page pass this login on.")
+            }
+        case .nowhere:
+            page.element("p") { page in
+                page.text("Maps, locators and jobs are ")
+                page.link(Self.services, "services")
+                page.text("; their layers are also read through ")
+                page.link("/ogc", "OGC API – Features")
+                page.text(".")
+            }
+        default: if !isRefused { value(answer, &page) }
+        }
+    }
+}

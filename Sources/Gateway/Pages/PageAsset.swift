@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Platform
+
+/// A stylesheet, script or picture that pages use, below `/pages`.
+enum PageAsset: String, CaseIterable {
+    case stylesheet = "cairn.css"
+    case map = "map.js"
+    case suggest = "suggest.js"
+    case job = "job.js"
+
+    /// Its URL.
+    var url: String { "/pages/" + rawValue }
+
+    static let leafletScript = "/pages/leaflet/leaflet.js"
+    static let leafletStyle = "/pages/leaflet/leaflet.css"
+
+    /// Where Debian's libjs-leaflet lies.
+    private static let leafletFolder = "/usr/share/javascript/leaflet/"
+
+    /// What is handed out of it, by the name in the URL.
+    private static let leafletFiles: [String: (file: String, type: String)] = [
+        "leaflet.js": ("leaflet.min.js", "text/javascript;charset=UTF-8"),
+        "leaflet.css": ("leaflet.css", "text/css;charset=UTF-8"),
+        "images/layers.png": ("images/layers.png", "image/png"),
+        "images/layers-2x.png": ("images/layers-2x.png", "image/png"),
+        "images/marker-icon.png": ("images/marker-icon.png", "image/png"),
+        "images/marker-icon-2x.png": ("images/marker-icon-2x.png", "image/png"),
+        "images/marker-shadow.png": ("images/marker-shadow.png", "image/png"),
+    ]
+
+    /// Whether Leaflet is installed on this machine.
+    static var leafletIsThere: Bool {
+        (try? MappedFile(path: leafletFolder + "leaflet.min.js")) != nil
+    }
+
+    private var text: String {
+        switch self {
+        case .stylesheet: PageStyle.text
+        case .map: MapScript.text
+        case .suggest: PageScripts.suggest
+        case .job: PageScripts.job
+        }
+    }
+
+    /// The answer to a path below `/pages`; throws `notFound`.
+    static func response(_ name: String) throws(Failure) -> GatewayResponse {
+        let (body, type) = try content(name)
+        return GatewayResponse(
+            contentType: type, body: body,
+            headers: ["Cache-Control": "max-age=300", "X-Content-Type-Options": "nosniff"])
+    }
+
+    private static func content(_ name: String) throws(Failure) -> ([UInt8], String) {
+        if let asset = PageAsset(rawValue: name) {
+            let type = asset == .stylesheet ? "text/css" : "text/javascript"
+            return (Array(asset.text.utf8), type + ";charset=UTF-8")
+        }
+        let missing = Failure(.notFound, "there is no /pages/\(name.prefix(80))")
+        guard name.hasPrefix("leaflet/"),
+            let (file, type) = leafletFiles[String(name.dropFirst("leaflet/".count))]
+        else { throw missing }
+        do {
+            let mapped = try MappedFile(path: leafletFolder + file)
+            return (Array(mapped.copy(0..<mapped.byteCount)), type)
+        } catch {
+            throw Failure(
+                .notFound, "Leaflet is not installed here: Debian's package is libjs-leaflet")
+        }
+    }
+}

@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# Part of Cairn.
+"""Opens a running site's pages in headless Chromium, unmodified, clicks the map and reads what it names.
+
+usage: chromium_map.py http://HOST:PORT [PICTURE.jpg]
+
+Exits 1 with the first page that is wrong. With PICTURE it only keeps what the map page looks like.
+"""
+
+import base64
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import urllib.request
+
+import websocket
+
+
+def check(condition, what, found=""):
+    """Ends the script unless the condition holds."""
+    if not condition:
+        sys.exit(f"chromium: {what}: found {found!r}")
+    print(f"chromium: {what}: {found}", flush=True)
+
+
+class Browser:
+    """A Chromium that is told what to do over its debugging socket."""
+
+    def __init__(self):
+        self.profile = tempfile.mkdtemp(prefix="chromium-")
+        self.process = subprocess.Popen(
+            ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+             "--no-first-run", "--no-proxy-server", "--hide-scrollbars", "--window-size=1100,900",
+             "--remote-debugging-port=0", "--remote-allow-origins=*",
+             f"--user-data-dir={self.profile}", "about:blank"],
+            stderr=subprocess.PIPE, text=True)
+        line = next(l for l in self.process.stderr if l.startswith("DevTools listening on "))
+        port = line.split(":")[2].split("/")[0]
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/list", timeout=20) as answer:
+            page = next(t for t in json.load(answer) if t["type"] == "page")
+        self.socket = websocket.create_connection(page["webSocketDebuggerUrl"], timeout=60)
+        self.number = 0
+        self.complaints = []
+        self.loads = 0
+        for domain in ("Page", "Runtime", "Log"):
+            self.do(domain + ".enable")
+
+    def do(self, method, **parameters):
+        """Sends a command and waits for its answer; what the page complains of is kept."""
+        self.number += 1
+        self.socket.send(json.dumps(
+            {"id": self.number, "method": method, "params": parameters}))
+        while True:
+            message = self.hear()
+            if message.get("id") == self.number:
+                # A page that is left answers nothing more.
+                return message.get("result", {"result": {}})
+
+    def hear(self):
+        """The next message of the browser."""
+        message = json.loads(self.socket.recv())
+        if message.get("method") == "Page.loadEventFired":
+            self.loads += 1
+        if message.get("method") == "Runtime.exceptionThrown":
+            self.complaints.append(message["params"]["exceptionDetails"]["text"])
+        if message.get("method") == "Log.entryAdded":
+            entry = message["params"]["entry"]
+            if entry["level"] == "error" and "favicon" not in entry.get("url", ""):
+                self.complaints.append(entry["text"])
+        return message
+
+    def say(self, expression):
+        """The value of an expression in the page; a promise is waited for."""
+        answer = self.do("Runtime.evaluate", expression=expression, awaitPromise=True,
+                         returnByValue=True)
+        if "exceptionDetails" in answer:
+            sys.exit(f"chromium: {expression}: {answer['exceptionDetails']}")
+        return answer["result"].get("value")
+
+    def wait(self, condition, what):
+        """Until an expression of the page is true, looked at whenever the page changes."""
+        found = self.say(f"""new Promise((done) => {{
+            const look = () => {{ try {{ return {condition}; }} catch (error) {{ return false; }} }};
+            if (look()) return done(true);
+            const watch = new MutationObserver(() => look() && (watch.disconnect(), done(true)));
+            watch.observe(document, {{ subtree: true, childList: true, attributes: true, characterData: true }});
+            setTimeout(() => done(false), 30000);
+        }})""")
+        check(found, what, found)
+
+    def wait_for_page(self, condition, what):
+        """Until a page has loaded of which an expression is true."""
+        while True:
+            loads = self.loads
+            if self.say(condition):
+                return check(True, what)
+            while self.loads == loads:
+                self.hear()
+
+    def open(self, url):
+        # By way of a blank page, so that one with another part after '#' is read anew.
+        for place in ("about:blank", url):
+            loads = self.loads
+            self.do("Page.navigate", url=place)
+            while self.loads == loads:
+                self.hear()
+
+    def picture(self, path):
+        data = self.do("Page.captureScreenshot", format="jpeg", quality=82)["data"]
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(data))
+
+    def close(self):
+        self.socket.close()
+        self.process.terminate()
+        self.process.wait()
+        shutil.rmtree(self.profile, ignore_errors=True)
+
+
+SERVICES = "/arcgis/rest/services"
+TABLES = """[...document.querySelectorAll('#found table')].map((table) => ({
+    name: table.caption.firstChild.textContent,
+    layer: table.caption.querySelector('span').textContent.trim(),
+    cells: [...table.rows].map((row) => [row.cells[0].textContent, row.cells[1].textContent]) }))"""
+
+
+def click(browser, x, y):
+    """A real click of the mouse, at a place of the window."""
+    for kind in ("mousePressed", "mouseReleased"):
+        browser.do("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+
+def answers(browser, what):
+    browser.wait("/ found at |Nothing at /.test(document.getElementById('said').textContent)", what)
+
+
+def ask_by_link(browser, root):
+    browser.open(f"{root}{SERVICES}/World/MapServer#map=5/47.5/3.5&click=2.3488,48.8534")
+    browser.wait("document.getElementById('map').dataset.drawn", "the map is drawn")
+    answers(browser, "the deep link asks")
+    tables = browser.say(TABLES)
+    names = {(table["layer"], table["name"]) for table in tables}
+    check({("cities", "Paris"), ("countries", "France")} <= names
+          and {name for layer, name in names if layer == "countries"} == {"France"},
+          "the click of the link names city and country", sorted(names))
+    paris = next(table for table in tables if table["name"] == "Paris")
+    check(["country", "France"] in paris["cells"], "its table has the attributes", paris["cells"][:3])
+
+
+def the_map(browser, root):
+    ask_by_link(browser, root)
+
+    browser.open(f"{root}{SERVICES}/World/MapServer#map=6/51.5/11.5")
+    browser.wait("document.getElementById('map').dataset.drawn", "the map is drawn")
+    box = browser.say("(({ x, y, width, height }) => ({ x, y, width, height }))"
+                      "(document.getElementById('map').getBoundingClientRect())")
+    # The middle of the map is 51.5 N, 11.5 E: in Germany.
+    click(browser, box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    answers(browser, "a click of the mouse asks")
+    names = {(table["layer"], table["name"]) for table in browser.say(TABLES)}
+    check(("countries", "Germany") in names, "it names the country", sorted(names))
+    kept = browser.say("location.hash").rsplit("=", 1)[1].split(",")
+    check(abs(float(kept[0]) - 11.5) < 0.05 and abs(float(kept[1]) - 51.5) < 0.05,
+          "the URL remembers it", kept)
+
+    # A layer that is switched off is not asked.
+    browser.say("document.querySelector('li[data-layer=\"0\"] input').click()")
+    click(browser, box["x"] + box["width"] / 2, box["y"] + box["height"] / 2 + 1)
+    answers(browser, "the click asks what is switched on")
+    browser.wait("!document.getElementById('found').textContent.includes('countries')",
+                 "a layer that is switched off is silent")
+
+
+def the_past(browser, root):
+    """Before its layers the map was blank."""
+    browser.open(f"{root}{SERVICES}/World/MapServer?at=1")
+    browser.wait("document.querySelector('.past, .notice')", "the past says that it is past")
+    check("map is blank" in browser.say("document.body.textContent"),
+          "the map was blank at its beginning", True)
+
+
+def the_locator(browser, root):
+    browser.open(f"{root}{SERVICES}/World/GeocodeServer")
+    browser.say("(() => { const box = document.querySelector('input[type=search]');"
+                " box.value = 'Reykj'; box.dispatchEvent(new Event('input')); })()")
+    browser.wait("[...document.querySelectorAll('#suggestions option')]"
+                 ".some((one) => one.value.startsWith('Reykjav'))", "the search box suggests")
+
+
+def every_page(browser, root):
+    for path, text in [
+        ("", "World"), ("/World/MapServer/0", "continent"), ("/World/MapServer/legend", "cities"),
+        ("/World/FeatureServer", "cities"), ("/World/FeatureServer/2/query?where=name='Paris'&outFields=*", "Europe/Paris"),
+        ("/World/MapServer/identify", "Tolerance"), ("/Jobs/GPServer", "BatchIdentify"),
+        ("/Jobs/GPServer/BatchIdentify", "Upload"),
+        ("/World/GeocodeServer/findAddressCandidates?singleLine=Paris", "France"),
+        ("/../../../ogc", "Collections"), ("/../../../ogc/collections", "cities"),
+        ("/../../../ogc/collections/World.2/items?name=Paris", "Europe/Paris"),
+        ("/Nowhere/MapServer", "not found"),
+    ]:
+        browser.open(root + SERVICES + path)
+        check(text in browser.say("document.body.textContent"), f"{path or '/'} shows", text)
+
+
+def a_job(browser, root):
+    """A job is begun by forms alone, and its page follows it to its end."""
+    boundary = "b0undary"
+    body = (f"--{boundary}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.jsonl\"\r\n\r\n"
+            + "".join(json.dumps({"x": 2.3488, "y": 48.8534, "id": n}) + "\n" for n in range(20_000))
+            + f"\r\n--{boundary}--\r\n")
+    upload = urllib.request.Request(
+        f"{root}{SERVICES}/Jobs/GPServer/uploads/upload", data=body.encode(),
+        headers={"Content-Type": f"multipart/form-data; boundary={boundary}"})
+    with urllib.request.urlopen(upload, timeout=30) as answer:
+        item = json.load(answer)["item"]["itemID"]
+    browser.open(f"{root}{SERVICES}/Jobs/GPServer/BatchIdentify?input={item}")
+    browser.say("(() => { const form = document.forms[1]; form.elements.map.value = 'World';"
+                " form.submit(); })()")
+    browser.wait_for_page("!!document.querySelector('main a[href*=\"/jobs/\"]')", "a form begins a job")
+    browser.say("document.querySelector('main a[href*=\"/jobs/\"]').click()")
+    browser.wait_for_page("!!document.getElementById('status')", "the job has a page")
+    browser.wait_for_page("!!document.querySelector('a[href$=\"/results/output/file\"]')",
+                          "the page follows the job to its end")
+    check("esriJobSucceeded" in browser.say("document.body.textContent"), "the job has succeeded")
+
+
+def main():
+    if len(sys.argv) not in (2, 3):
+        sys.exit(__doc__)
+    root, picture = sys.argv[1].rstrip("/"), (sys.argv + [None])[2]
+    browser = Browser()
+    try:
+        if picture:
+            ask_by_link(browser, root)
+            return browser.picture(picture)
+        the_map(browser, root)
+        the_past(browser, root)
+        the_locator(browser, root)
+        every_page(browser, root)
+        a_job(browser, root)
+        complaints = [c for c in browser.complaints if "404" not in c]
+        check(not complaints, "nothing was refused or thrown", complaints)
+    finally:
+        browser.close()
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
