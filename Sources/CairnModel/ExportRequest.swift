@@ -34,6 +34,10 @@ public struct ExportRequest: PastRequest, Hashable, Sendable, Codable {
     ///
     /// JPEG has no transparency.
     public var isTransparent: Bool
+    /// Cuts the picture into so many columns and as many rows of equal pictures; nil: one picture.
+    ///
+    /// It divides `width` and `height`.
+    public var division: Int?
     /// Which layers are drawn.
     public var layers: DrawnLayers
     /// Further WHERE clauses by layer, each ANDed with the layer's own definition expression.

@@ -24,6 +24,8 @@ public struct ExportedPicture: Hashable, Sendable {
         public var sequence: Int64
         /// Whether the map may have changed since without its having been heard.
         public var isStale: Bool
+        /// How many bytes each picture has, row by row, where it was asked to be cut into several.
+        public var pieceByteCounts: [Int]?
 
         /// Makes a head.
         public init(
@@ -43,7 +45,7 @@ public struct ExportedPicture: Hashable, Sendable {
 
     /// What it shows.
     public var head: Head
-    /// The picture, encoded; empty where none was drawn.
+    /// The picture, encoded, or several one after the other; empty where none was drawn.
     public var bytes: Data
 
     /// Joins the two.

@@ -150,9 +150,12 @@ public final class Canvas {
         unsafe cairo_paint(context)
     }
 
-    /// Paints another canvas of the same size over this one.
-    public func paint(_ other: Canvas) {
-        unsafe cairo_set_source_surface(context, other.surface, 0, 0)
+    /// Paints another canvas over this one.
+    ///
+    /// - Parameters:
+    ///   - x, y: Where the other's upper left corner comes to lie, in pixels.
+    public func paint(_ other: Canvas, x: Int = 0, y: Int = 0) {
+        unsafe cairo_set_source_surface(context, other.surface, Double(x), Double(y))
         unsafe cairo_paint(context)
         // Lets go of the other surface.
         unsafe cairo_set_source_rgba(context, 0, 0, 0, 0)

@@ -256,7 +256,7 @@ private struct GatewayResponder: HTTPResponder {
             path: Array(parts[0]), query: parts.count == 2 ? Array(parts[1]) : [],
             lastEventID: request.headers[Self.lastEventHeader].flatMap { Int64($0) },
             wantsPage: accept.contains("text/html"), origin: origin(of: request), accept: accept,
-            client: client)
+            client: client, noneMatch: request.headers[.ifNoneMatch] ?? "")
     }
 
     /// By the name the client used; behind a proxy that speaks TLS, by what the proxy says of that.

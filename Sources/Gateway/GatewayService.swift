@@ -25,6 +25,8 @@ struct GatewayRequest: Sendable {
     var accept = ""
     /// Who asks, as far as the connection and the headers say.
     var client = RequestClient()
+    /// The entity tags of what the client has already, as it writes them.
+    var noneMatch = ""
 }
 
 /// What goes back.
@@ -87,6 +89,7 @@ struct GatewayService: Sendable {
     var rateLimit: RateLimit?
     var watch = RequestWatch()
     var connections = OpenConnections()
+    let tiles = TileCache()
 
     /// Answers from that backend, to whom the rules allow it.
     init(backend: any GatewayBackend, access: AccessControl = .none) {
@@ -119,6 +122,11 @@ struct GatewayService: Sendable {
             }
             if case .map(let name, .export) = resource {
                 var response = try await export(name, parameters, request)
+                response.user = caller.user
+                return response
+            }
+            if case .map(let name, .tile(let part)) = resource {
+                var response = try await tile(name, part, parameters, request)
                 response.user = caller.user
                 return response
             }
@@ -215,7 +223,7 @@ struct GatewayService: Sendable {
         let resource = MapServiceResource(map)
         let body: [UInt8]
         switch part {
-        case .root, .query, .identify, .follow, .export: body = resource.root()
+        case .root, .query, .identify, .follow, .export, .tile: body = resource.root()
         case .layers: body = resource.allLayers()
         case .legend: body = resource.legend()
         case .layer(let id): body = try resource.layer(id)

@@ -51,7 +51,9 @@ struct MapServiceResource {
             json.member("layers", array: topFirst) { summary($1, to: &$0) }
             json.member("tables", array: [Int]()) { $0.integer(Int64($1)) }
             writeSpace(to: &json)
+            // Tiles are announced, but clients that can ask for pictures shall go on doing that.
             json.member("singleFusedMapCache", false)
+            if map.spatialReference != nil { json.tileInfo() }
             json.member("minScale", 0)
             json.member("maxScale", 0)
             json.member("supportedImageFormatTypes", "PNG32,PNG24,PNG,JPG")

@@ -5,7 +5,8 @@ extension Resource {
     /// What resources are counted as.
     enum Kind: Int, CaseIterable, Sendable {
         case health, ready, metrics, info, services, generateToken, communitySelf
-        case map, mapLayers, mapLegend, mapLayer, mapQuery, mapIdentify, mapFollow, mapExport
+        case map, mapLayers, mapLegend, mapLayer, mapQuery, mapIdentify, mapFollow, mapExport,
+            mapTile
         case features, featuresLayers, featuresLayer, featuresQuery, featuresEdit
         case locator, findAddressCandidates, suggest, reverseGeocode
         case jobs, jobsUpload, jobsTask, jobsSubmit, jobsJob
@@ -36,6 +37,7 @@ extension Resource {
             case .identify: .mapIdentify
             case .follow: .mapFollow
             case .export: .mapExport
+            case .tile: .mapTile
             }
         case .features(_, let part):
             switch part {

@@ -39,7 +39,11 @@ enum Resource: Hashable {
     /// What lies below `MapServer`.
     enum MapPart: Hashable {
         case root, layers, legend, layer(LayerID), query(LayerID), identify, follow, export
+        case tile(TilePart)
     }
+
+    /// A tile as the path names it, in the scheme or not.
+    struct TilePart: Hashable { var level, row, column: Int }
 
     /// What lies below `FeatureServer`.
     enum FeaturePart: Hashable {
@@ -150,6 +154,11 @@ extension Resource.MapPart {
         case ["identify"]: self = .identify
         case ["identify", "changes"]: self = .follow
         case ["export"]: self = .export
+        case _ where words.count == 4 && words[0] == "tile":
+            let numbers = words.dropFirst().compactMap { Int($0) }
+            guard numbers.count == 3 else { return nil }
+            self = .tile(
+                Resource.TilePart(level: numbers[0], row: numbers[1], column: numbers[2]))
         default:
             guard let (id, rest) = Resource.layer(words) else { return nil }
             switch rest {

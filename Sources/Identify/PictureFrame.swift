@@ -116,6 +116,12 @@ extension ExportRequest {
         try check(
             1...bound ~= width && 1...bound ~= height, "size \(width),\(height)",
             "a width and a height from 1 to \(bound) pixels")
+        if let division {
+            try check(
+                1...16 ~= division && width.isMultiple(of: division)
+                    && height.isMultiple(of: division), "division \(division)",
+                "1 to 16, a divisor of width and height")
+        }
         try check(1...2_400 ~= dpi, "dpi \(dpi)", "1 to 2400 dots per inch")
         if let mapScale {
             try check(

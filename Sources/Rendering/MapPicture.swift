@@ -19,14 +19,14 @@ public enum MapPicture {
     ///
     /// `isStale` is passed on. A map without a spatial reference is blank. Throws what
     /// `IdentifyEngine.forEachDrawnFeature` throws, and `tooLarge` for a picture of more than
-    /// ``ExportRequest/byteBound`` bytes. Holds two canvases of four bytes a pixel, and where areas or
+    /// ``ExportRequest/byteBound`` bytes, of all its pieces where it is cut. Holds two canvases of four bytes a pixel, and where areas or
     /// dots are drawn four bytes more.
     public static func draw(
         _ request: ExportRequest, of map: PreparedMap, by engine: IdentifyEngine,
         isStale: Bool = false, isCancelled: @escaping () -> Bool = { false }
     ) throws(Failure) -> ExportedPicture {
         let frame = try engine.frame(of: request, in: map)
-        let head = ExportedPicture.Head(
+        var head = ExportedPicture.Head(
             extent: frame.extent, spatialReference: frame.spatialReference,
             width: request.width, height: request.height, scale: frame.scale,
             format: request.format, sequence: map.description.sequence, isStale: isStale)
@@ -41,7 +41,32 @@ public enum MapPicture {
         if isCancelled() {
             throw Failure(.cancelled, "the request was cancelled, or its time was over")
         }
-        return ExportedPicture(head: head, bytes: Data(try encode(canvas, format)))
+        guard let division = request.division else {
+            let bytes = try encode(canvas, format, atMost: ExportRequest.byteBound)
+            return ExportedPicture(head: head, bytes: Data(bytes))
+        }
+        let pieces = try cut(canvas, division, request, format)
+        head.pieceByteCounts = pieces.map(\.count)
+        return ExportedPicture(head: head, bytes: Data(pieces.joined()))
+    }
+
+    /// So many columns and rows of pictures, row by row.
+    private static func cut(
+        _ canvas: Canvas, _ division: Int, _ request: ExportRequest, _ format: PictureFormat
+    ) throws(Failure) -> [[UInt8]] {
+        let (width, height) = (canvas.width / division, canvas.height / division)
+        var pieces: [[UInt8]] = []
+        var left = ExportRequest.byteBound
+        for number in 0..<division * division {
+            let piece = try Failure.drawing { () throws(CairoError) in
+                try Canvas(width: width, height: height, format, request.isTransparent)
+            }
+            piece.paint(canvas, x: -(number % division) * width, y: -(number / division) * height)
+            let bytes = try encode(piece, format, atMost: left)
+            left -= bytes.count
+            pieces.append(bytes)
+        }
+        return pieces
     }
 
     private static func draw(
@@ -72,18 +97,18 @@ public enum MapPicture {
     }
 
     private static func encode(
-        _ canvas: Canvas, _ format: PictureFormat
+        _ canvas: Canvas, _ format: PictureFormat, atMost byteLimit: Int
     ) throws(Failure) -> [UInt8] {
         let bytes: [UInt8]?
         switch format {
         case .png:
             bytes = try Failure.drawing { () throws(CairoError) in
-                try canvas.png(atMost: ExportRequest.byteBound)
+                try canvas.png(atMost: byteLimit)
             }
         case .jpg:
             let pixels = try Failure.drawing { () throws(CairoError) in try canvas.rgb() }
             let jpeg = try jpeg(pixels, canvas)
-            bytes = jpeg.count > ExportRequest.byteBound ? nil : jpeg
+            bytes = jpeg.count > byteLimit ? nil : jpeg
         }
         guard let bytes else {
             throw Failure(

@@ -98,6 +98,7 @@ extension GatewayService {
         (services + "/City/MapServer/identify?" + identify, .mapIdentify),
         (services + "/City/MapServer/identify/changes?" + identify, .mapFollow),
         (services + "/City/MapServer/export?bbox=0,0,1,1&size=10,10", .mapExport),
+        (services + "/City/MapServer/tile/0/0/0", .mapTile),
         (services + "/City/FeatureServer", .features),
         (services + "/City/FeatureServer/layers", .featuresLayers),
         (services + "/City/FeatureServer/0", .featuresLayer),

@@ -17,6 +17,7 @@ final class SimulatedSite: GatewayBackend {
         var asked: [String] = []
         var lastIdentify: IdentifyRequest?
         var lastExport: ExportRequest?
+        var exportCount = 0
         var lastQuery: QueryRequest?
         var lastEdits: [FeatureEdits] = []
         /// What is answered to edits; nil for a refusal.
@@ -75,13 +76,22 @@ final class SimulatedSite: GatewayBackend {
     func export(
         _ request: ExportRequest, within limit: Duration
     ) async throws(Failure) -> ExportedPicture {
-        inner.withLock { $0.lastExport = request }
+        let isStale = inner.withLock { inner in
+            inner.lastExport = request
+            inner.exportCount += 1
+            return inner.isStale
+        }
+        var head = ExportedPicture.Head(
+            extent: request.extent, spatialReference: request.imageReference ?? .webMercator,
+            width: request.width, height: request.height, scale: 1_000,
+            format: request.format, sequence: 7, isStale: isStale)
+        if let division = request.division {
+            let pieces = (0..<division * division).map { [UInt8](repeating: UInt8($0), count: 9) }
+            head.pieceByteCounts = pieces.map(\.count)
+            return ExportedPicture(head: head, bytes: Data(pieces.joined()))
+        }
         return ExportedPicture(
-            head: ExportedPicture.Head(
-                extent: request.extent, spatialReference: request.imageReference ?? .webMercator,
-                width: request.width, height: request.height, scale: 1_000,
-                format: request.format, sequence: 7, isStale: false),
-            bytes: request.format == nil ? Data() : Data([1, 2, 3]))
+            head: head, bytes: request.format == nil ? Data() : Data([1, 2, 3]))
     }
 
     func identify(

@@ -331,6 +331,65 @@ import Testing
         #expect(isNear(pixels[30, 50], areaColor(4, times: 1)))
     }
 
+    // MARK: Pieces
+
+    @Test(arguments: [PictureFormat.png, .jpg])
+    func `pieces make up the picture, and pictures side by side a larger one`(
+        format: PictureFormat
+    ) throws {
+        var random = SeededGenerator(seed: 5)
+        let scene = try Scene()
+        let map = makeMap([
+            try scene.layer(0, Self.blobs(&random, count: 9).map(polygon)),
+            try scene.layer(
+                1,
+                (0..<40).map { _ in
+                    let places = (0..<2).map { _ in Int.random(in: 0...100, using: &random) }
+                    return #"{"type":"Point","coordinates":\#(places)}"#
+                }),
+        ])
+        var request = makeRequest(size: 200) { $0.format = .png }
+        let whole = try scene.draw(request, map)
+        request.division = 4
+        (request.format, request.isTransparent) = (format, false)
+        let cut = try MapPicture.draw(request, of: PreparedMap(map), by: scene.engine())
+        let counts = try #require(cut.head.pieceByteCounts)
+        #expect(counts.count == 16 && counts.reduce(0, +) == cut.bytes.count)
+        guard format == .png else { return }
+        var rest = Array(cut.bytes)[...]
+        for (number, count) in counts.enumerated() {
+            let piece = try Pixels(Array(rest.prefix(count)))
+            rest = rest.dropFirst(count)
+            #expect(piece.width == 50 && piece.height == 50)
+            for y in 0..<50 {
+                for x in 0..<50 where piece[x, y] != whole[number % 4 * 50 + x, number / 4 * 50 + y]
+                {
+                    Issue.record("piece \(number) differs at \(x), \(y)")
+                    return
+                }
+            }
+        }
+        // The left half and the right half by themselves.
+        for (left, start) in [(0.0, 0), (50.0, 100)] {
+            let half = try scene.draw(
+                makeRequest {
+                    $0.extent = Envelope(minX: left, minY: 0, maxX: left + 50, maxY: 100)
+                    ($0.width, $0.height) = (100, 200)
+                }, map)
+            // Cut edges are rounded at other places: shades of a few pixels differ by a little.
+            var (differing, greatest) = (0, 0)
+            for y in 0..<200 {
+                for x in 0..<100 {
+                    let difference =
+                        zip(half[x, y], whole[start + x, y]).map { abs(Int($0) - Int($1)) }.max()
+                    if difference ?? 0 > 8 { differing += 1 }
+                    greatest = max(greatest, difference ?? 0)
+                }
+            }
+            #expect(differing <= 20 && greatest < 40, "\(differing) pixels, by \(greatest)")
+        }
+    }
+
     // MARK: Refusals
 
     static let hostile: [(String, @Sendable (inout ExportRequest) -> Void)] = [
@@ -339,7 +398,9 @@ import Testing
         ("bbox", { $0.extent = .empty }),
         ("bbox", { $0.extent = Envelope(minX: 1e9, minY: 0, maxX: 1e9 + 1e-6, maxY: 1e-6) }),
         ("size", { $0.width = 0 }), ("size", { $0.height = -1 }), ("size", { $0.width = 4_097 }),
-        ("dpi", { $0.dpi = 0 }), ("dpi", { $0.dpi = .nan }), ("dpi", { $0.dpi = 1e9 }),
+        ("division", { $0.division = 0 }), ("division", { $0.division = 17 }),
+        ("division", { $0.division = 3 }), ("dpi", { $0.dpi = 0 }), ("dpi", { $0.dpi = .nan }),
+        ("dpi", { $0.dpi = 1e9 }),
         ("mapScale", { $0.mapScale = 0 }), ("mapScale", { $0.mapScale = .infinity }),
         ("imageSR", { $0.imageReference = SpatialReference(wkid: 999_999) }),
         ("bboxSR", { $0.extentReference = SpatialReference(wkid: 999_999) }),
