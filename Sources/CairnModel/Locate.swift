@@ -17,6 +17,10 @@ public struct GeocodeRequest: Hashable, Sendable, Codable {
     public var searchExtent: Envelope?
     /// Prefers candidates near this longitude and latitude.
     public var location: Coordinate?
+    /// Candidates so near to `location` are as good as there; nil for 0.
+    public var distanceMeters: Double?
+    /// Only candidates of these categories (``PlaceCategory/named(_:)``); nil for all.
+    public var categories: [String]?
     /// Ties the request to one suggestion.
     public var magicKey: String?
 
@@ -121,6 +125,12 @@ public struct SuggestRequest: Hashable, Sendable, Codable {
     public var maxSuggestions: Int
     /// Prefers places near this longitude and latitude.
     public var location: Coordinate?
+    /// Places so near to `location` are as good as there; nil for 0.
+    public var distanceMeters: Double?
+    /// Only places of these categories (``PlaceCategory/named(_:)``); nil for all.
+    public var categories: [String]?
+    /// Only places inside, in longitude and latitude; nil for everywhere.
+    public var searchExtent: Envelope?
 
     /// Makes a request.
     public init(
@@ -182,6 +192,10 @@ public struct ReverseGeocodeRequest: Hashable, Sendable, Codable {
     public var location: Coordinate
     /// How far away a place may be.
     public var maxDistanceMeters: Double
+    /// Esri's types of features that may be answers, in any letter case; nil for all.
+    ///
+    /// Every place is a `Locality`.
+    public var featureTypes: [String]?
 
     /// Makes a request.
     public init(locator: String = "World", location: Coordinate, maxDistanceMeters: Double = 100) {

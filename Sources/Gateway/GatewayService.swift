@@ -242,38 +242,6 @@ struct GatewayService: Sendable {
             to: try await backend.identify(exchange.request, within: exchange.limit))
     }
 
-    private func locate(
-        _ name: String, _ part: Resource.LocatorPart, _ parameters: Parameters
-    ) async throws(Failure) -> GatewayResponse {
-        switch part {
-        case .root:
-            let wanted = name.lowercased()
-            let known = try await backend.catalog().locators.first { $0.lowercased() == wanted }
-            guard let known else {
-                throw Failure(.notFound, "Service \(name.prefix(80))/GeocodeServer not found")
-            }
-            return GatewayResponse(body: GeocodeResource.root(description: known))
-        case .findAddressCandidates:
-            let reference = try OutputReference(parameters)
-            let request = try GeocodeResource.request(locator: name, parameters)
-            let answer = try await backend.geocode(request, within: try parameters.timeout())
-            return GatewayResponse(
-                body: GeocodeResource.body(
-                    answer, outFields: parameters["outFields"], in: reference),
-                isStale: answer.isStale)
-        case .suggest:
-            let request = try GeocodeResource.suggestRequest(locator: name, parameters)
-            let answer = try await backend.suggest(request, within: try parameters.timeout())
-            return GatewayResponse(body: GeocodeResource.body(answer), isStale: answer.isStale)
-        case .reverseGeocode:
-            let reference = try OutputReference(parameters)
-            let request = try GeocodeResource.reverseRequest(locator: name, parameters)
-            let answer = try await backend.reverse(request, within: try parameters.timeout())
-            return GatewayResponse(
-                body: GeocodeResource.body(answer, in: reference), isStale: answer.isStale)
-        }
-    }
-
     /// 200 while requests are taken and the log is within reach, else 503.
     private func ready() async -> GatewayResponse {
         let isReady = await !backend.health().isStale && !connections.isEnded

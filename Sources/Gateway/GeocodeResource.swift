@@ -23,23 +23,35 @@ enum GeocodeResource {
             json.member("addressFields", array: addressFields) { json, name in
                 json.textField(name, length: 100)
             }
-            json.member("categories", array: [String]()) { $0.string($1) }
+            json.member("categories", array: [PlaceCategory.parent]) { json, name in
+                json.object { json in
+                    json.member("name", name)
+                    json.member("categories", array: PlaceCategory.allCases) { json, category in
+                        json.object { $0.member("name", category.rawValue) }
+                    }
+                }
+            }
             json.key("singleLineAddressField")
             json.textField("SingleLine", length: 200)
-            json.member("candidateFields", array: ["Shape", "Score", "Match_addr", "Addr_type"]) {
-                $0.candidateField($1)
-            }
+            json.key("candidateFields")
+            json.candidateFields()
             json.member("intersectionCandidateFields", array: [String]()) { $0.string($1) }
             json.spatialReference(.wgs84)
             json.member("locatorProperties") { json in
-                json.member("MinimumCandidateScore", "0")
+                json.member("MinimumCandidateScore", "50")
                 json.member("MaxCandidates", candidateLimit)
+                json.member("MaxBatchSize", GeocodeBatch.recordLimit)
+                json.member("SuggestedBatchSize", suggestedBatchSize)
+                json.member("LoadBalancerTimeOut", 60)
             }
             json.member("countries", array: [String]()) { $0.string($1) }
             json.member("capabilities", "Geocode,ReverseGeocode,Suggest")
         }
         return json.bytes
     }
+
+    /// How many records clients are told to send at once.
+    private static let suggestedBatchSize = 150
 
     /// The parameters that together make an address, most local first.
     private static let addressFields = [
@@ -53,29 +65,54 @@ enum GeocodeResource {
     static func request(
         locator: String, _ parameters: Parameters
     ) throws(Failure) -> GeocodeRequest {
-        var line = parameters["singleLine"]
-        if line == nil {
-            let parts = addressFields.dropLast().compactMap { parameters[$0] }
-            line = parts.isEmpty ? nil : parts.joined(separator: ", ")
-        }
         let key = parameters["magicKey"]
-        guard let line = line ?? (key == nil ? nil : "") else {
+        guard let line = line(parameters) ?? (key == nil ? nil : "") else {
             throw Failure(
                 .invalidParameter,
                 "parameter 'singleLine' is missing, and so is every address field")
         }
         let wanted = try parameters.integer("maxLocations", in: 0...Int.max) ?? 20
-        return GeocodeRequest(
-            locator: locator, singleLine: line,
-            countryCodes: countryCodes(parameters),
-            maxLocations: min(max(wanted, 1), candidateLimit),
+        let filter = try filter(parameters)
+        var request = GeocodeRequest(
+            locator: locator, singleLine: line, countryCodes: filter.countryCodes,
+            maxLocations: min(max(wanted, 1), candidateLimit), searchExtent: filter.searchExtent,
+            location: filter.location, magicKey: key)
+        request.distanceMeters = filter.distanceMeters
+        request.categories = filter.categories
+        return request
+    }
+
+    /// The address in one line: `SingleLine`, or the fields it is given in; nil where there is none.
+    static func line(_ parameters: Parameters) -> String? {
+        if let line = parameters["SingleLine"] { return line }
+        let parts = addressFields.dropLast().compactMap { parameters[$0] }
+        return parts.isEmpty ? nil : parts.joined(separator: ", ")
+    }
+
+    /// What limits and ranks the places of every operation on text.
+    struct Filter {
+        var countryCodes: [String]
+        var categories: [String]?
+        var searchExtent: Envelope?
+        var location: Coordinate?
+        var distanceMeters: Double?
+    }
+
+    static func filter(_ parameters: Parameters) throws(Failure) -> Filter {
+        Filter(
+            countryCodes: countryCodes(parameters), categories: list(parameters["category"]),
             searchExtent: try degrees("searchExtent", parameters, .envelope)?.envelope,
-            location: try point("location", parameters), magicKey: key)
+            location: try point("location", parameters), distanceMeters: try distance(parameters))
+    }
+
+    /// ISO codes, with commas, of countries.
+    static func countryCodes(_ parameters: Parameters) -> [String] {
+        list(parameters.first(of: "sourceCountry", "countryCode")) ?? []
     }
 
     /// Writes `{"spatialReference":…,"candidates":[…]}`.
     static func body(
-        _ answer: GeocodeAnswer, outFields: String?, in reference: OutputReference
+        _ answer: GeocodeAnswer, outFields: OutFields, in reference: OutputReference
     ) -> [UInt8] {
         var json = JSONWriter()
         json.object { json in
@@ -86,26 +123,17 @@ enum GeocodeResource {
                     json.member("location") { $0.position(candidate.location, in: reference) }
                     json.member("score", candidate.score)
                     json.member("attributes") { json in
-                        write(candidate, outFields: outFields, to: &json)
+                        for entry in candidate.attributes.entries
+                        where outFields.contains(entry.name) {
+                            json.key(entry.name)
+                            json.attribute(entry.value, isTyped: true)
+                        }
                     }
                     json.member("extent") { $0.sides(of: reference.project(candidate.extent)) }
                 }
             }
         }
         return json.bytes
-    }
-
-    /// The attributes asked for: none, a list, or `*`.
-    private static func write(
-        _ candidate: Candidate, outFields: String?, to json: inout JSONWriter
-    ) {
-        guard let outFields else { return }
-        let wanted = outFields.split(separator: ",").map { $0.filter { $0 != " " }.lowercased() }
-        for entry in candidate.attributes.entries
-        where outFields == "*" || wanted.contains(entry.name.lowercased()) {
-            json.key(entry.name)
-            json.attribute(entry.value, isTyped: true)
-        }
     }
 
     // MARK: suggest
@@ -115,11 +143,15 @@ enum GeocodeResource {
         locator: String, _ parameters: Parameters
     ) throws(Failure) -> SuggestRequest {
         let wanted = try parameters.integer("maxSuggestions", in: 0...Int.max) ?? 5
-        return SuggestRequest(
+        let filter = try filter(parameters)
+        var request = SuggestRequest(
             locator: locator, text: try parameters.required("text"),
-            countryCodes: countryCodes(parameters),
-            maxSuggestions: min(max(wanted, 1), suggestionLimit),
-            location: try point("location", parameters))
+            countryCodes: filter.countryCodes,
+            maxSuggestions: min(max(wanted, 1), suggestionLimit), location: filter.location)
+        request.distanceMeters = filter.distanceMeters
+        request.categories = filter.categories
+        request.searchExtent = filter.searchExtent
+        return request
     }
 
     /// Writes `{"suggestions":[…]}`.
@@ -146,12 +178,14 @@ enum GeocodeResource {
         guard let location = try point("location", parameters) else {
             throw Failure(.invalidParameter, "parameter 'location' is missing")
         }
-        let distance = try parameters.number("distance") ?? 100
-        guard distance >= 0 else {
-            throw Parameters.unexpected("distance", "\(distance)", "metres, 0 or more")
+        var request = ReverseGeocodeRequest(
+            locator: locator, location: location,
+            maxDistanceMeters: try distance(parameters) ?? 100)
+        request.featureTypes = list(parameters["featureTypes"])
+        if try parameters.flag("returnIntersection", default: false) {
+            request.featureTypes = ["StreetInt"]
         }
-        return ReverseGeocodeRequest(
-            locator: locator, location: location, maxDistanceMeters: distance)
+        return request
     }
 
     /// The keys of `address` that clients read unguarded; each is there, empty when unknown.
@@ -197,9 +231,22 @@ enum GeocodeResource {
 
     // MARK: Shared
 
-    private static func countryCodes(_ parameters: Parameters) -> [String] {
-        let text = parameters.first(of: "sourceCountry", "countryCode") ?? ""
-        return text.split(separator: ",").map { $0.filter { $0 != " " } }.filter { !$0.isEmpty }
+    /// The words between commas; nil where there is none.
+    private static func list(_ text: String?) -> [String]? {
+        let words = (text ?? "").split(separator: ",").map { word in
+            let word = word.drop(while: \.isWhitespace)
+            return String(word.lastIndex { !$0.isWhitespace }.map { word[...$0] } ?? "")
+        }.filter { !$0.isEmpty }
+        return words.isEmpty ? nil : words
+    }
+
+    /// Metres.
+    private static func distance(_ parameters: Parameters) throws(Failure) -> Double? {
+        let distance = try parameters.number("distance")
+        if let distance, distance < 0 {
+            throw Parameters.unexpected("distance", "\(distance)", "metres, 0 or more")
+        }
+        return distance
     }
 
     private static func point(
@@ -221,6 +268,22 @@ enum GeocodeResource {
     }
 }
 
+/// Which attributes of a candidate are wanted: none, a list, or `*`.
+struct OutFields {
+    private let isAll: Bool
+    private let names: Set<String>
+
+    init(_ text: String?) {
+        let names = (text ?? "").split(separator: ",").map {
+            $0.filter { $0 != " " }.lowercased()
+        }
+        isAll = names.contains("*")
+        self.names = Set(names)
+    }
+
+    func contains(_ name: String) -> Bool { isAll || names.contains(name.lowercased()) }
+}
+
 extension JSONWriter {
     fileprivate mutating func textField(_ name: String, length: Int) {
         object { json in
@@ -232,17 +295,21 @@ extension JSONWriter {
         }
     }
 
-    fileprivate mutating func candidateField(_ name: String) {
-        object { json in
-            json.member("name", name)
-            let type = ["Shape": "Geometry", "Score": "Double"][name] ?? "String"
-            json.member("type", "esriFieldType" + type)
-            json.member("alias", name)
-            json.member("required", false)
+    fileprivate mutating func candidateFields() {
+        let shape = [("Shape", "Geometry", Int?.none)]
+        let others = Candidate.fields.map { ($0.name, $0.type.rawValue, $0.length) }
+        array(of: shape + others) { json, field in
+            json.object { json in
+                json.member("name", field.0)
+                json.member("type", "esriFieldType" + field.1)
+                json.member("alias", field.0)
+                json.member("required", false)
+                if let length = field.2 { json.member("length", length) }
+            }
         }
     }
 
-    fileprivate mutating func position(_ location: Coordinate, in reference: OutputReference) {
+    mutating func position(_ location: Coordinate, in reference: OutputReference) {
         let projected = reference.project(location)
         member("x", projected.x)
         member("y", projected.y)

@@ -64,7 +64,7 @@ extension Resource {
             }
         case .locator(let name, let part):
             switch part {
-            case .root, .findAddressCandidates, .suggest, .reverseGeocode:
+            case .root, .findAddressCandidates, .geocodeAddresses, .suggest, .reverseGeocode:
                 .service(.locator(name), .query)
             }
         case .ogc(let part):

@@ -8,7 +8,7 @@ extension Resource {
         case map, mapLayers, mapLegend, mapLayer, mapQuery, mapIdentify, mapFollow, mapExport,
             mapTile
         case features, featuresLayers, featuresLayer, featuresQuery, featuresEdit
-        case locator, findAddressCandidates, suggest, reverseGeocode
+        case locator, findAddressCandidates, geocodeAddresses, suggest, reverseGeocode
         case jobs, jobsUpload, jobsTask, jobsSubmit, jobsJob
         case ogc, ogcCollections, ogcCollection, ogcItems, ogcItem
         case asset
@@ -51,6 +51,7 @@ extension Resource {
             switch part {
             case .root: .locator
             case .findAddressCandidates: .findAddressCandidates
+            case .geocodeAddresses: .geocodeAddresses
             case .suggest: .suggest
             case .reverseGeocode: .reverseGeocode
             }

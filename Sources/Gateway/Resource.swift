@@ -59,7 +59,9 @@ enum Resource: Hashable {
     }
 
     /// What lies below `GeocodeServer`.
-    enum LocatorPart: Hashable { case root, findAddressCandidates, suggest, reverseGeocode }
+    enum LocatorPart: Hashable {
+        case root, findAddressCandidates, geocodeAddresses, suggest, reverseGeocode
+    }
 
     /// What lies below `GPServer`; names of tasks and results, and ids of jobs, as the client writes them.
     enum JobPart: Hashable {
@@ -251,6 +253,7 @@ extension Resource.LocatorPart {
         switch words {
         case []: self = .root
         case ["findaddresscandidates"]: self = .findAddressCandidates
+        case ["geocodeaddresses"]: self = .geocodeAddresses
         case ["suggest"]: self = .suggest
         case ["reversegeocode"]: self = .reverseGeocode
         default: return nil

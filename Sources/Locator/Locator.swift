@@ -50,9 +50,6 @@ public final class Locator: Sendable {
             throw Failure(
                 .invalidParameter, "maxLocations \(request.maxLocations): expected 1 to 50")
         }
-        if let extent = request.searchExtent, !extent.isFinite {
-            throw Failure(.invalidParameter, "the search extent is not made of finite numbers")
-        }
         return try mapped.withBytes { bytes throws(Failure) in
             if let key = request.magicKey,
                 let place = MagicKey(parsing: key).place(in: id, count: file.placeCount)
@@ -68,7 +65,8 @@ public final class Locator: Sendable {
                 file: file, text: text,
                 filter: try filter(
                     countries: request.countryCodes, extent: request.searchExtent,
-                    location: request.location, bytes))
+                    location: request.location, within: request.distanceMeters,
+                    categories: request.categories, bytes))
             let readings = search.run(bytes).prefix(min(request.maxLocations, 50))
             return GeocodeAnswer(
                 candidates: readings.map { candidate(for: $0, named: request.locator, bytes) },
@@ -89,8 +87,9 @@ public final class Locator: Sendable {
             let search = SuggestSearch(
                 file: file, text: Folder.fold(text),
                 filter: try filter(
-                    countries: request.countryCodes, extent: nil, location: request.location,
-                    bytes))
+                    countries: request.countryCodes, extent: request.searchExtent,
+                    location: request.location, within: request.distanceMeters,
+                    categories: request.categories, bytes))
             let count = min(request.maxSuggestions, 15)
             // Towns of one name in one region read alike; only the most important is offered.
             var texts: Set<String> = []
@@ -112,6 +111,7 @@ public final class Locator: Sendable {
 
     /// Finds the settlement nearest to a location, within a distance on the great circle.
     ///
+    /// None where the request names types of features without `Locality`: others are not known.
     /// Throws `Failure` (`invalidParameter`) for a location that is not on the Earth.
     public func reverse(_ request: ReverseGeocodeRequest) throws(Failure) -> ReverseGeocodeAnswer {
         let location = request.location
@@ -124,6 +124,11 @@ public final class Locator: Sendable {
             throw Failure(
                 .invalidParameter,
                 "the distance \(request.maxDistanceMeters): expected metres, 0 or more")
+        }
+        if let types = request.featureTypes,
+            !types.contains(where: { $0.lowercased() == "locality" })
+        {
+            return ReverseGeocodeAnswer(candidate: nil)
         }
         return mapped.withBytes { bytes in
             let search = NearestSearch(file: file, location: location)
@@ -158,8 +163,15 @@ public final class Locator: Sendable {
     }
 
     private func filter(
-        countries: [String], extent: Envelope?, location: Coordinate?, _ bytes: RawSpan
+        countries: [String], extent: Envelope?, location: Coordinate?, within meters: Double?,
+        categories: [String]?, _ bytes: RawSpan
     ) throws(Failure) -> PlaceFilter {
+        if let extent, !extent.isFinite {
+            throw Failure(.invalidParameter, "the search extent is not made of finite numbers")
+        }
+        if let meters, !(0...Double.greatestFiniteMagnitude ~= meters) {
+            throw Failure(.invalidParameter, "the distance \(meters): expected metres, 0 or more")
+        }
         if let location, !location.isFinite {
             throw Failure(.invalidParameter, "the location is not made of finite numbers")
         }
@@ -181,7 +193,9 @@ public final class Locator: Sendable {
             }
             places = (places ?? []).union(named)
         }
-        return PlaceFilter(countries: places, extent: extent, location: location)
+        return PlaceFilter(
+            countries: places, extent: extent, location: location, nearMeters: meters ?? 0,
+            categories: categories.map(PlaceCategory.named))
     }
 
     // MARK: Answers

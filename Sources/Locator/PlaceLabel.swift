@@ -73,12 +73,23 @@ struct PlaceLabel {
     }
 
     private func type(_ file: LocatorFile, _ bytes: RawSpan) -> String {
-        switch kind {
-        case .country: return "Country"
-        case .region: return "State or Province"
-        case .subregion: return "County"
+        switch file.category(place, bytes) {
+        case .region: "State or Province"
+        case .subregion: "County"
+        case .country, .city, .neighborhood: file.category(place, bytes).rawValue
+        }
+    }
+}
+
+extension LocatorFile {
+    /// What the place is to those who ask for some categories only.
+    func category(_ place: Int, _ bytes: RawSpan) -> PlaceCategory {
+        switch kind(place, bytes) {
+        case .country: .country
+        case .region: .region
+        case .subregion: .subregion
         case .settlement:
-            return file.settlementKind(place, bytes) == .partOfTown ? "Neighborhood" : "City"
+            settlementKind(place, bytes) == .partOfTown ? .neighborhood : .city
         }
     }
 }

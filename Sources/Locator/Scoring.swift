@@ -79,8 +79,13 @@ struct PlaceFilter {
     var extent: Envelope?
     /// Longitude and latitude that near places are preferred to; nil for none.
     var location: Coordinate?
+    /// How far from `location` places are as good as there.
+    var nearMeters = 0.0
+    /// What places may be; nil for all.
+    var categories: Set<PlaceCategory>?
 
     func accepts(_ place: Int, _ file: LocatorFile, _ bytes: RawSpan) -> Bool {
+        if let categories, !categories.contains(file.category(place, bytes)) { return false }
         if let countries {
             guard let country = file.country(place, bytes), countries.contains(country) else {
                 return false
@@ -93,15 +98,16 @@ struct PlaceFilter {
     }
 
     /// Importance as a share of one, less for names that are not the usual one, more near the given
-    /// location: 0.6 at the place itself, falling with the logarithm of the distance to none at
-    /// 10,000 km.
+    /// location: 0.6 within `nearMeters`, falling with the logarithm of the distance from there to none
+    /// 10,000 km further on.
     func weight(
         of place: Int, role: NameRole, _ file: LocatorFile, _ bytes: RawSpan
     ) -> Double {
         var weight = Double(file.importance(place, bytes)) / 65_535 - role.answerPenalty
         if let location {
             let meters = Sphere.meters(from: location, to: file.location(place, bytes))
-            weight += 0.6 * (1 - min(1, log10(1 + meters / 1_000) / 4))
+            let further = max(0, meters - nearMeters)
+            weight += 0.6 * (1 - min(1, log10(1 + further / 1_000) / 4))
         }
         return weight
     }

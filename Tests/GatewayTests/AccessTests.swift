@@ -113,6 +113,11 @@ extension GatewayService {
             services + "/World/GeocodeServer/findAddressCandidates?singleLine=x",
             .findAddressCandidates
         ),
+        (
+            services
+                + "/World/GeocodeServer/geocodeAddresses?addresses=%7B%22records%22:%5B%5D%7D",
+            .geocodeAddresses
+        ),
         (services + "/World/GeocodeServer/suggest?text=x", .suggest),
         (services + "/World/GeocodeServer/reverseGeocode?location=1,2", .reverseGeocode),
         ("/pages/cairn.css", .asset), ("/ogc", .ogc), ("/ogc/conformance", .ogc),

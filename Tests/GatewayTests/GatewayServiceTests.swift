@@ -468,6 +468,23 @@ extension RelaxedValue {
         let page = try await asked().json(root + "/world/GeocodeServer/?f=json")
         #expect(page["singleLineAddressField"]?["name"] == .string("SingleLine"))
         #expect(page["capabilities"] == .string("Geocode,ReverseGeocode,Suggest"))
+        for name in ["addressFields", "candidateFields", "categories"] {
+            #expect(page[name]?[0]?["name"] != nil, "\(name)")
+        }
+        for name in ["intersectionCandidateFields", "countries", "spatialReference"] {
+            #expect(page[name] != nil, "\(name)")
+        }
+        for name in [
+            "MinimumCandidateScore", "MaxBatchSize", "SuggestedBatchSize", "LoadBalancerTimeOut",
+        ] {
+            #expect(page["locatorProperties"]?[name] != nil, "\(name)")
+        }
+        guard case .array(let fields)? = page["candidateFields"] else {
+            Issue.record("no fields")
+            return
+        }
+        let names = Candidate.fields.map { RelaxedValue.string($0.name) }
+        #expect(fields.map { $0["name"] } == [.string("Shape")] + names)
     }
 
     @Test func `a candidate has address, location, score, attributes and extent`() async throws {
@@ -502,8 +519,12 @@ extension RelaxedValue {
         _ = await asked.get(
             candidates + "&address=12+rue&city=Paris&postal=75002&SingleLine=undefined"
                 + "&maxLocations=9999&sourceCountry=fr,%20de&searchExtent=1,2,3,4"
-                + "&location={x:2,y:48,spatialReference:{wkid:4326}}")
+                + "&location={x:2,y:48,spatialReference:{wkid:4326}}&distance=2000"
+                + "&category=city,%20Populated%20Place&langCode=fr&forStorage=false"
+                + "&matchOutOfRange=true&locationType=rooftop")
         let request = asked.site.inner.withLock { $0.lastGeocode }
+        #expect(request?.categories == ["city", "Populated Place"])
+        #expect(request?.distanceMeters == 2000)
         #expect(request?.singleLine == "12 rue, Paris, 75002")
         #expect(request?.maxLocations == 50)
         #expect(request?.countryCodes == ["fr", "de"])
@@ -550,5 +571,31 @@ extension RelaxedValue {
                 == #"{"suggestions":[{"text":"Paris, \"Texas\"","magicKey":"k1","isCollection":false}]}"#
         )
         #expect(asked.site.inner.withLock { $0.lastSuggest }?.maxSuggestions == 15)
+    }
+
+    @Test func `suggestions are limited by country, category and extent`() async throws {
+        let asked = try asked()
+        _ = await asked.get(
+            root + "/World/GeocodeServer/suggest?text=par&countryCode=FR,DEU&category=City"
+                + "&searchExtent=1,2,3,4&location=2.3,48.8&distance=5000")
+        let request = asked.site.inner.withLock { $0.lastSuggest }
+        #expect(request?.countryCodes == ["FR", "DEU"] && request?.categories == ["City"])
+        #expect(request?.searchExtent == Envelope(minX: 1, minY: 2, maxX: 3, maxY: 4))
+        #expect(request?.distanceMeters == 5000)
+    }
+
+    @Test func `types of features are asked for by name, intersections as one of them`()
+        async throws
+    {
+        let asked = try asked()
+        func types(_ query: String) async -> [String]? {
+            let url = root + "/World/GeocodeServer/reverseGeocode?location=2,48&langCode=fr&"
+            _ = await asked.get(url + query)
+            return asked.site.inner.withLock { $0.lastReverse }?.featureTypes
+        }
+        #expect(
+            await types("featureTypes=StreetAddress,%20locality") == ["StreetAddress", "locality"])
+        #expect(await types("returnIntersection=true") == ["StreetInt"])
+        #expect(await types("returnIntersection=false") == nil)
     }
 }

@@ -23,6 +23,8 @@ final class SimulatedSite: GatewayBackend {
         /// What is answered to edits; nil for a refusal.
         var editResults: FeatureEditResults?
         var lastGeocode: GeocodeRequest?
+        /// What is answered instead of `candidates`.
+        var geocoding: (@Sendable (GeocodeRequest) async throws(Failure) -> [Candidate])?
         var lastReverse: ReverseGeocodeRequest?
         var lastSuggest: SuggestRequest?
         var lastAt: AsOf?
@@ -143,10 +145,11 @@ final class SimulatedSite: GatewayBackend {
     func geocode(
         _ request: GeocodeRequest, within limit: Duration
     ) async throws(Failure) -> GeocodeAnswer {
-        let candidates = inner.withLock { inner in
+        let (geocoding, known) = inner.withLock { inner in
             inner.lastGeocode = request
-            return inner.candidates
+            return (inner.geocoding, inner.candidates)
         }
+        let candidates = try await geocoding?(request) ?? known
         return GeocodeAnswer(candidates: candidates, locator: try Samples.hash())
     }
 

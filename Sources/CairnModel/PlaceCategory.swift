@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+/// What a place is; raw values are Esri's categories below ``parent``.
+public enum PlaceCategory: String, Hashable, Sendable, CaseIterable {
+    /// A part of a town.
+    case neighborhood = "Neighborhood"
+    /// Any other settlement.
+    case city = "City"
+    /// A second-level division.
+    case subregion = "Subregion"
+    /// A first-level division.
+    case region = "Region"
+    /// A country.
+    case country = "Country"
+
+    /// The category of all of them.
+    public static let parent = "Populated Place"
+
+    /// The categories of those names, in any letter case.
+    ///
+    /// ``parent`` stands for all; a name that is not known has no places and adds none.
+    public static func named(_ names: [String]) -> Set<PlaceCategory> {
+        let wanted = Set(names.map { $0.lowercased() })
+        if wanted.contains(parent.lowercased()) { return Set(allCases) }
+        return Set(allCases.filter { wanted.contains($0.rawValue.lowercased()) })
+    }
+}
+
+extension Candidate {
+    /// The attributes that every candidate of a locator has, in their order.
+    public static let fields: [FieldDescription] =
+        texts(["Loc_name", "Status"]) + [FieldDescription(name: "Score", type: .double)]
+        + texts([
+            "Match_addr", "LongLabel", "ShortLabel", "Addr_type", "Type", "PlaceName",
+            "Place_addr", "City", "Subregion", "Region", "RegionAbbr", "Postal", "Country",
+            "CntryName", "CountryCode", "LangCode",
+        ])
+        + ["X", "Y", "DisplayX", "DisplayY", "Xmin", "Xmax", "Ymin", "Ymax"].map {
+            FieldDescription(name: $0, type: .double)
+        }
+        + ["Population", "GeoNamesID"].map { FieldDescription(name: $0, type: .integer) }
+
+    private static func texts(_ names: [String]) -> [FieldDescription] {
+        names.map { FieldDescription(name: $0, type: .string, length: 200) }
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+
+extension GatewayService {
+    /// `GeocodeServer` and what lies below it.
+    func locate(
+        _ name: String, _ part: Resource.LocatorPart, _ parameters: Parameters
+    ) async throws(Failure) -> GatewayResponse {
+        switch part {
+        case .root:
+            let wanted = name.lowercased()
+            let known = try await backend.catalog().locators.first { $0.lowercased() == wanted }
+            guard let known else {
+                throw Failure(.notFound, "Service \(name.prefix(80))/GeocodeServer not found")
+            }
+            return GatewayResponse(body: GeocodeResource.root(description: known))
+        case .findAddressCandidates:
+            let reference = try OutputReference(parameters)
+            let request = try GeocodeResource.request(locator: name, parameters)
+            let answer = try await backend.geocode(request, within: try parameters.timeout())
+            return GatewayResponse(
+                body: GeocodeResource.body(
+                    answer, outFields: OutFields(parameters["outFields"]), in: reference),
+                isStale: answer.isStale)
+        case .geocodeAddresses: return try await geocodeAddresses(name, parameters)
+        case .suggest:
+            let request = try GeocodeResource.suggestRequest(locator: name, parameters)
+            let answer = try await backend.suggest(request, within: try parameters.timeout())
+            return GatewayResponse(body: GeocodeResource.body(answer), isStale: answer.isStale)
+        case .reverseGeocode:
+            let reference = try OutputReference(parameters)
+            let request = try GeocodeResource.reverseRequest(locator: name, parameters)
+            let answer = try await backend.reverse(request, within: try parameters.timeout())
+            return GatewayResponse(
+                body: GeocodeResource.body(answer, in: reference), isStale: answer.isStale)
+        }
+    }
+
+    /// Asks for every record, a few at a time; the first that cannot be answered stops the others.
+    private func geocodeAddresses(
+        _ name: String, _ parameters: Parameters
+    ) async throws(Failure) -> GatewayResponse {
+        let reference = try OutputReference(parameters)
+        let batch = try GeocodeBatch(locator: name, parameters)
+        let end = ContinuousClock.now + (try parameters.timeout())
+        let outcomes = await outcomes(of: batch, until: end)
+        let answers = try batch.answers(outcomes)
+        return GatewayResponse(
+            body: batch.body(
+                answers, outFields: OutFields(parameters["outFields"]), in: reference),
+            isStale: answers.contains { $0?.isStale == true })
+    }
+
+    private func outcomes(
+        of batch: GeocodeBatch, until end: ContinuousClock.Instant
+    ) async -> [GeocodeBatch.Outcome?] {
+        await withTaskGroup(of: (Int, GeocodeBatch.Outcome).self) { [backend] group in
+            var outcomes = [GeocodeBatch.Outcome?](repeating: nil, count: batch.records.count)
+            var (next, underWay) = (0, 0)
+            while true {
+                while underWay < GeocodeBatch.concurrencyLimit, next < batch.records.count {
+                    let index = next
+                    next += 1
+                    guard let request = batch.records[index].request else { continue }
+                    underWay += 1
+                    group.addTask {
+                        (index, await GeocodeBatch.outcome(of: request, from: backend, until: end))
+                    }
+                }
+                guard let (index, outcome) = await group.next() else { return outcomes }
+                underWay -= 1
+                outcomes[index] = outcome
+                if outcome.endsTheBatch {
+                    group.cancelAll()
+                    return outcomes
+                }
+            }
+        }
+    }
+}
