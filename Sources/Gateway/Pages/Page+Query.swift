@@ -131,7 +131,7 @@ extension Page {
                     }
                 }
             }
-        case .reverseGeocode: value(answer, &page)
+        case .geocodeAddresses, .reverseGeocode: value(answer, &page)
         }
     }
 
