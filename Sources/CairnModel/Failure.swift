@@ -10,11 +10,33 @@ public struct Failure: Error, Hashable, Sendable, Codable, CustomStringConvertib
     /// Further sentences; often empty.
     public var details: [String]
 
+    /// The most Unicode scalars of a message that is made here.
+    public static let messageLimit = 1_000
+
     /// Makes a failure.
+    ///
+    /// What a sentence quotes may be a stranger's, and the reader a terminal: control characters become `\u{fffd}`, and
+    /// what is beyond ``messageLimit`` scalars is left out, of the message and of each detail.
     public init(_ code: Code, _ message: String, details: [String] = []) {
         self.code = code
-        self.message = message
-        self.details = details
+        self.message = Self.plain(message)
+        self.details = details.map(Self.plain)
+    }
+
+    private static func plain(_ text: String) -> String {
+        let isPlain =
+            text.utf8.count <= messageLimit
+            && text.utf8.allSatisfy { 0x20...0x7e ~= $0 }
+        guard !isPlain else { return text }
+        var scalars = String.UnicodeScalarView()
+        for (place, scalar) in text.unicodeScalars.enumerated() {
+            guard place < messageLimit else {
+                scalars.append("…")
+                break
+            }
+            scalars.append(scalar.properties.generalCategory == .control ? "\u{fffd}" : scalar)
+        }
+        return String(scalars)
     }
 
     /// The message, with details after it.
