@@ -19,7 +19,7 @@ final class OpenConnections: Sendable {
     }
 
     /// The most clients that may follow something at once.
-    static let followerLimit = 100
+    static let followerLimit = 2_000
 
     private let open = Mutex<[ObjectIdentifier: Connection]>([:])
     private let addresses = Mutex<[String: Int]>([:])
@@ -45,8 +45,17 @@ final class OpenConnections: Sendable {
     /// How many clients follow something.
     var followerCount: Int { followers.withLock { $0 } }
 
-    func addFollower() { followers.withLock { $0 += 1 } }
-    func removeFollower() { followers.withLock { $0 -= 1 } }
+    /// A place among those who follow something; nil when all are taken.
+    func takeFollowerPlace() -> FollowerPlace? {
+        let isTaken = followers.withLock { count in
+            guard count < Self.followerLimit else { return false }
+            count += 1
+            return true
+        }
+        return isTaken ? FollowerPlace(connections: self) : nil
+    }
+
+    fileprivate func giveBackFollowerPlace() { followers.withLock { $0 -= 1 } }
 
     /// The server ends: whoever follows something is let go, everybody else is answered.
     func end() {
@@ -128,6 +137,15 @@ final class OpenConnections: Sendable {
         }
         return answer
     }
+}
+
+/// One client's place among those who follow something, until nobody holds it any more.
+final class FollowerPlace: Sendable {
+    private let connections: OpenConnections
+
+    fileprivate init(connections: OpenConnections) { self.connections = connections }
+
+    deinit { connections.giveBackFollowerPlace() }
 }
 
 /// Tells ``OpenConnections`` of one connection; lives on its event loop.

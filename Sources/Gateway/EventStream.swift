@@ -9,6 +9,8 @@ internal import NIOCore
 /// What happens to one answer or job as server-sent events, for one client, for as long as it stays.
 struct EventStream: Sendable {
     let changes: any GatewayChanges
+    /// Held as long as the stream.
+    let place: FollowerPlace
     let connections: OpenConnections
     let channel: any Channel
     /// Throws once the client may not follow any more; asked before everything that is written.
@@ -20,8 +22,7 @@ struct EventStream: Sendable {
     /// Written as the client reads: while it does not, nothing is asked.
     var body: ResponseBody {
         ResponseBody { writer in
-            connections.addFollower()
-            defer { connections.removeFollower() }
+            defer { withExtendedLifetime(place) {} }
             while connections.isOpen(channel) {
                 let next = await connections.answering(channel, isEndless: true) { [changes] in
                     await Result { () async throws(Failure) in

@@ -26,7 +26,7 @@ public final class GatewayServer: Sendable {
         /// The most bytes of a body, and about the most of a URL with all headers.
         public var requestByteLimit = 1 << 20
         /// The most connections at once; further ones wait to be accepted, and those that are idle give way.
-        public var connectionLimit = 512
+        public var connectionLimit = 4_096
         /// The most connections of one address (of IPv6, 64 bits of it); nil for as many as come.
         public var connectionLimitPerAddress: Int?
         /// A request's head is whole so long after its first byte, and its body goes on coming.
@@ -362,7 +362,7 @@ private struct GatewayResponder: HTTPResponder {
         to request: Request, _ answer: GatewayResponse, _ channel: any Channel
     ) -> Response {
         if let changes = answer.changes {
-            guard connections.followerCount < OpenConnections.followerLimit else {
+            guard let place = connections.takeFollowerPlace() else {
                 let failure = Failure(
                     .busy,
                     "\(OpenConnections.followerLimit) clients follow answers and jobs of this gateway already"
@@ -371,7 +371,7 @@ private struct GatewayResponder: HTTPResponder {
                     to: request, GatewayResponse(failure), channel)
             }
             let stream = EventStream(
-                changes: changes, connections: connections, channel: channel,
+                changes: changes, place: place, connections: connections, channel: channel,
                 isStillAdmitted: answer.isStillAdmitted ?? {})
             var headers = commonHeaders(request)
             headers[.contentType] = answer.contentType

@@ -23,4 +23,7 @@ public enum TerminationWatch {
             withExtendedLifetime(signal) { while true { pause() } }
         }
     }
+
+    /// From now on SIGHUP, which a closed terminal and `logrotate` send, changes nothing.
+    public static func ignoreHangUp() { _ = Glibc.signal(SIGHUP, SIG_IGN) }
 }

@@ -44,6 +44,7 @@ import Site
         let (settings, identifyAtOnce, rate) = (
             network.settings(host: host, port: port), identifyAtOnce, record
         )
+        TerminationWatch.ignoreHangUp()
         await Daemon.run(
             Self.configuration.commandName ?? "", sitePath: site, isSingleInstance: false
         ) { daemon in

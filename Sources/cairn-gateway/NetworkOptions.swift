@@ -20,7 +20,7 @@ struct NetworkOptions: ParsableArguments {
     var allowPlainTokens = false
 
     @Option(help: "The most connections at once.")
-    var connections = 512
+    var connections = 4_096
 
     @Option(
         help:

@@ -85,6 +85,26 @@ import Testing
         }
     }
 
+    @Test func `so many follow at once, whoever comes at the same time, and a place is free again`()
+        async
+    {
+        let connections = OpenConnections()
+        var places = await withTaskGroup(of: FollowerPlace?.self) { group in
+            for _ in 0..<2 * OpenConnections.followerLimit {
+                group.addTask { connections.takeFollowerPlace() }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        places.removeAll { $0 == nil }
+        #expect(places.count == OpenConnections.followerLimit)
+        #expect(connections.followerCount == OpenConnections.followerLimit)
+        #expect(connections.takeFollowerPlace() == nil)
+        places.removeLast()
+        #expect(connections.takeFollowerPlace() != nil)
+        places = []
+        #expect(connections.followerCount == 0)
+    }
+
     @Test func `one address has so many connections, and a place again when one ends`() async throws
     {
         try await Served.serving(site()) {
@@ -108,14 +128,24 @@ import Testing
     }
 
     @Test
-    func `a body of 100 MB is not kept, and requests nobody reads the answers of hold up nobody`()
+    func
+        `a body of 40 MB hears its refusal, one of 100 MB is not kept, and requests nobody reads the answers of hold up nobody`()
         async throws
     {
         try await Served.serving(site()) { port in
+            let piece = String(repeating: "a", count: 1 << 20)
+            let refused = try Connection(port: port)
+            refused.send(
+                "POST /arcgis/rest/info HTTP/1.1\r\nHost: x\r\nContent-Length: 41943040\r\n\r\n")
+            for _ in 0..<40 { refused.send(piece) }
+            #expect(refused.receive(answers: 1).first?.contains("\"code\":413") == true)
+            // The rest of the body was read, so the connection goes on.
+            refused.send(Self.get(Self.identify))
+            #expect(refused.receive(answers: 1).first?.contains("results") == true)
+
             let large = try Connection(port: port)
             large.send(
                 "POST /arcgis/rest/info HTTP/1.1\r\nHost: x\r\nContent-Length: 104857600\r\n\r\n")
-            let piece = String(repeating: "a", count: 1 << 20)
             let before = ProcessLimits.residentByteCount()
             for count in 0..<100 {
                 large.send(piece)
