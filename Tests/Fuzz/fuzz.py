@@ -316,7 +316,7 @@ class Fuzz:
         start = time.monotonic()
         answer, _ = self.ask(rude.post(b"/arcgis/rest/services/Pins/FeatureServer/0/addFeatures", b"f=json&features=" + added))
         figures["change"] = answer.body[:100].decode("utf-8", "replace")
-        figures["heardChange"] = hear(b"\"added\":[{")
+        figures["heardChange"] = hear(b"followed")
         figures["changeSeconds"] = round(time.monotonic() - start, 1)
         for reader in followers:
             reader.connection.close()
@@ -343,7 +343,7 @@ class Fuzz:
         return {"gateway": left, "descriptors": {name: [self.before.get(name, 0), count] for name, count in now.items()}}
 
     def memory_table(self, start, end):
-        """For each process: the most in the second sixth of the run, at the end, and its peak."""
+        """For each process: its most in the first third of the run, the median of the last tenth, and its peak."""
         table = {}
         warm_end = start + (end - start) / 3
         for name in self.site.processes:
@@ -408,6 +408,7 @@ class Fuzz:
         # The largest picture there may be: what a process needs for it is no growth later.
         self.ask(rude.get(f"{WORLD}/MapServer/export?bbox=-180,-90,180,90&bboxSR=4326&size=4096,2048&f=image&format=jpg&timeout=60".encode()))
         self.before = self.site.descriptors()
+        followers = self.follow()
         start = time.monotonic()
         threads = [threading.Thread(target=self.watch)] + [threading.Thread(target=self.client, args=(number,)) for number in range(self.options.clients)]
         for thread in threads:
@@ -417,9 +418,8 @@ class Fuzz:
         for thread in threads:
             thread.join()
         end = time.monotonic()
-        summary = {"seed": self.options.seed, "minutes": round((end - start) / 60, 1), "clients": self.options.clients}
+        summary = {"seed": self.options.seed, "minutes": round((end - start) / 60, 1), "clients": self.options.clients, "followers": followers}
         if not self.site.dead():
-            summary["followers"] = self.follow()
             summary["crowd"] = self.crowd()
             summary["slowHeads"] = self.drip()
             summary["leftOver"] = self.settle()

@@ -81,11 +81,8 @@ def run(port, rng):
     statuses, problem = [], None
     with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
         try:
-            if rng.random() < 0.2:
-                cut = rng.randrange(len(data))
-                connection.sendall(data[:cut])
-            else:
-                cut = 0
+            cut = rng.randrange(len(data)) if rng.random() < 0.2 else 0
+            connection.sendall(data[:cut])
             connection.sendall(data[cut:])
             if leaves:
                 # The answer is not waited for: the connection is reset.
