@@ -13,13 +13,28 @@ extension CairnClient {
     public func query(
         _ request: QueryRequest, timeout: Duration = .seconds(15)
     ) async throws(Failure) -> QueryAnswer {
+        try await whole("query", request, timeout)
+    }
+
+    /// Asks which features of a map hold a text: the whole answer, all its parts one after the other.
+    ///
+    /// Throws as ``query(_:timeout:)`` does.
+    public func find(
+        _ request: FindRequest, timeout: Duration = .seconds(15)
+    ) async throws(Failure) -> QueryAnswer {
+        try await whole("find", request, timeout)
+    }
+
+    private func whole(
+        _ operation: String, _ request: some PartedRequest, _ timeout: Duration
+    ) async throws(Failure) -> QueryAnswer {
         let end = ContinuousClock.now + timeout
-        var answer = try await part(request, timeout)
+        var answer = try await part(operation, request, timeout)
         var next = request
-        while let part = answer.next {
+        while let following = answer.next {
             (next.at, next.atTime, next.minSequence) = (answer.sequence, nil, nil)
-            next.part = part
-            let more = try await self.part(next, max(end - .now, .milliseconds(1)))
+            next.part = following
+            let more = try await part(operation, next, max(end - .now, .milliseconds(1)))
             answer.body.append(more.body)
             answer.next = more.next
         }
@@ -27,11 +42,11 @@ extension CairnClient {
     }
 
     private func part(
-        _ request: QueryRequest, _ timeout: Duration
+        _ operation: String, _ request: some PartedRequest, _ timeout: Duration
     ) async throws(Failure) -> QueryAnswer {
         let message = Message(
             header: MessageHeader(kind: .task, pool: WorkerPool.identify.rawValue),
-            metadata: try RequestMetadata(operation: "query").wireForm(),
+            metadata: try RequestMetadata(operation: operation).wireForm(),
             payload: try CairnJSON.encode(request))
         let answer = try await ask(
             try requester(.supervisorRequests), message, timeout: timeout)

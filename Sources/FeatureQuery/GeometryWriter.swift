@@ -19,6 +19,8 @@ struct GeometryWriter {
     private let returnCentroid: Bool
     /// Whether y is written before x.
     private let isNorthFirst: Bool
+    /// The reference that stands in each geometry; nil for none.
+    var toldReference: SpatialReference?
     private var chains = FeatureChains()
 
     init(
@@ -87,6 +89,7 @@ struct GeometryWriter {
             } else {
                 appendMembers(to: &json)
             }
+            if let toldReference { json.spatialReference(toldReference) }
             json.closeObject()
         }
         guard let centroid else { return }

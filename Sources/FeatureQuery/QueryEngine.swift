@@ -31,6 +31,18 @@ public final class QueryEngine: Sendable {
         _ request: QueryRequest, in map: MapDescription, isStale: Bool = false,
         isCancelled: @escaping () -> Bool = { false }
     ) throws(Failure) -> QueryAnswer {
+        var (bytes, next) = try run(request, in: map, isCancelled).answer()
+        if let part = request.part, part.byteCount > 0 {
+            bytes.removeFirst(min(part.byteCount, bytes.count))
+        }
+        return QueryAnswer(
+            body: Data(bytes), sequence: map.sequence, isStale: isStale, next: next)
+    }
+
+    /// The request on its way; throws as ``answer(_:in:isStale:isCancelled:)`` does.
+    func run(
+        _ request: QueryRequest, in map: MapDescription, _ isCancelled: @escaping () -> Bool
+    ) throws(Failure) -> QueryRun {
         try request.check()
         let layer = try QueriedLayer(request, in: map)
         let dataset = try datasets(layer.dataset)
@@ -39,15 +51,9 @@ public final class QueryEngine: Sendable {
             try ObjectOrder(
                 try orders.order(layer.dataset, dataset, isCancelled), under: features)
         }
-        let run = QueryRun(
+        return QueryRun(
             request: request, layer: layer, features: features, order: order,
             isCancelled: isCancelled)
-        var (bytes, next) = try run.answer()
-        if let part = request.part, part.byteCount > 0 {
-            bytes.removeFirst(min(part.byteCount, bytes.count))
-        }
-        return QueryAnswer(
-            body: Data(bytes), sequence: map.sequence, isStale: isStale, next: next)
     }
 }
 

@@ -38,7 +38,8 @@ struct QueryRun {
     /// The most rows of the answer.
     private var limit: Int { min(request.limit ?? .max, QueryRequest.recordBound) }
 
-    private func filter() throws(Failure) -> RowFilter {
+    /// What decides whether a feature counts; throws `invalidParameter`, naming the clause at fault.
+    func filter() throws(Failure) -> RowFilter {
         var clauses: [BoundClause] = []
         let texts = [
             ("definition expression", layer.description.definitionExpression),

@@ -43,6 +43,11 @@ public protocol GatewayBackend: Sendable {
     func query(
         _ request: QueryRequest, within limit: Duration
     ) async throws(Failure) -> QueryAnswer
+    /// Answers "which features hold this text?", all parts joined; stops working when the calling task is
+    /// cancelled.
+    func find(
+        _ request: FindRequest, within limit: Duration
+    ) async throws(Failure) -> QueryAnswer
     /// Adds, changes and deletes features; whoever asks this backend next sees it.
     func edit(
         _ edits: FeatureEdits, layer: LayerID, in map: MapName, within limit: Duration
@@ -61,7 +66,16 @@ public protocol GatewayBackend: Sendable {
     ) async throws(Failure) -> ReverseGeocodeAnswer
 
     /// Follows the answer to an identify request, which has been answered once when this returns.
-    func follow(_ request: IdentifyRequest) async throws(Failure) -> any GatewayChanges
+    ///
+    /// A reader who has the answer of sequence number `known` gets no first one where the map is as it was
+    /// then.
+    func follow(
+        _ request: IdentifyRequest, known: Int64?
+    ) async throws(Failure) -> any GatewayChanges
+    /// Follows the events of a map after a sequence number; nil for those from now on.
+    func changes(
+        of map: MapName, after sequence: Int64?
+    ) async throws(Failure) -> any GatewayChanges
 
     /// How the site does, as far as it is known here.
     func health() async -> GatewayHealth

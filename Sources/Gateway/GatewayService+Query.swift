@@ -18,6 +18,14 @@ extension GatewayService {
             body: Array(answer.body), sequence: answer.sequence, isStale: answer.isStale)
     }
 
+    /// `…/find`.
+    func find(_ text: String, _ parameters: Parameters) async throws(Failure) -> GatewayResponse {
+        let request = try FindResource.request(map: try Self.mapName(text), parameters)
+        let answer = try await backend.find(request, within: try parameters.timeout())
+        return GatewayResponse(
+            body: Array(answer.body), sequence: answer.sequence, isStale: answer.isStale)
+    }
+
     /// `FeatureServer` and what of it describes.
     func describe(
         _ text: String, _ part: Resource.FeaturePart, _ parameters: Parameters

@@ -181,10 +181,19 @@ struct GatewayService: Sendable {
                         hasJobs: backend.jobs != nil && caller.may(.jobs, on: .jobs)))
             case .map(let name, .identify): return try await identify(name, parameters)
             case .map(let name, .follow):
-                let request = try IdentifyResource.request(map: try Self.mapName(name), parameters)
+                let identify = try IdentifyResource.request(
+                    map: try Self.mapName(name), parameters)
                 return GatewayResponse(
                     contentType: "text/event-stream", body: [],
-                    changes: try await backend.follow(request))
+                    changes: try await backend.follow(identify, known: request.lastEventID))
+            case .map(let name, .changes):
+                let after = try parameters.integer("after", in: 0...Int.max).map(Int64.init)
+                return GatewayResponse(
+                    contentType: "text/event-stream", body: [],
+                    changes: try await backend.changes(
+                        of: try Self.mapName(name),
+                        after: (request.lastEventID ?? after).map { max($0, 0) }))
+            case .map(let name, .find): return try await find(name, parameters)
             case .map(let name, .query(let layer)), .features(let name, .query(let layer)):
                 return try await query(name, layer, parameters)
             case .features(let name, .edit(let layer, let operation)):
@@ -223,7 +232,8 @@ struct GatewayService: Sendable {
         let resource = MapServiceResource(map)
         let body: [UInt8]
         switch part {
-        case .root, .query, .identify, .follow, .export, .tile: body = resource.root()
+        case .root, .query, .identify, .follow, .find, .export, .tile, .changes:
+            body = resource.root()
         case .layers: body = resource.allLayers()
         case .legend: body = resource.legend()
         case .layer(let id): body = try resource.layer(id)

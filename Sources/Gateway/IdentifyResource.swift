@@ -21,10 +21,6 @@ enum IdentifyResource {
             throw Parameters.unexpected(
                 "tolerance", parameters["tolerance"] ?? "missing", "pixels, 0 or more")
         }
-        let offset = try parameters.number("maxAllowableOffset")
-        if let offset, offset < 0 {
-            throw Parameters.unexpected("maxAllowableOffset", "\(offset)", "0 or more")
-        }
         var request = IdentifyRequest(
             map: map, geometry: geometry.shape,
             geometrySpatialReference: geometry.spatialReference,
@@ -33,7 +29,7 @@ enum IdentifyResource {
             imageDisplay: try imageDisplay(parameters),
             spatialReference: try SpatialReference(parameters, "sr"),
             returnGeometry: try parameters.flag("returnGeometry", default: true),
-            maxAllowableOffset: offset == 0 ? nil : offset,
+            maxAllowableOffset: try parameters.maxAllowableOffset(),
             geometryPrecision: try parameters.integer("geometryPrecision", in: 0...15),
             layerDefinitions: try LayerDefinitions.parse(parameters["layerDefs"]),
             time: try parameters.time(), timeRelation: try parameters.timeRelation(),

@@ -41,3 +41,4 @@ protocol MapQuestion: PastRequest {
 extension IdentifyRequest: MapQuestion {}
 extension ExportRequest: MapQuestion {}
 extension QueryRequest: MapQuestion {}
+extension FindRequest: MapQuestion {}

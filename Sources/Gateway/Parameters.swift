@@ -223,6 +223,15 @@ extension Parameters {
         return .milliseconds(Int64(seconds * 1_000))
     }
 
+    /// `maxAllowableOffset`: how far generalised geometries may be off; nil when absent or 0.
+    func maxAllowableOffset() throws(Failure) -> Double? {
+        let offset = try number("maxAllowableOffset")
+        if let offset, offset < 0 {
+            throw Self.unexpected("maxAllowableOffset", "\(offset)", "0 or more")
+        }
+        return offset == 0 ? nil : offset
+    }
+
     /// `true` or `false` in any letter case, or 1 or 0; the default when absent.
     func flag(_ name: String, default value: Bool) throws(Failure) -> Bool {
         guard let text = self[name] else { return value }

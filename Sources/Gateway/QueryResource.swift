@@ -49,11 +49,7 @@ enum QueryResource {
         request.returnGeometry = try parameters.flag("returnGeometry", default: true)
         request.returnCentroid = try parameters.flag("returnCentroid", default: false)
         request.outReference = try SpatialReference(parameters, "outSR")
-        let offset = try parameters.number("maxAllowableOffset")
-        if let offset, offset < 0 {
-            throw Parameters.unexpected("maxAllowableOffset", "\(offset)", "0 or more")
-        }
-        request.maxAllowableOffset = offset == 0 ? nil : offset
+        request.maxAllowableOffset = try parameters.maxAllowableOffset()
         request.geometryPrecision = try parameters.integer("geometryPrecision", in: 0...15)
         request.returnZ = try parameters.flag("returnZ", default: false)
         request.returnM = try parameters.flag("returnM", default: false)
@@ -78,7 +74,7 @@ enum QueryResource {
     }
 
     /// Names with commas between them, quoted or not.
-    private static func names(_ text: String) -> [String] {
+    static func names(_ text: String) -> [String] {
         text.split(separator: ",").map { name($0) }.filter { !$0.isEmpty }
     }
 

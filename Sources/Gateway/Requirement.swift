@@ -54,7 +54,8 @@ extension Resource {
         case .map(let name, let part):
             switch part {
             case .root, .layers, .legend, .layer: .service(.map(name), nil)
-            case .query, .identify, .follow, .export, .tile: .service(.map(name), .query)
+            case .query, .identify, .follow, .find, .export, .tile, .changes:
+                .service(.map(name), .query)
             }
         case .features(let name, let part):
             switch part {

@@ -5,7 +5,9 @@ extension Resource {
     /// What resources are counted as.
     enum Kind: Int, CaseIterable, Sendable {
         case health, ready, metrics, info, services, generateToken, communitySelf
-        case map, mapLayers, mapLegend, mapLayer, mapQuery, mapIdentify, mapFollow, mapExport,
+        case map, mapLayers, mapLegend, mapLayer, mapQuery, mapIdentify, mapFollow, mapFind,
+            mapChanges
+        case mapExport,
             mapTile
         case features, featuresLayers, featuresLayer, featuresQuery, featuresEdit
         case locator, findAddressCandidates, geocodeAddresses, suggest, reverseGeocode
@@ -36,6 +38,8 @@ extension Resource {
             case .query: .mapQuery
             case .identify: .mapIdentify
             case .follow: .mapFollow
+            case .find: .mapFind
+            case .changes: .mapChanges
             case .export: .mapExport
             case .tile: .mapTile
             }

@@ -38,7 +38,8 @@ enum Resource: Hashable {
 
     /// What lies below `MapServer`.
     enum MapPart: Hashable {
-        case root, layers, legend, layer(LayerID), query(LayerID), identify, follow, export
+        case root, layers, legend, layer(LayerID), query(LayerID), identify, follow, find, export
+        case changes
         case tile(TilePart)
     }
 
@@ -155,6 +156,8 @@ extension Resource.MapPart {
         case ["legend"]: self = .legend
         case ["identify"]: self = .identify
         case ["identify", "changes"]: self = .follow
+        case ["find"]: self = .find
+        case ["changes"]: self = .changes
         case ["export"]: self = .export
         case _ where words.count == 4 && words[0] == "tile":
             let numbers = words.dropFirst().compactMap { Int($0) }

@@ -113,6 +113,13 @@ public final class SiteBackend: GatewayBackend {
         try await client.query(ownWrites.asking(request), timeout: limit)
     }
 
+    /// Asks identify workers.
+    public func find(
+        _ request: FindRequest, within limit: Duration
+    ) async throws(Failure) -> QueryAnswer {
+        try await client.find(ownWrites.asking(request), timeout: limit)
+    }
+
     /// Asks the map state; what is asked here later knows the edits.
     public func edit(
         _ edits: FeatureEdits, layer: LayerID, in map: MapName, within limit: Duration
@@ -149,10 +156,29 @@ public final class SiteBackend: GatewayBackend {
     }
 
     /// Follows an answer, through the log that this gateway follows.
-    public func follow(_ request: IdentifyRequest) async throws(Failure) -> any GatewayChanges {
+    public func follow(
+        _ request: IdentifyRequest, known: Int64?
+    ) async throws(Failure) -> any GatewayChanges {
         let changes = SiteChanges(client.follow([request]).makeAsyncIterator())
         try await changes.begin()
+        guard let known, let first = await changes.firstSequence, first >= known,
+            let before = try? await client.map(named: request.map, at: .sequence(known)),
+            var now = try? await client.map(
+                named: request.map, at: .sequence(first), minSequence: first)
+        else { return changes }
+        now.sequence = before.sequence
+        if now == before { await changes.resume(from: known) }
         return changes
+    }
+
+    /// Follows the log of the map.
+    public func changes(
+        of map: MapName, after sequence: Int64?
+    ) async throws(Failure) -> any GatewayChanges {
+        guard let now = try await client.map(named: map, minSequence: sequence) else {
+            throw GatewayService.noMap(map.rawValue)
+        }
+        return MapChanges(try MapEvents(client, of: map, after: sequence ?? now.sequence))
     }
 
     /// Whether the log can be heard, and what was counted.
@@ -193,24 +219,40 @@ private struct SiteJobs: GatewayJobs {
 /// One reader of a followed answer.
 private actor SiteChanges: GatewayChanges {
     private var iterator: LiveIdentify.AsyncIterator
-    private var first: [GatewayEvent]?
+    private var first: [IdentifyChange]?
+    /// What a reader knows who goes on where it was cut off.
+    private var known: Int64?
 
     init(_ iterator: LiveIdentify.AsyncIterator) { self.iterator = iterator }
 
     /// Asks once, so that what is wrong with the request is said as of any other.
     func begin() async throws(Failure) { first = try await read(within: .seconds(15)) }
 
-    func next(within limit: Duration) async throws(Failure) -> [GatewayEvent]? {
-        if let first = first.take() { return first }
-        return try await read(within: limit)
+    /// The sequence number of the answer as it is at the beginning.
+    var firstSequence: Int64? { first?.last?.sequence }
+
+    /// Leaves out the first answer: the reader has it, as that of another sequence number.
+    func resume(from known: Int64) {
+        first = []
+        self.known = known
     }
 
-    private func read(within limit: Duration) async throws(Failure) -> [GatewayEvent]? {
+    func next(within limit: Duration) async throws(Failure) -> [GatewayEvent]? {
+        var next = first.take()
+        if next == nil { next = try await read(within: limit) }
+        guard var changes = next else { return nil }
+        if !changes.isEmpty, let known = known.take() { changes[0].after = known }
+        var events: [GatewayEvent] = []
+        for change in changes { events.append(try GatewayEvent(change)) }
+        return events
+    }
+
+    private func read(within limit: Duration) async throws(Failure) -> [IdentifyChange]? {
         var reading = iterator
         do {
             let batch = try await reading.next(within: limit)
             iterator = reading
-            return try batch?.map { try GatewayEvent($0.change) }
+            return batch?.map(\.change)
         } catch let failure as Failure {
             throw failure
         } catch {

@@ -16,7 +16,7 @@ public import Remote
 public import Site
 public import SiteAnswers
 
-/// What `cairn-identify` does: `identify`, `query` and `export`, on the maps of a follower and the datasets of a
+/// What `cairn-identify` does: `identify`, `query`, `find` and `export`, on the maps of a follower and the datasets of a
 /// shelf.
 ///
 /// A request waits until the maps have reached its `minSequence`, or asks the maps as they were
@@ -76,6 +76,15 @@ public final class IdentifyOperations: Sendable {
         operations["query"] = { [self] context, payload in
             let request = try CairnJSON.decode(QueryRequest.self, from: payload)
             return try query(request, until: context.deadline, waiting: context.waiting) {
+                context.isCancelled
+            }.wireForm
+        }
+        operations["find"] = { [self] context, payload in
+            let request = try CairnJSON.decode(FindRequest.self, from: payload)
+            let (map, isStale) = try site.map(
+                named: request.map, asOf: request.asOf, minSequence: request.minSequence,
+                until: context.deadline, waiting: context.waiting)
+            return try queries.find(request, in: map.description, isStale: isStale) {
                 context.isCancelled
             }.wireForm
         }

@@ -97,6 +97,8 @@ extension GatewayService {
         (services + "/City/MapServer/0/query?where=1=1", .mapQuery),
         (services + "/City/MapServer/identify?" + identify, .mapIdentify),
         (services + "/City/MapServer/identify/changes?" + identify, .mapFollow),
+        (services + "/City/MapServer/changes", .mapChanges),
+        (services + "/City/MapServer/find?searchText=x", .mapFind),
         (services + "/City/MapServer/export?bbox=0,0,1,1&size=10,10", .mapExport),
         (services + "/City/MapServer/tile/0/0/0", .mapTile),
         (services + "/City/FeatureServer", .features),
@@ -171,6 +173,7 @@ extension GatewayService {
             #expect(nobody == 499 && stranger == 403 && wrong == 498)
             let wasAsked = site.inner.withLock { inner in
                 inner.lastIdentify != nil || inner.lastExport != nil || inner.lastQuery != nil
+                    || inner.lastKnown != nil || inner.lastFind != nil
                     || inner.lastGeocode != nil || inner.lastReverse != nil
                     || inner.lastSuggest != nil || inner.lastAt != nil
             }

@@ -19,6 +19,7 @@ final class SimulatedSite: GatewayBackend {
         var lastExport: ExportRequest?
         var exportCount = 0
         var lastQuery: QueryRequest?
+        var lastFind: FindRequest?
         var lastEdits: [FeatureEdits] = []
         /// What is answered to edits; nil for a refusal.
         var editResults: FeatureEditResults?
@@ -28,6 +29,8 @@ final class SimulatedSite: GatewayBackend {
         var lastReverse: ReverseGeocodeRequest?
         var lastSuggest: SuggestRequest?
         var lastAt: AsOf?
+        /// The sequence number after which something was followed last.
+        var lastKnown: Int64?
         /// The body of the answer to a query.
         var answerToQuery: @Sendable (QueryRequest) -> String = { _ in #"{"count":1}"# }
         var isStale = false
@@ -116,14 +119,24 @@ final class SimulatedSite: GatewayBackend {
         return try result?.get()
     }
 
-    func follow(_ request: IdentifyRequest) async throws(Failure) -> any GatewayChanges {
-        Once(try await identify(request, within: .seconds(1)))
+    func follow(
+        _ request: IdentifyRequest, known: Int64?
+    ) async throws(Failure) -> any GatewayChanges {
+        inner.withLock { $0.lastKnown = known }
+        return Once(try await identify(request, within: .seconds(1)))
+    }
+
+    func changes(
+        of map: MapName, after sequence: Int64?
+    ) async throws(Failure) -> any GatewayChanges {
+        inner.withLock { $0.lastKnown = sequence ?? -1 }
+        return Once(nil)
     }
 
     /// The answer, and then its end.
     private final class Once: GatewayChanges {
         private let answer: Mutex<IdentifyAnswer?>
-        init(_ answer: IdentifyAnswer) { self.answer = Mutex(answer) }
+        init(_ answer: IdentifyAnswer?) { self.answer = Mutex(answer) }
         func next(within limit: Duration) async throws(Failure) -> [GatewayEvent]? {
             guard let change = answer.withLock({ $0.take() }).flatMap({ $0.change(since: nil) })
             else { return nil }
@@ -140,6 +153,14 @@ final class SimulatedSite: GatewayBackend {
         }
         return QueryAnswer(
             body: Data(body.utf8), sequence: 9, isStale: true, next: nil)
+    }
+
+    func find(
+        _ request: FindRequest, within limit: Duration
+    ) async throws(Failure) -> QueryAnswer {
+        inner.withLock { $0.lastFind = request }
+        return QueryAnswer(
+            body: Data(#"{"results":[]}"#.utf8), sequence: 9, isStale: true, next: nil)
     }
 
     func geocode(

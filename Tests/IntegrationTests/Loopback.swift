@@ -63,7 +63,10 @@ final class Loopback: Sendable {
     }
 
     /// Asks for a path and does not wait for the answer.
-    func get(_ path: String) { send("GET \(path) HTTP/1.1\r\nHost: x\r\n\r\n") }
+    func get(_ path: String, headers: [String: String] = [:]) {
+        let lines = headers.map { "\($0.key): \($0.value)\r\n" }.joined()
+        send("GET \(path) HTTP/1.1\r\nHost: x\r\n\(lines)\r\n")
+    }
 
     private func send(_ text: String) {
         let bytes = Array(text.utf8)

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+internal import Dataset
+internal import EsriForms
+internal import Expression
+internal import FoundationEssentials
+
+extension QueryEngine {
+    /// A part of the answer to "which features hold this text?": the bytes that clients get.
+    ///
+    /// Top layer first, by rising object id in each; a feature counts once, for the first of its fields that
+    /// holds the text. The same clauses that a query has decide. Layers that cannot be queried are passed
+    /// over, unless they are named. Throws `Failure` as ``answer(_:in:isStale:isCancelled:)`` does.
+    public func find(
+        _ request: FindRequest, in map: MapDescription, isStale: Bool = false,
+        isCancelled: @escaping () -> Bool = { false }
+    ) throws(Failure) -> QueryAnswer {
+        try request.check()
+        let layers = try request.searchedLayers(of: map)
+        var writer = FoundWriter()
+        for layer in layers where !writer.isCut {
+            var query = QueryRequest(map: map.name, layer: layer)
+            query.clause = request.layerDefinitions[layer]
+            query.returnGeometry = request.returnGeometry
+            query.maxAllowableOffset = request.maxAllowableOffset
+            query.geometryPrecision = request.geometryPrecision
+            query.returnZ = request.returnZ
+            query.returnM = request.returnM
+            query.outReference = request.outReference ?? map.spatialReference
+            let run = try run(query, in: map, isCancelled)
+            try writer.append(try LayerFind(request, run))
+        }
+        let body = writer.finished()
+        let start = min(max(request.part?.totalByteCount ?? 0, 0), body.count)
+        let end = min(start + QueryLimits.partBytes, body.count)
+        return QueryAnswer(
+            body: Data(body[start..<end]), sequence: map.sequence, isStale: isStale,
+            next: end == body.count
+                ? nil : QueryPart(row: 0, byteCount: 0, totalByteCount: end))
+    }
+}
+
+extension FindRequest {
+    fileprivate func check() throws(Failure) {
+        guard !text.isEmpty else {
+            throw Failure(.invalidParameter, "parameter 'searchText' is empty")
+        }
+        guard text.utf8.count <= Self.textByteBound else {
+            throw Failure(
+                .tooLarge,
+                "parameter 'searchText' has \(text.utf8.count) bytes; at most "
+                    + "\(Self.textByteBound) are looked for")
+        }
+        guard at == nil || atTime == nil else {
+            throw Failure(.invalidParameter, "at and atTime: expected one of them")
+        }
+    }
+
+    /// The layers to search, top first; throws where one that is named cannot be, or none has a field that
+    /// is.
+    fileprivate func searchedLayers(of map: MapDescription) throws(Failure) -> [LayerID] {
+        var wanted: Set<LayerID> = []
+        for id in layers ?? [] {
+            let asked = map.layer(id)
+            if asked?.kind != .group {
+                _ = try QueriedLayer(QueryRequest(map: map.name, layer: id), in: map)
+            }
+            wanted.insert(id)
+        }
+        var searched: [LayerID] = []
+        var unknown = fields ?? []
+        // A group comes before what it holds.
+        for layer in map.layers {
+            if let parent = layer.parent, wanted.contains(parent) { wanted.insert(layer.id) }
+            guard layers == nil || wanted.contains(layer.id),
+                let queried = try? QueriedLayer(
+                    QueryRequest(map: map.name, layer: layer.id), in: map)
+            else { continue }
+            searched.append(layer.id)
+            let names = Set(queried.fields.map { $0.name.lowercased() })
+            unknown.removeAll { names.contains($0.lowercased()) }
+        }
+        if let name = unknown.first {
+            throw Failure(
+                .invalidParameter,
+                "parameter 'searchFields': no layer that is searched has a field "
+                    + "'\(name.prefix(80))'")
+        }
+        return searched.reversed()
+    }
+
+    /// The clause that holds where the field has the text; nil for a field that cannot have it.
+    fileprivate func clause(_ field: FieldDescription) -> String? {
+        if let fields, !fields.contains(where: { $0.lowercased() == field.name.lowercased() }) {
+            return nil
+        }
+        let name = Self.quoted(field.name, "\"")
+        let isText = field.type == .string
+        guard field.type != .date else { return nil }
+        guard contains else { return "\(name) = " + Self.quoted(text, "'") }
+        var pattern = ""
+        for character in (isText ? text.uppercased() : text).unicodeScalars {
+            if character == "%" || character == "_" || character == "!" { pattern += "!" }
+            pattern.unicodeScalars.append(character)
+        }
+        return (isText ? "UPPER(\(name))" : name) + " LIKE "
+            + Self.quoted("%\(pattern)%", "'") + " ESCAPE '!'"
+    }
+
+    /// The text between marks, those in it doubled.
+    private static func quoted(_ text: String, _ mark: Unicode.Scalar) -> String {
+        var result = String.UnicodeScalarView([mark])
+        for scalar in text.unicodeScalars {
+            if scalar == mark { result.append(mark) }
+            result.append(scalar)
+        }
+        result.append(mark)
+        return String(result)
+    }
+}
+
+/// A text looked for in one layer.
+private struct LayerFind {
+    let request: FindRequest
+    let run: QueryRun
+    /// The fields that may hold it, each with what decides whether it does.
+    let fields: [(column: Int, filter: RowFilter)]
+
+    init(_ request: FindRequest, _ run: QueryRun) throws(Failure) {
+        self.request = request
+        self.run = run
+        var fields: [(column: Int, filter: RowFilter)] = []
+        for (column, field) in run.layer.fields.enumerated() {
+            guard let text = request.clause(field) else { continue }
+            // A number has no text that spells none.
+            guard let clause = try? WhereClause(parsing: text).bound(to: run.layer.fields) else {
+                continue
+            }
+            fields.append(
+                (column, RowFilter(clauses: [clause], time: nil, spatial: nil)))
+        }
+        self.fields = fields
+    }
+}
+
+/// Writes `{"results":[…]}`, of one layer after the other.
+private struct FoundWriter {
+    private var json = JSONWriter()
+    private var count = 0
+    /// Whether there was more than an answer holds.
+    private(set) var isCut = false
+
+    init() {
+        json.openObject()
+        json.openArray("results")
+    }
+
+    mutating func finished() -> [UInt8] {
+        json.closeArray()
+        if isCut { json.member("exceededTransferLimit", true) }
+        json.closeObject()
+        return json.bytes
+    }
+
+    mutating func append(_ found: LayerFind) throws(Failure) {
+        var (fields, run) = (found.fields, found.run)
+        guard !fields.isEmpty else { return }
+        let form = try ResultForm(found)
+        var geometry = form.geometry
+        var filter = try run.filter()
+        var (json, count, isCut) = (json, count, isCut)
+        try run.forEachRow(&filter) { reader throws(Failure) in
+            var column: Int?
+            for index in fields.indices where column == nil {
+                if try fields[index].filter.accepts(reader, run.isCancelled) {
+                    column = fields[index].column
+                }
+            }
+            guard let column else { return true }
+            guard count < FindRequest.resultBound, json.bytes.count < QueryLimits.answerBytes
+            else {
+                isCut = true
+                return false
+            }
+            count += 1
+            try form.write(reader, column, &geometry, to: &json)
+            return true
+        }
+        (self.json, self.count, self.isCut) = (json, count, isCut)
+    }
+}
+
+/// How the results of a layer are written: as identify writes them, with `foundFieldName`.
+private struct ResultForm {
+    private let layer: QueriedLayer
+    private let keys: [[UInt8]]
+    private let isTyped: Bool
+    /// Nil where no geometries are wanted.
+    let geometry: GeometryWriter?
+
+    init(_ found: LayerFind) throws(Failure) {
+        let (request, run) = (found.request, found.run)
+        layer = run.layer
+        isTyped = request.returnUnformattedValues
+        let names =
+            request.returnFieldName
+            ? layer.fields.map(\.name) : layer.description.shownNames(of: layer.fields)
+        keys = names.map(OutputColumns.key)
+        guard request.returnGeometry else {
+            geometry = nil
+            return
+        }
+        let properties = run.features.base.properties
+        let reference = run.request.outReference ?? layer.reference
+        var writer = try GeometryWriter(
+            run.request, properties, to: reference, hasZ: request.returnZ && properties.hasZ,
+            hasM: request.returnM && properties.hasM)
+        writer.toldReference = reference
+        geometry = writer
+    }
+
+    func write(
+        _ reader: FeatureReader, _ column: Int, _ geometry: inout GeometryWriter?,
+        to json: inout JSONWriter
+    ) throws(Failure) {
+        json.openObject()
+        json.member("layerId", layer.description.id)
+        json.member("layerName", layer.description.name)
+        json.member("displayFieldName", layer.description.shownField ?? "")
+        json.member("foundFieldName", layer.fields[column].name)
+        json.key("value")
+        json.attribute(try reader.value(column), isTyped: isTyped)
+        json.key("attributes")
+        json.openObject()
+        for (index, key) in keys.enumerated() {
+            json.key(written: key)
+            json.attribute(try reader.value(index), isTyped: isTyped)
+        }
+        json.closeObject()
+        if geometry != nil {
+            if let type = layer.description.properties?.geometryType {
+                json.member("geometryType", "esriGeometry" + type.rawValue)
+            }
+            try geometry?.append(reader, to: &json)
+        }
+        json.closeObject()
+    }
+}
