@@ -65,6 +65,13 @@ public struct LayerEdits: Hashable, Sendable, Codable {
         sequence = 0
         changes = []
     }
+
+    /// Hashes what tells edits apart without going through all of them.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(isOpen)
+        hasher.combine(sequence)
+        hasher.combine(changes.count)
+    }
 }
 
 /// What became of one feature: the dataset's feature of that object id, if there is one, counts no more.

@@ -59,6 +59,10 @@ extension LayerDescription {
         }
         if !isQueryable { parts.append("not queryable") }
         if !isPopupEnabled { parts.append("no popups") }
+        if let edits {
+            if edits.isOpen { parts.append("takes edits") }
+            if !edits.changes.isEmpty { parts.append("\(edits.changes.count) edited features") }
+        }
         if isBasemap { parts.append("basemap") }
         return parts.joined(separator: ", ")
     }
