@@ -127,8 +127,11 @@ import Testing
                 transferLimitExceeded: flag(), hitCount: number(0..<5_000))
         }
         mutating func failure() -> LayerFailure {
-            LayerFailure(
-                layerID: number(0..<100), layerName: text(), error: Failure(.timedOut, text()))
+            var failure = LayerFailure(
+                layerID: number(0..<100), layerName: text(), error: Failure(.timedOut, ""))
+            // Any text, as a peer may send it: what is made here has no control characters.
+            failure.error.message = text()
+            return failure
         }
 
         mutating func answer() -> IdentifyAnswer {
