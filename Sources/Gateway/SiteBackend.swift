@@ -18,7 +18,7 @@ public final class SiteBackend: GatewayBackend {
     private let recorder: Recorder?
     /// The site's jobs; nil where its blobs are out of reach.
     public let jobs: (any GatewayJobs)?
-    private let atHand: (follower: MapFollower, identify: SiteIdentify)?
+    private let atHand: AtHand?
     private let answeredAtOnceCount = Atomic<Int>(0)
     private let sentToWorkersCount = Atomic<Int>(0)
     private let ownWrites = OwnWrites()
@@ -28,28 +28,42 @@ public final class SiteBackend: GatewayBackend {
     ///
     /// What is answered here is given to the `recorder`; what workers answer, they record.
     /// Jobs are served where there is a `jobSite`, whose blobs are read and written. Throws `Failure` when the system has no thread or socket left.
-    public init(
+    public convenience init(
         client: CairnClient, answeringAtOnce site: Site? = nil, jobsOf jobSite: Site? = nil,
         recorder: Recorder? = nil
     ) throws(Failure) {
-        jobs = jobSite.map { SiteJobs(client: client, site: $0) }
+        let atHand = try site.map { site throws(Failure) in try AtHand(client, site) }
+        self.init(
+            client, jobSite.map { SiteJobs(client: client, site: $0) }, atHand, recorder)
+    }
+
+    private init(
+        _ client: CairnClient, _ jobs: (any GatewayJobs)?, _ atHand: AtHand?,
+        _ recorder: Recorder?
+    ) {
         self.client = client
+        self.jobs = jobs
+        self.atHand = atHand
         self.recorder = recorder
-        guard let site else {
-            atHand = nil
-            return
+    }
+
+    /// What answers a click without asking anybody.
+    private struct AtHand {
+        let follower: MapFollower
+        let identify: SiteIdentify
+
+        init(_ client: CairnClient, _ site: Site) throws(Failure) {
+            let shelf = DatasetShelf(directory: site.datasetsDirectory)
+            follower = try client.follow()
+            let engine = IdentifyEngine { id throws(Failure) in
+                try shelf.dataset(id)
+            } openDatasets: { id in
+                shelf.opened(id)
+            }
+            // It is asked only while the log is heard.
+            identify = try SiteIdentify(
+                engine: engine, follower: follower, isStale: { false }, rehearses: true)
         }
-        let shelf = DatasetShelf(directory: site.datasetsDirectory)
-        let follower = try client.follow()
-        let engine = IdentifyEngine { id throws(Failure) in
-            try shelf.dataset(id)
-        } openDatasets: { id in
-            shelf.opened(id)
-        }
-        // It is asked only while the log is heard.
-        let identify = try SiteIdentify(
-            engine: engine, follower: follower, isStale: { false }, rehearses: true)
-        atHand = (follower, identify)
     }
 
     /// Answers what is at hand, as long as the log is heard.
