@@ -45,7 +45,10 @@ def serve(client, database, table):
             cursor.execute("EXECUTE features(%s, %s, %s, %s)", box.split(","))
             body = cursor.fetchone()[0].encode()
             head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
-            client.sendall((head % len(body)).encode() + body)
+            try:
+                client.sendall((head % len(body)).encode() + body)
+            except (BrokenPipeError, ConnectionResetError):
+                return
 
 
 def main():
