@@ -48,11 +48,15 @@ struct IdentifyRun {
         answer.layers = resolution.tree(findings.found)
         if !findings.failures.isEmpty { answer.failures = findings.failures }
         guard request.explain else { return }
+        // An extent near the greatest numbers overflows, and JSON has no infinity.
+        func told(_ number: Double) -> Double {
+            number.isFinite ? number : .greatestFiniteMagnitude
+        }
         answer.explanation = IdentifyExplanation(
-            mapSpatialReference: reference, resolution: question.resolution,
-            scale: question.scale, tolerance: question.distance,
-            toleranceMeters: question.distance
-                * (try kept.transforms.metersPerUnit(reference)),
+            mapSpatialReference: reference, resolution: question.resolution.map(told),
+            scale: question.scale.map(told), tolerance: told(question.distance),
+            toleranceMeters: told(
+                question.distance * (try kept.transforms.metersPerUnit(reference))),
             layers: resolution.explanation(request, scale: question.scale, findings.notes))
     }
 

@@ -37,6 +37,31 @@ private func point(_ id: Int, _ x: Double, _ y: Double, _ n: Int = 0) -> String 
         return try site.engine().identify(request, in: makeMap(layers, wkid: wkid))
     }
 
+    @Test(arguments: [1e30, 1e150, 1e300, 1.7e308])
+    func `an explanation of the greatest extents can be told`(_ reach: Double) throws {
+        let site = try Site()
+        let layer = try site.importFeatures([
+            #"{"type":"Feature","id":1,"properties":{"a":1},"geometry":{"type":"Point","coordinates":[1,2]}}"#
+        ])
+        for tolerance in [0.0, 1, 1e9] {
+            let request = makeRequest(.point(Coordinate(x: 1, y: 2)), tolerance: tolerance) {
+                $0.mapExtent = Envelope(minX: -reach, minY: -reach, maxX: reach, maxY: reach)
+                $0.imageDisplay = ImageDisplay(width: 1, height: 1)
+                $0.explain = true
+            }
+            let answer: IdentifyAnswer
+            do throws(Failure) {
+                answer = try site.engine().identify(
+                    request, in: makeMap([.feature(0, layer)], wkid: 3857))
+            } catch {
+                #expect(error.code == .invalidParameter)
+                continue
+            }
+            let told = try CairnJSON.decode(IdentifyAnswer.self, from: CairnJSON.encode(answer))
+            #expect(told.explanation != nil && told == answer)
+        }
+    }
+
     @Test func `every layer is searched or skipped for the first reason that applies`() throws {
         let layers = [
             LayerDescription.feature(0, layer, name: "searched"),
