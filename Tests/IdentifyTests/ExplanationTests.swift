@@ -37,22 +37,23 @@ private func point(_ id: Int, _ x: Double, _ y: Double, _ n: Int = 0) -> String 
         return try site.engine().identify(request, in: makeMap(layers, wkid: wkid))
     }
 
-    @Test(arguments: [1e30, 1e150, 1e300, 1.7e308])
-    func `an explanation of the greatest extents can be told`(_ reach: Double) throws {
+    @Test(arguments: [1, 1e30, 1e150, 1e300, 1.7e308])
+    func `an explanation of the greatest extents and tolerances can be told`(_ reach: Double) throws
+    {
         let site = try Site()
         let layer = try site.importFeatures([
             #"{"type":"Feature","id":1,"properties":{"a":1},"geometry":{"type":"Point","coordinates":[1,2]}}"#
         ])
-        for tolerance in [0.0, 1, 1e9] {
+        for tolerance in [0.0, 1, 1e9, 1e308] {
             let request = makeRequest(.point(Coordinate(x: 1, y: 2)), tolerance: tolerance) {
                 $0.mapExtent = Envelope(minX: -reach, minY: -reach, maxX: reach, maxY: reach)
-                $0.imageDisplay = ImageDisplay(width: 1, height: 1)
+                $0.imageDisplay = ImageDisplay(width: 200, height: 200)
                 $0.explain = true
             }
             let answer: IdentifyAnswer
             do throws(Failure) {
                 answer = try site.engine().identify(
-                    request, in: makeMap([.feature(0, layer)], wkid: 3857))
+                    request, in: makeMap([.feature(0, layer)], wkid: 4326))
             } catch {
                 #expect(error.code == .invalidParameter)
                 continue
