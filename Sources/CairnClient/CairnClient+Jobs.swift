@@ -30,7 +30,7 @@ extension CairnClient {
         _ ticket: JobTicket, patience: Duration = CairnClient.outage,
         _ handle: (JobNews) async throws -> Bool
     ) async throws -> JobDescription {
-        let log = try LogReader(bus: bus)
+        let log = try LogReader(self)
         let latest = LatestJob()
         let subscriber = try subscribe(job: ticket.jobID) { latest.put($0) }
         defer { subscriber.close() }

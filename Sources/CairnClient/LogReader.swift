@@ -14,9 +14,14 @@ public struct LogReader: Sendable {
     /// Whether the log has shown that it knows the fixed layout; a log of an older build does not.
     private let isFixed = KnownForm()
 
-    /// Connects to the log of the bus thread's site; the log need not be up yet.
+    /// Connects to the log of the bus thread's site, for as long as that runs; the log need not be up yet.
     public init(bus: BusThread) throws(Failure) {
         requester = try bus.connectRequester(.logRequests)
+    }
+
+    /// Asks through the client's own connection, which ends with the client: for readers that come and go.
+    public init(_ client: CairnClient) throws(Failure) {
+        requester = try client.requester(.logRequests)
     }
 
     /// Appends several streams' events together or not at all.

@@ -19,7 +19,7 @@ public actor MapEvents {
 
     /// Begins after a sequence number; throws `Failure` as `CairnClient.follow` does.
     public init(_ client: CairnClient, of map: MapName, after sequence: Int64) throws(Failure) {
-        log = try LogReader(bus: client.bus)
+        log = try LogReader(client)
         follower = try client.follow()
         self.map = map
         position = sequence

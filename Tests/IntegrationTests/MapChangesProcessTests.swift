@@ -84,6 +84,34 @@ import Testing
                 : .setDefinitionExpression(layer: 0, expression: "row < \(number)"))
     }
 
+    @Test func `readers that have gone leave nothing open`() async throws {
+        guard Programs.areBuilt() else { return }
+        let site = try await IdentifySite(side: 2)
+        let processes = [
+            try #require(site.processIDs("cairn-gateway").first),
+            try #require(site.processIDs("cairn-logd").first),
+        ]
+        func counts() throws -> [Int] {
+            try processes.map {
+                try FileManager.default.contentsOfDirectory(atPath: "/proc/\($0)/fd").count
+            }
+        }
+        func read(_ count: Int) async throws {
+            for _ in 0..<count {
+                #expect(try await Reader(site, "changes?after=0").take(1).first?.name == "map")
+            }
+        }
+        // What is opened for the first stays.
+        try await read(2)
+        let before = try counts()
+
+        try await read(30)
+
+        try await site.until("the end of what was opened for readers") { _ in
+            try zip(counts(), before).allSatisfy { $0 <= $1 + 8 }
+        }
+    }
+
     @Test func `a map's events come once and in order over interruptions, as the log has them`()
         async throws
     {
