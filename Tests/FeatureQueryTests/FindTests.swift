@@ -168,7 +168,7 @@ import Testing
         #expect(count > 50)
     }
 
-    @Test func `layers come top first, a group stands for its own, and edits count`() throws {
+    @Test func `layers come top first, a group stands for its own, and definitions count`() throws {
         func layers(_ ids: [LayerID]?) throws -> [Int] {
             try find("it's") { $0.layers = ids }.results.compactMap { $0["layerId"] as? Int }
                 .reduce(into: []) { if $0.last != $1 { $0.append($1) } }
@@ -189,6 +189,48 @@ import Testing
         site.map.layers[0].definitionExpression = "OBJECTID <= 75"
         let other = try find("it's") { $0.layers = [0] }.results.count
         #expect(kept > 0 && other > 0 && kept + other == before)
+    }
+
+    @Test func `a layer that was edited is searched as the edits left it`() throws {
+        func ids(_ text: String) throws -> [Int] {
+            try find(text) {
+                $0.layers = [0]
+                $0.fields = ["name"]
+                $0.returnUnformattedValues = true
+            }.results.compactMap { ($0["attributes"] as? [String: Any])?["OBJECTID"] as? Int }
+        }
+        var names = Dictionary(uniqueKeysWithValues: rows.map { ($0.id, $0.name) })
+        var edits = LayerEdits(isOpen: true)
+        edits.nextID = 151
+        edits.sequence = 43
+        func change(_ id: Int, _ name: String?) -> FeatureChange {
+            names[id] = .some(name)
+            let value: AttributeValue = name.map { .string($0) } ?? .null
+            return FeatureChange(
+                id: Int64(id), sequence: 43,
+                feature: EditedFeature(
+                    id: Int64(id), shape: .point(Coordinate(x: 1, y: 1)),
+                    attributes: Attributes([
+                        .init(name: "name", value: value), .init(name: "number", value: .null),
+                        .init(name: "size", value: .null),
+                    ])))
+        }
+        let holders = try ids("straße")
+        try #require(holders.count > 2)
+        // One loses the text, one is deleted, one keeps it; one that lacked it and a new one get it.
+        let other = try #require(rows.first { !holders.contains($0.id) }?.id)
+        let (lost, deleted, kept) = (holders[0], holders[1], holders[2])
+        edits.apply([
+            change(lost, "it's"), change(kept, "<Straße>"), change(other, "STRASSE 1"),
+            change(151, "a straße"),
+            FeatureChange(id: Int64(deleted), sequence: 43, feature: nil),
+        ])
+        names[deleted] = nil
+        site.map.layers[0].edits = edits
+        for text in ["straße", "it's", "a"] {
+            let expected = names.filter { holds($0.value?.uppercased() ?? "", text.uppercased()) }
+            #expect(try ids(text).sorted() == expected.keys.sorted(), "\(text)")
+        }
     }
 
     @Test func `results have the form of identify, in the reference that is asked for`() throws {
