@@ -9,59 +9,17 @@ Exits 1 with the first answer that is wrong. The map holds deploy/sample/world.g
 deploy/sample/drawings, its provinces hidden.
 """
 
-import json
-import os
 import sys
 import tempfile
-import urllib.request
 
 from osgeo import gdal
-from qgis.core import (
-    QgsApplication,
-    QgsCoordinateReferenceSystem,
-    QgsDataSourceUri,
-    QgsMapRendererSequentialJob,
-    QgsMapSettings,
-    QgsPointXY,
-    QgsRasterLayer,
-    QgsRectangle,
-    QgsVectorLayer,
-)
-from qgis.PyQt.QtCore import QSize
-from qgis.PyQt.QtGui import QColor
+from qgis.core import QgsRasterLayer, QgsVectorLayer
+
+from qgis_session import RED, check, drawn, fetch, finish, map_layer, start
 
 WINDOW = (-1500000, 4500000, 3500000, 8250000)
 # Metres of EPSG:3857: in France without a city, and in the Bay of Biscay.
 LAND, SEA = (222639, 6041551), (-389618, 5700582)
-
-
-def check(condition, what, found=""):
-    """Ends the script unless the condition holds."""
-    if not condition:
-        print(f"QGIS: {what}: found {found!r}", file=sys.stderr, flush=True)
-        os._exit(1)
-    print(f"QGIS: {what}: {found}")
-
-
-def drawn(layer):
-    """What QGIS puts on a red canvas, as a function from a place to a colour."""
-    settings = QgsMapSettings()
-    settings.setLayers([layer])
-    settings.setBackgroundColor(QColor(255, 0, 0))
-    settings.setOutputSize(QSize(800, 600))
-    settings.setDestinationCrs(QgsCoordinateReferenceSystem("EPSG:3857"))
-    settings.setExtent(QgsRectangle(*WINDOW))
-    job = QgsMapRendererSequentialJob(settings)
-    job.start()
-    job.waitForFinished()
-    check(not job.errors(), "QGIS draws without an error", [error.message for error in job.errors()])
-    image, pixels = job.renderedImage(), settings.mapToPixel()
-
-    def color(place):
-        pixel = pixels.transform(QgsPointXY(*place))
-        return image.pixelColor(int(pixel.x()), int(pixel.y())).getRgb()[:3]
-
-    return color
 
 
 def near(one, two):
@@ -73,12 +31,10 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     root = sys.argv[1].rstrip("/") + "/World"
-    with urllib.request.urlopen(root + "/FeatureServer/0?f=json", timeout=20) as answer:
-        drawing = json.load(answer)["drawingInfo"]
+    drawing = fetch(root + "/FeatureServer/0")["drawingInfo"]
     infos = drawing["renderer"]["uniqueValueInfos"]
 
-    application = QgsApplication([], True)
-    application.initQgis()
+    application = start()
 
     countries = QgsVectorLayer(
         f"crs='EPSG:4326' url='{root}/FeatureServer/0'", "countries", "arcgisfeatureserver")
@@ -93,22 +49,19 @@ def main():
               f"the category {info['value']} has its colour and label", color)
     check(countries.labelsEnabled(), "QGIS takes the labels", countries.labelsEnabled())
 
-    uri = QgsDataSourceUri()
-    uri.setParam("url", root + "/MapServer")
-    uri.setParam("format", "PNG32")
-    service = QgsRasterLayer(uri.uri(False), "World", "arcgismapserver")
+    service = map_layer(root + "/MapServer")
     check(service.isValid(), "the map service is opened beside its tiles", service.crs().authid())
-    picture = drawn(service)
+    picture = drawn(service, "EPSG:3857", WINDOW)
     europe = next(info["symbol"]["color"][:3] for info in infos if info["value"] == "EU")
     check(near(picture(LAND), europe), "the map service shows the colour of Europe", picture(LAND))
-    check(picture(SEA) == (255, 0, 0), "the sea is clear", picture(SEA))
+    check(picture(SEA) == RED, "the sea is clear", picture(SEA))
 
     template = f"type=xyz&zmin=0&zmax=23&url={root}/MapServer/tile/{{z}}/{{y}}/{{x}}"
     tiles = QgsRasterLayer(template, "tiles", "wms")
     check(tiles.isValid(), "the tiles are opened", tiles.crs().authid())
-    mosaic = drawn(tiles)
+    mosaic = drawn(tiles, "EPSG:3857", WINDOW)
     check(near(mosaic(LAND), europe), "tiles show the colour of Europe", mosaic(LAND))
-    check(mosaic(SEA) == (255, 0, 0), "the sea is clear on tiles", mosaic(SEA))
+    check(mosaic(SEA) == RED, "the sea is clear on tiles", mosaic(SEA))
 
     gdal.UseExceptions()
     cache = tempfile.TemporaryDirectory()
@@ -128,8 +81,7 @@ def main():
 
     dataset = None
     cache.cleanup()
-    sys.stdout.flush()
-    os._exit(0)
+    finish(application)
 
 
 if __name__ == "__main__":

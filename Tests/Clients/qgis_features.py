@@ -8,35 +8,12 @@ usage: QT_QPA_PLATFORM=offscreen qgis_features.py http://HOST:PORT/arcgis/rest/s
 Exits 1 with the first answer that is wrong. SOURCE is what the map holds, deploy/sample/world.gpkg.
 """
 
-import json
-import os
 import sys
-import urllib.request
 
 from osgeo import gdal, ogr
-from qgis.core import (
-    QgsApplication,
-    QgsDataSourceUri,
-    QgsFeatureRequest,
-    QgsPointXY,
-    QgsRectangle,
-    QgsVectorLayer,
-)
+from qgis.core import QgsFeatureRequest, QgsPointXY, QgsRectangle
 
-
-def check(condition, what, found=""):
-    """Ends the script unless the condition holds."""
-    if not condition:
-        print(f"features: {what}: found {found!r}", file=sys.stderr, flush=True)
-        # QGIS' objects are not torn down in order by the interpreter: leave at once.
-        os._exit(1)
-    print(f"features: {what}: {found}")
-
-
-def fetch(url):
-    """The JSON of a resource."""
-    with urllib.request.urlopen(url, timeout=20) as answer:
-        return json.load(answer)
+from qgis_session import check, feature_layer, fetch, finish, start
 
 
 def source_names(path, name):
@@ -66,9 +43,7 @@ def through_gdal(service, number, expected):
 
 def open_layer(service, number):
     """A layer of QGIS' ArcGIS feature server provider."""
-    uri = QgsDataSourceUri()
-    uri.setParam("url", f"{service}/{number}")
-    layer = QgsVectorLayer(uri.uri(False), "World", "arcgisfeatureserver")
+    layer = feature_layer(f"{service}/{number}")
     check(layer.isValid(), f"QGIS opens {service.rsplit('/', 1)[1]}/{number}", layer.crs().authid())
     return layer
 
@@ -96,21 +71,19 @@ def main():
         sys.exit(__doc__)
     root, path = sys.argv[1].rstrip("/"), sys.argv[2]
     service = root + "/World/FeatureServer"
-    catalog = fetch(root + "?f=json")
+    catalog = fetch(root)
     check({"name": "World", "type": "FeatureServer"} in catalog["services"],
           "the catalog lists the features", catalog["services"])
-    numbers = {layer["name"]: layer["id"] for layer in fetch(service + "?f=json")["layers"]}
+    numbers = {layer["name"]: layer["id"] for layer in fetch(service)["layers"]}
     cities = source_names(path, "cities")
 
     through_gdal(service, numbers["cities"], cities)
 
-    application = QgsApplication([], True)
-    application.initQgis()
+    application = start()
     through_qgis(service, numbers["countries"], numbers["cities"], cities)
     through_qgis(root + "/World/MapServer", numbers["countries"], numbers["cities"], cities)
 
-    sys.stdout.flush()
-    os._exit(0)
+    finish(application)
 
 
 if __name__ == "__main__":

@@ -9,56 +9,30 @@ Exits 1 with the first answer that is wrong. The map holds deploy/sample/world.g
 """
 
 import base64
-import json
-import os
 import sys
-import urllib.request
 
 from osgeo import gdal
 from qgis.core import (
-    QgsApplication,
     QgsCoordinateReferenceSystem,
-    QgsDataSourceUri,
-    QgsMapRendererSequentialJob,
-    QgsMapSettings,
+    QgsCoordinateTransform,
     QgsPointXY,
+    QgsProject,
     QgsRaster,
-    QgsRasterLayer,
     QgsRectangle,
 )
 from qgis.gui import QgsMapCanvas, QgsMapToolIdentify
-from qgis.PyQt.QtCore import QSize
-from qgis.PyQt.QtGui import QColor, QImage
+from qgis.PyQt.QtGui import QImage
+
+from qgis_session import RED, SIZE, check, drawn, fetch, finish, map_layer, start
 
 PARIS = (2.3488, 48.8534)
 WINDOW = (-5.0, 41.0, 10.0, 52.0)
 BISCAY = (-3.5, 45.5)
-SIZE = (800, 600)
-
-
-def check(condition, what, found=""):
-    """Ends the script unless the condition holds."""
-    if not condition:
-        print(f"QGIS: {what}: found {found!r}", file=sys.stderr, flush=True)
-        # QGIS' objects are not torn down in order by the interpreter: leave at once.
-        os._exit(1)
-    print(f"QGIS: {what}: {found}")
-
-
-def fetch(url):
-    """The JSON of a resource."""
-    with urllib.request.urlopen(url + "?f=json", timeout=20) as answer:
-        return json.load(answer)
 
 
 def open_layer(url, number=None):
     """A layer of QGIS' ArcGIS map server provider: one layer of the service, or all of it."""
-    uri = QgsDataSourceUri()
-    uri.setParam("url", url)
-    if number is not None:
-        uri.setParam("layer", str(number))
-    uri.setParam("format", "PNG32")
-    layer = QgsRasterLayer(uri.uri(False), "World", "arcgismapserver")
+    layer = map_layer(url, number)
     check(layer.isValid(), f"the service is opened (layer {number})", layer.crs().authid())
     return layer
 
@@ -82,39 +56,25 @@ def ask(layer, point, window, size):
     return answer
 
 
-def through_the_tool(layer):
-    """What the identify tool of the map window shows for a click in the middle."""
+def through_the_tool(layer, crs, place=PARIS):
+    """What the identify tool of the map window shows for a click in the middle of a canvas in a reference.
+
+    The values of `name`, in the order shown.
+    """
     canvas = QgsMapCanvas()
     canvas.resize(400, 300)
-    canvas.setDestinationCrs(QgsCoordinateReferenceSystem("EPSG:4326"))
+    reference = QgsCoordinateReferenceSystem(crs)
+    canvas.setDestinationCrs(reference)
     canvas.setLayers([layer])
-    canvas.setExtent(QgsRectangle(PARIS[0] - 2, PARIS[1] - 1.5, PARIS[0] + 2, PARIS[1] + 1.5))
+    into = QgsCoordinateTransform(
+        QgsCoordinateReferenceSystem("EPSG:4326"), reference, QgsProject.instance())
+    canvas.setExtent(into.transformBoundingBox(
+        QgsRectangle(place[0] - 2, place[1] - 1.5, place[0] + 2, place[1] + 1.5)))
     tool = QgsMapToolIdentify(canvas)
-    middle = canvas.getCoordinateTransform().transform(QgsPointXY(*PARIS))
+    click = canvas.getCoordinateTransform().transform(into.transform(QgsPointXY(*place)))
     results = tool.identify(
-        int(middle.x()), int(middle.y()), [layer], QgsMapToolIdentify.TopDownAll)
+        int(click.x()), int(click.y()), [layer], QgsMapToolIdentify.TopDownAll)
     return [str(result.mFeature.attribute("name")) for result in results]
-
-
-def drawn(layers, crs, window):
-    """What QGIS puts on a red canvas of SIZE, as a function from a place in the window to a colour."""
-    settings = QgsMapSettings()
-    settings.setLayers(layers)
-    settings.setBackgroundColor(QColor(255, 0, 0))
-    settings.setOutputSize(QSize(*SIZE))
-    settings.setDestinationCrs(QgsCoordinateReferenceSystem(crs))
-    settings.setExtent(QgsRectangle(*window))
-    job = QgsMapRendererSequentialJob(settings)
-    job.start()
-    job.waitForFinished()
-    check(not job.errors(), "QGIS draws without an error", [error.message for error in job.errors()])
-    image, pixels = job.renderedImage(), settings.mapToPixel()
-
-    def color(place):
-        pixel = pixels.transform(QgsPointXY(*place))
-        return image.pixelColor(int(pixel.x()), int(pixel.y())).getRgb()[:3]
-
-    return color
 
 
 def open_gdal(url, numbers):
@@ -156,8 +116,7 @@ def main():
     check({"countries", "states_provinces", "cities"} <= set(numbers),
           "the map has its layers", numbers)
 
-    application = QgsApplication([], True)
-    application.initQgis()
+    application = start()
 
     countries = open_layer(url, numbers["countries"])
     check(names(ask(countries, PARIS, WINDOW, SIZE)) == ["France"], "Paris is in France", "France")
@@ -180,7 +139,15 @@ def main():
     found = names(ask(whole, PARIS, WINDOW, SIZE))
     check("Paris" in found and "France" in found, "the whole service answers layer by layer", found)
 
-    check("France" in through_the_tool(countries), "the identify tool shows the country", "France")
+    # The last is not the map's: QGIS asks in its own way for a canvas that is in another reference.
+    for crs in ("EPSG:4326", "EPSG:3857", "EPSG:3035"):
+        found = through_the_tool(countries, crs)
+        check(found == ["France"], f"the identify tool shows the country on a canvas in {crs}", found)
+        found = through_the_tool(whole, crs)
+        check(found[0] == "Paris" and found[-1] == "France",
+              f"the identify tool goes through the whole service on a canvas in {crs}", found)
+        found = through_the_tool(whole, crs, (-40.0, 30.0))
+        check(found == [], f"the identify tool shows nothing at sea on a canvas in {crs}", found)
 
     body = through_gdal(url, numbers.values())
     check('"results"' in body and "France" in body, "GDAL's driver passes the answer on",
@@ -188,17 +155,16 @@ def main():
 
     check("Map" in service["capabilities"].split(","), "the service says that it draws",
           service["capabilities"])
-    red = (255, 0, 0)
     # A place in France without a city on it.
     land = (2.0, 47.6)
-    color = drawn([countries], "EPSG:4326", WINDOW)
-    check(color(land) != red, "QGIS shows a country", color(land))
-    check(color(BISCAY) == red, "the sea is transparent", color(BISCAY))
-    whole_color = drawn([whole], "EPSG:4326", WINDOW)
-    check(whole_color(land) not in (red, color(land)), "the whole service shows what lies above, too",
+    color = drawn(countries, "EPSG:4326", WINDOW)
+    check(color(land) != RED, "QGIS shows a country", color(land))
+    check(color(BISCAY) == RED, "the sea is transparent", color(BISCAY))
+    whole_color = drawn(whole, "EPSG:4326", WINDOW)
+    check(whole_color(land) not in (RED, color(land)), "the whole service shows what lies above, too",
           whole_color(land))
-    meters = drawn([countries], "EPSG:3857", (-560000, 5010000, 1110000, 6800000))
-    check(meters((222639, 6041551)) != red, "a canvas in Web Mercator shows the country",
+    meters = drawn(countries, "EPSG:3857", (-560000, 5010000, 1110000, 6800000))
+    check(meters((222639, 6041551)) != RED, "a canvas in Web Mercator shows the country",
           meters((222639, 6041551)))
 
     dataset = open_gdal(url, [numbers["countries"]])
@@ -211,8 +177,7 @@ def main():
         check((image.width(), image.height()) == (20, 20),
               f"the legend of {entry['layerName']} is a picture", "20 x 20")
 
-    sys.stdout.flush()
-    os._exit(0)
+    finish(application)
 
 
 if __name__ == "__main__":
