@@ -15,9 +15,14 @@ extension DatasetBuilder {
     /// Throws `.noSpace`, `.corrupt` where a feature's bytes are damaged, `.cancelled` soon after
     /// `isCancelled` says so; then nothing is left behind.
     ///
-    /// - Parameter directory: The site's datasets.
+    /// - Parameters:
+    ///   - directory: The site's datasets.
+    ///   - isCancelled: Asked now and then.
+    ///   - willPublish: Called when the dataset is whole, before it has its name in the directory; what
+    ///     it throws ends everything.
     public static func compact(
-        _ edited: EditedDataset, into directory: String, isCancelled: () -> Bool = { false }
+        _ edited: EditedDataset, into directory: String, isCancelled: () -> Bool = { false },
+        willPublish: (ContentID, LayerProperties) throws(Failure) -> Void = { _, _ in }
     ) throws(Failure) -> (dataset: ContentID, properties: LayerProperties)? {
         let staging = try StagingDirectory(in: directory)
         do {
@@ -26,6 +31,7 @@ extension DatasetBuilder {
             let path = try staging.makeEntry() + "/layer.fgb"
             let written = try survey.write(path)
             try StagedFile.sync(path)
+            try willPublish(written.id, written.properties)
             try staging.publish(
                 entry: String(path.dropLast("/layer.fgb".count)), as: written.id.rawValue)
             return (written.id, written.properties)

@@ -5,6 +5,7 @@ internal import CairnModel
 internal import Dataset
 internal import MapState
 internal import Platform
+internal import Site
 internal import Synchronization
 
 /// What came of making the edits of a layer part of a new dataset.
@@ -21,7 +22,8 @@ struct CompactedLayer: Sendable {
 /// Makes new datasets of layers with many edits, one after the other on a thread of its own.
 ///
 /// Used from one task at a time. Nothing depends on when it is done, or whether: edits count as they lie
-/// over the dataset. What a kill interrupts is begun again at the next start.
+/// over the dataset. What a kill interrupts is begun again at the next start, or recorded then where the dataset
+/// was there already.
 final class LayerCompactor {
     /// Layers with fewer changed features stay as they are.
     private static let changeThreshold = 1_000
@@ -47,20 +49,28 @@ final class LayerCompactor {
     private var edited: Set<LoadQueue.Entry> = []
     private var resting: [LoadQueue.Entry: ContinuousClock.Instant] = [:]
     private var running: LoadQueue.Entry?
+    private let file: UnrecordedCompactionFile
+    private var unrecorded: UnrecordedCompaction?
+    private let deliver: @Sendable (CompactedLayer) -> Void
 
     /// Starts the thread, on which `deliver` is called with every result.
     init(
-        datasets directory: String, _ state: MapsState,
+        _ site: Site, _ state: MapsState,
         deliver: @escaping @Sendable (CompactedLayer) -> Void
     ) throws(Failure) {
         let stopping = Stopping()
         self.stopping = stopping
+        self.deliver = deliver
+        let file = UnrecordedCompactionFile(site)
+        self.file = file
+        unrecorded = file.read()
+        let directory = site.datasetsDirectory
         do {
             thread = try PinnedThread(name: "compact") { [queue] in
                 let shelf = DatasetShelf(directory: directory)
                 while let task = queue.pop() {
                     deliver(
-                        Self.compact(task, shelf, directory) {
+                        Self.compact(task, shelf, directory, file) {
                             stopping.isAsked.load(ordering: .relaxed)
                         })
                 }
@@ -76,19 +86,28 @@ final class LayerCompactor {
     }
 
     private static func compact(
-        _ task: Task, _ shelf: DatasetShelf, _ directory: String, _ isCancelled: () -> Bool
+        _ task: Task, _ shelf: DatasetShelf, _ directory: String,
+        _ file: UnrecordedCompactionFile, _ isCancelled: () -> Bool
     ) -> CompactedLayer {
         let result = Result {
             () throws(Failure) -> (dataset: ContentID, properties: LayerProperties)? in
             let features = try EditedDataset(try shelf.dataset(task.base), task.edits)
-            guard
-                var made = try DatasetBuilder.compact(
-                    features, into: directory, isCancelled: isCancelled)
-            else { return nil }
-            if made.properties.geographicExtent == nil {
-                made.properties.geographicExtent = GeographicExtent.of(made.properties)
+            var properties: LayerProperties?
+            let made = try DatasetBuilder.compact(
+                features, into: directory, isCancelled: isCancelled
+            ) { dataset, found throws(Failure) in
+                var whole = found
+                if whole.geographicExtent == nil {
+                    whole.geographicExtent = GeographicExtent.of(whole)
+                }
+                properties = whole
+                try file.write(
+                    UnrecordedCompaction(
+                        map: task.layer.map, layer: task.layer.layer, base: task.base,
+                        through: task.edits.sequence, dataset: dataset, properties: whole))
             }
-            return made
+            guard let made, let properties else { return nil }
+            return (made.dataset, properties)
         }
         return CompactedLayer(
             layer: task.layer, base: task.base, through: task.edits.sequence, result: result)
@@ -102,11 +121,16 @@ final class LayerCompactor {
     /// Begins with a layer that has enough edits, unless one is under way.
     func startNext(_ state: MapsState) {
         guard running == nil else { return }
+        if let known = unrecorded {
+            let compacted = known.compacted
+            let layer = state.layer(known.layer, in: known.map)
+            guard known.fits(layer) else { return forget() }
+            guard isRested(compacted.layer) else { return }
+            running = compacted.layer
+            return deliver(compacted)
+        }
         for entry in edited {
-            if let since = resting[entry] {
-                guard since.duration(to: .now) > Self.rest else { continue }
-                resting[entry] = nil
-            }
+            guard isRested(entry) else { continue }
             guard let layer = state.layer(entry.layer, in: entry.map), let edits = layer.edits,
                 let base = layer.kind.dataset, layer.loadStatus == .loaded
             else {
@@ -126,10 +150,30 @@ final class LayerCompactor {
         }
     }
 
-    /// The compaction of a layer has ended; one that came to nothing is tried again later.
-    func ended(_ entry: LoadQueue.Entry, isDone: Bool) {
+    private func isRested(_ entry: LoadQueue.Entry) -> Bool {
+        guard let since = resting[entry] else { return true }
+        guard since.duration(to: .now) > Self.rest else { return false }
+        resting[entry] = nil
+        return true
+    }
+
+    /// The compaction of a layer has ended; one that came to nothing is tried again later, and one that
+    /// could not be recorded is recorded later.
+    func ended(_ compacted: CompactedLayer, isDone: Bool) {
         running = nil
-        resting[entry] = isDone ? nil : .now
+        resting[compacted.layer] = isDone ? nil : .now
+        if !isDone, case .success((let dataset, let properties)?) = compacted.result {
+            unrecorded = UnrecordedCompaction(
+                map: compacted.layer.map, layer: compacted.layer.layer, base: compacted.base,
+                through: compacted.through, dataset: dataset, properties: properties)
+        } else {
+            forget()
+        }
+    }
+
+    private func forget() {
+        unrecorded = nil
+        file.remove()
     }
 
     /// Gives up what is under way, and ends the thread.

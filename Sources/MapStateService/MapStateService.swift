@@ -66,7 +66,7 @@ public actor MapStateService {
         let loader = try LayerLoader(site: site) { inbox.put(.loaded($0)) }
         self.loader = loader
         lanes.refill(from: log.state)
-        compactor = try LayerCompactor(datasets: site.datasetsDirectory, log.state) {
+        compactor = try LayerCompactor(site, log.state) {
             inbox.put(.compacted($0))
         }
         try bus.bindRouter(.mapRequests) { inbox.put($0) }
@@ -328,7 +328,7 @@ public actor MapStateService {
         failpoints.pass("mapstate.beforeCompacted")
         do throws(Failure) {
             guard let (dataset, properties) = try compacted.result.get() else {
-                compactor?.ended(entry, isDone: false)
+                compactor?.ended(compacted, isDone: false)
                 return
             }
             for _ in 0..<Self.attempts {
@@ -350,14 +350,14 @@ public actor MapStateService {
                     guard error.code == .conflict else { throw error }
                 }
             }
-            compactor?.ended(entry, isDone: true)
+            compactor?.ended(compacted, isDone: true)
         } catch {
             logger.warning(
                 "a layer was not compacted; its edits stay as they are",
                 metadata: [
                     "map": "\(entry.map)", "layer": "\(entry.layer)", "reason": "\(error)",
                 ])
-            compactor?.ended(entry, isDone: false)
+            compactor?.ended(compacted, isDone: false)
         }
     }
 

@@ -5,6 +5,7 @@ import CairnClient
 import CairnModel
 import Foundation
 import Geometry
+import Site
 import Testing
 
 /// Edits over HTTP through real processes.
@@ -167,9 +168,63 @@ import Testing
         #expect(
             String(decoding: info, as: UTF8.self).contains("Query,Create,Update,Delete,Editing"))
     }
+
+    @Test func `a kill between a compacted dataset and its event loses neither`() async throws {
+        guard Programs.areBuilt() else { return }
+        let site = try await IdentifySite(side: 5)
+        _ = try await site.client.command(
+            map: site.map, .setEditable(layer: 0, isEditable: true))
+        let base = try #require(try await site.layer().kind.dataset)
+        func squares(_ count: Int, y: Double) -> FeatureEdits {
+            FeatureEdits(
+                adds: (0..<count).map { number in
+                    let corner = Coordinate(x: Double(number) * 2, y: y)
+                    return FeatureDraft(
+                        shape: .envelope(
+                            Envelope(
+                                minX: corner.x, minY: y, maxX: corner.x + 1, maxY: y + 1)),
+                        attributes: Attributes([
+                            .init(name: "name", value: .string("\(y)/\(number)"))
+                        ]))
+                })
+        }
+        try site.kill("cairn-mapstate")
+        var victim = try site.start(
+            "cairn-mapstate", failpoint: "mapstate.beforeCompacted:kill")
+        _ = try await site.client.command(
+            map: site.map, .editFeatures(layer: 0, edits: squares(1_200, y: 100)))
+        try site.waitForKill("cairn-mapstate", victim)
+
+        let published = Set(try site.datasets()).subtracting([base.rawValue])
+        #expect(published.count == 1)
+        #expect(try await site.layer().kind.dataset == base)
+        #expect(try await count(site, "where=1%3D1") == 1_225)
+        // Edits that come first at the next start, which is as short.
+        victim = try site.start("cairn-mapstate", failpoint: "mapstate.beforeCompacted:kill")
+        try site.waitForKill("cairn-mapstate", victim)
+        async let later = site.client.command(
+            map: site.map, .editFeatures(layer: 0, edits: squares(50, y: 200)))
+        try site.start("cairn-mapstate")
+        _ = try await later
+        try await site.until("the compaction") { try await $0.layer().kind.dataset != base }
+
+        let layer = try await site.layer()
+        #expect(published == [try #require(layer.kind.dataset).rawValue])
+        #expect(Set(try site.datasets()) == published.union([base.rawValue]))
+        #expect(try #require(layer.edits).changes.count == 50)
+        #expect(try await count(site, "where=1%3D1") == 1_275)
+        #expect(try await names(site, 200.5, 100.5) == ["100.0/100"])
+        #expect(try await names(site, 20.5, 200.5) == ["200.0/10"])
+    }
 }
 
 extension IdentifySite {
+    /// The names of the datasets that are there; nothing that is hidden.
+    fileprivate func datasets() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: site.datasetsDirectory)
+            .filter { !$0.hasPrefix(".") }
+    }
+
     /// The layer as the log has it.
     fileprivate func layer() async throws -> LayerDescription {
         try #require(try await client.map(named: map)?.layer(0))

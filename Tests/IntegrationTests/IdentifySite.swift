@@ -64,8 +64,12 @@ final class IdentifySite: Sendable {
     // MARK: Processes
 
     @discardableResult
-    func start(_ name: String, _ arguments: [String] = []) throws -> Int32 {
-        let processID = try files.start(name, arguments, environment: ["CAIRN_LOG": "notice"])
+    func start(
+        _ name: String, _ arguments: [String] = [], failpoint: String? = nil
+    ) throws -> Int32 {
+        var environment = ["CAIRN_LOG": "notice"]
+        environment["CAIRN_FAILPOINT"] = failpoint
+        let processID = try files.start(name, arguments, environment: environment)
         processes.withLock { $0[name, default: []].append(processID) }
         return processID
     }
@@ -78,6 +82,15 @@ final class IdentifySite: Sendable {
             $0[name]?.isEmpty == false ? $0[name]?.removeFirst() : nil
         }
         files.kill(try #require(victim))
+    }
+
+    /// Waits until a process has been killed, by itself or another.
+    func waitForKill(_ name: String, _ processID: Int32) throws {
+        let status = files.waitForExit(processID)
+        guard status == -SIGKILL else {
+            throw Failure(.internal, "\(name) ended with \(status ?? 0): \(files.output())")
+        }
+        processes.withLock { $0[name]?.removeAll { $0 == processID } }
     }
 
     func waitForWorkers(_ count: Int) async throws {

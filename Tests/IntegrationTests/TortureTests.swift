@@ -29,7 +29,10 @@ import Testing
         let rounds = outcome.objects.filter { $0["round"] != nil }
         let killed = rounds.compactMap { ($0["processes"] as? [String: Any])?["killed"] as? Int }
         let told = rounds.compactMap { ($0["told"] as? [String: Any])?["appendedEvents"] as? Int }
-        #expect(!rounds.isEmpty)
+        let edited = rounds.compactMap {
+            ($0["told"] as? [String: Any])?["editedFeatures"] as? Int
+        }
+        #expect(!rounds.isEmpty && edited.count == rounds.count)
         #expect(killed.allSatisfy { $0 > 5 } && told.allSatisfy { $0 > 100 }, "hardly a storm")
     }
 }

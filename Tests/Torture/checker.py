@@ -72,6 +72,8 @@ class Checker:
         self.streams = {}  # stream: last position in it
         self.caused = {}  # command id: global positions of its events
         self.graphics = {}  # (map, graphic): [(global position, value or None when removed)]
+        self.features = {}  # map: {object id: [(global position, value or None when deleted)]}
+        self.cities = {}  # object id: value of the sample's cities, which every edited map begins with
         self.loaded = {}  # map: global position at which its layer had been loaded
         self.jobs = collections.defaultdict(Job)
         self.products = {}  # input table of a job: hash of its product
@@ -128,6 +130,15 @@ class Checker:
             value = next((e["value"] for e in graphic["attributes"]["entries"]
                           if e["name"] == "v"), None)
             self.graphics.setdefault((name, graphic["id"]), []).append((position, value))
+        if kind == "map.features.edited":
+            edited = self.features.setdefault(name, {})
+            for feature in data["added"] + data["changed"]:
+                value = next(e["value"] for e in feature["attributes"]["entries"]
+                             if e["name"] == "population")
+                edited.setdefault(feature["id"], []).append((position, value))
+            for feature in data["deleted"]:
+                edited.setdefault(feature, []).append((position, None))
+        self.counts["compactions"] += kind == "map.layer.compacted"
         if kind == "map.graphic.removed":
             self.graphics.setdefault((name, data["graphic"]), []).append((position, None))
 
@@ -138,6 +149,16 @@ class Checker:
                 break
             value = later
         return value
+
+    def features_at(self, map_name, sequence):
+        """Every feature of an edited layer then: object id and value."""
+        there = dict(self.cities)
+        for feature, changes in self.features.get(map_name, {}).items():
+            for position, value in changes:
+                if position > sequence:
+                    break
+                there[feature] = value
+        return {feature: value for feature, value in there.items() if value is not None}
 
     def maps(self):
         """The fold's end: by map, the value of every graphic that is there."""
@@ -176,6 +197,30 @@ class Checker:
         if line["graphic"] and not found:
             self.faults.append(f"command {line['id']} drew {line['graphic']}, which is nowhere")
         self.counts["commandsAgain"] += line["again"]
+
+    def check_edited(self, line):
+        changes = self.features.get(line["map"], {})
+        for features, value in ((line["set"], line["value"]), (line["deleted"], None)):
+            for feature in features:
+                if (line["sequence"], value) not in changes.get(feature, []):
+                    self.faults.append(
+                        f"feature {feature} of {line['map']} was set to {value} at "
+                        f"{line['sequence']}, and is {changes.get(feature)}")
+        if [len(line["set"]), len(line["deleted"])] != [sum(line["asked"][:2]), line["asked"][2]]:
+            self.faults.append(f"an edit was done in part: {line}")
+        self.counts["editedFeatures"] += sum(line["asked"])
+
+    def check_found(self, line):
+        there = self.features_at(line["map"], line["sequence"])
+        expected = sorted(feature for feature, value in there.items() if value == line["value"])
+        if line["ids"] != expected or not line["least"] <= line["sequence"] <= self.head:
+            self.faults.append(f"a query should have found {expected}: {line}")
+
+    def check_features(self, line):
+        found = dict(zip(line["ids"], line["values"]))
+        if found != self.features_at(line["map"], line["sequence"]) or line["sequence"] > self.head:
+            self.faults.append(
+                f"map {line['map']} at {line['sequence']} has not the features its edits left")
 
     def check_refused(self, line):
         if self.caused.get(line["id"]):

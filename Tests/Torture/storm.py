@@ -113,7 +113,7 @@ class Storm:
         self.fleet.kill(slot)
         passes = 1 + int(self.random.expovariate(1 / 4))
         if place in ("mapstate.afterLoadStarted", "mapstate.beforeLoaded",
-                     "supervisor.beforeAdoption", "supervisor.afterCancelBeforeOrder",
+                     "mapstate.beforeCompacted", "supervisor.beforeAdoption", "supervisor.afterCancelBeforeOrder",
                      "worker.welcomed"):
             passes = 1
         self.restart(slot, f"{place}:kill@{passes}")

@@ -15,6 +15,7 @@ import random
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -66,6 +67,9 @@ class Torture:
             self.port = free.getsockname()[1]
         self.fleet = Fleet(self.site, self.bin, self.port, self.options.older)
         self.checker = Checker(f"{self.site}/log/events.sqlite")
+        sample = sqlite3.connect(f"file:{SAMPLE}/world.gpkg?mode=ro", uri=True)
+        self.checker.cities = dict(sample.execute("SELECT fid, population FROM cities"))
+        sample.close()
 
     def cairn(self, *arguments):
         done = subprocess.run(
@@ -261,7 +265,8 @@ class Torture:
         fired = self.fleet.fired
         self.say(case=label, round=number, head=self.checker.head, **self.totals,
                  failpoints={"fired": sum(fired.values()), "places": len(fired),
-                             "fewest": min(fired.get(place, 0) for place in failpoints())},
+                             "fewest": min(fired.get(place, 0) for place in failpoints()),
+                             "notYet": sorted(set(failpoints()) - set(fired))},
                  faults=len(self.faults()))
 
 

@@ -44,6 +44,7 @@ import Site
             }
             for number in 0..<submitters { group.addTask { await load.submitJobs(number) } }
             group.addTask { await load.geocode() }
+            group.addTask { await load.editFeatures() }
         }
         await follower.finish()
         load.client.close()

@@ -75,7 +75,7 @@ extension Load {
     }
 
     /// Sends a command until it is answered; with `again`, once more afterwards.
-    private func carryOut(
+    func carryOut(
         _ command: MapCommand, on map: KnownMap, again: Bool
     ) async -> MapCommandResult? {
         guard let name = map.name else { return nil }
