@@ -55,7 +55,9 @@ public final class Daemon: Sendable {
         _ body: @Sendable (Daemon) async throws -> Void
     ) async -> Never {
         let logger = bootstrapLogging(name)
-        if let complaint = Failpoints.complaint ?? clockComplaint() ?? paceComplaint() {
+        if let complaint = Failpoints.complaint ?? clockComplaint() ?? paceComplaint()
+            ?? compactionComplaint()
+        {
             end(name, complaint, status: 64)
         }
         do {
@@ -131,6 +133,22 @@ extension Daemon {
         }
         WallClock.setOffset(microseconds: seconds * 1_000_000)
         return nil
+    }
+
+    /// How many changed features make `cairn-mapstate` compact a layer: `CAIRN_COMPACTION_FEATURES`, for
+    /// tests; nil as usual.
+    public var compactionFeatureCount: Int? {
+        Self.environment("CAIRN_COMPACTION_FEATURES").flatMap(Self.featureCount)
+    }
+
+    private static func featureCount(_ text: String) -> Int? {
+        Int(text).flatMap { 1...1_000_000 ~= $0 ? $0 : nil }
+    }
+
+    private static func compactionComplaint() -> String? {
+        guard let text = environment("CAIRN_COMPACTION_FEATURES"), featureCount(text) == nil
+        else { return nil }
+        return "CAIRN_COMPACTION_FEATURES is '\(text.prefix(40))': expected 1 to 1000000"
     }
 
     private static var askedPace: SnapshotPace? {

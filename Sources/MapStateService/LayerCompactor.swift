@@ -26,7 +26,7 @@ struct CompactedLayer: Sendable {
 /// was there already.
 final class LayerCompactor {
     /// Layers with fewer changed features stay as they are.
-    private static let changeThreshold = 1_000
+    private let changeThreshold: Int
     /// The same for coordinates of features that were added or changed.
     private static let coordinateThreshold = 200_000
     /// How long a layer rests whose compaction came to nothing.
@@ -55,12 +55,13 @@ final class LayerCompactor {
 
     /// Starts the thread, on which `deliver` is called with every result.
     init(
-        _ site: Site, _ state: MapsState,
+        _ site: Site, _ state: MapsState, threshold: Int?,
         deliver: @escaping @Sendable (CompactedLayer) -> Void
     ) throws(Failure) {
         let stopping = Stopping()
         self.stopping = stopping
         self.deliver = deliver
+        changeThreshold = threshold ?? 1_000
         let file = UnrecordedCompactionFile(site)
         self.file = file
         unrecorded = file.read()
@@ -138,7 +139,7 @@ final class LayerCompactor {
                 continue
             }
             guard
-                edits.changes.count >= Self.changeThreshold
+                edits.changes.count >= changeThreshold
                     || edits.coordinateCount >= Self.coordinateThreshold
             else {
                 // The next edit puts it in again.

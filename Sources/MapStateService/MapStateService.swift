@@ -24,6 +24,7 @@ public actor MapStateService {
     private let log: MapLog
     private let snapshots: StateSnapshots<MapsState>
     private let pace: SnapshotPace
+    private let compactionFeatureCount: Int?
     private var isKeeping = false
     private var loader: LayerLoader?
     private var lanes = LoadLanes()
@@ -39,14 +40,17 @@ public actor MapStateService {
 
     /// Makes a service that does nothing until ``run()``; its sockets live on `bus`.
     ///
-    /// `pace` says how often its state is written down.
+    /// `pace` says how often its state is written down; `compactionFeatureCount` how many changed features make
+    /// it compact a layer, 1,000 where it is nil.
     public init(
-        site: Site, bus: BusThread, logger: Logger, pace: SnapshotPace = .usual
+        site: Site, bus: BusThread, logger: Logger, pace: SnapshotPace = .usual,
+        compactionFeatureCount: Int? = nil
     ) throws(Failure) {
         self.site = site
         self.bus = bus
         self.logger = logger
         self.pace = pace
+        self.compactionFeatureCount = compactionFeatureCount
         let reader = try LogReader(bus: bus)
         snapshots = StateSnapshots(site: site, log: reader) { reason in
             logger.warning("snapshot not used", metadata: ["reason": "\(reason)"])
@@ -66,7 +70,7 @@ public actor MapStateService {
         let loader = try LayerLoader(site: site) { inbox.put(.loaded($0)) }
         self.loader = loader
         lanes.refill(from: log.state)
-        compactor = try LayerCompactor(site, log.state) {
+        compactor = try LayerCompactor(site, log.state, threshold: compactionFeatureCount) {
             inbox.put(.compacted($0))
         }
         try bus.bindRouter(.mapRequests) { inbox.put($0) }

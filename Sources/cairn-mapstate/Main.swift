@@ -18,7 +18,7 @@ import MapStateService
         await Daemon.run(Self.configuration.commandName ?? "", sitePath: site) { daemon in
             let service = try MapStateService(
                 site: daemon.site, bus: daemon.bus, logger: daemon.logger,
-                pace: daemon.snapshotPace)
+                pace: daemon.snapshotPace, compactionFeatureCount: daemon.compactionFeatureCount)
             let work = Task {
                 do throws(Failure) {
                     try await service.run()

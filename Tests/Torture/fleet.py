@@ -54,7 +54,8 @@ class Fleet:
 
     def environment(self, failpoint=None, clock_offset=0):
         environment = dict(
-            os.environ, CAIRN_SITE=self.site, CAIRN_LOG="notice", CAIRN_SNAPSHOT_EVENTS="200")
+            os.environ, CAIRN_SITE=self.site, CAIRN_LOG="notice", CAIRN_SNAPSHOT_EVENTS="200",
+            CAIRN_COMPACTION_FEATURES="100")
         environment.pop("CAIRN_FAILPOINT", None)
         if failpoint:
             environment["CAIRN_FAILPOINT"] = failpoint

@@ -26,14 +26,14 @@ extension Load {
         while !history.isOver {
             value += 1
             let shuffled = ids.sorted().shuffled(using: &random)
-            let updated = shuffled.prefix(.random(in: 0...350, using: &random))
+            let updated = shuffled.prefix(.random(in: 0...120, using: &random))
             let deleted = shuffled.dropFirst(updated.count).prefix(
-                .random(in: 0...200, using: &random))
+                .random(in: 0...60, using: &random))
             let attributes = Attributes([
                 Attributes.Entry(name: Self.field, value: .integer(Int64(value)))
             ])
             let edits = FeatureEdits(
-                adds: (0..<Int.random(in: 1...120, using: &random)).map { number in
+                adds: (0..<Int.random(in: 1...60, using: &random)).map { number in
                     FeatureDraft(
                         shape: .point(
                             Coordinate(x: Double(number) - 60, y: Double(value % 100) - 50)),
