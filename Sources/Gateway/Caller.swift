@@ -17,6 +17,8 @@ struct RequestClient: Hashable, Sendable {
     var isPrivate = false
     /// Whether the connection is TLS's.
     var isSecure = false
+    /// Whether a browser asks for a page of another server, which may read but change nothing.
+    var isForeignPage = false
 }
 
 /// Somebody who asks, and what they may do.
@@ -79,6 +81,8 @@ extension Failure.Code {
     static let invalidToken = Failure.Code(rawValue: "invalidToken")
     /// Too many requests within a second (429).
     static let tooManyRequests = Failure.Code(rawValue: "tooManyRequests")
+    /// A page of another server may not do that (403).
+    static let foreignPage = Failure.Code(rawValue: "foreignPage")
     /// The user may not do that (Esri's 403).
     static let forbidden = Failure.Code(rawValue: "forbidden")
 }

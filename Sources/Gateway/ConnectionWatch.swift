@@ -27,7 +27,12 @@ final class OpenConnections: Sendable {
     /// The most connections there are to be, and the most of one address; nil for as many as come.
     private let limits: (count: Int?, perAddress: Int?)
 
-    init(limit: Int? = nil, limitPerAddress: Int? = nil) { limits = (limit, limitPerAddress) }
+    private let proxies: TrustedProxies
+
+    init(limit: Int? = nil, limitPerAddress: Int? = nil, proxies: TrustedProxies = .none) {
+        limits = (limit, limitPerAddress)
+        self.proxies = proxies
+    }
     private let followers = Mutex(0)
     private let isEnding = Atomic<Bool>(false)
 
@@ -66,8 +71,10 @@ final class OpenConnections: Sendable {
 
     /// False for a connection too many of its address.
     fileprivate func opened(_ channel: any Channel) -> Bool {
-        let address = RateLimit.subscriber(channel.remoteAddress?.ipAddress ?? "")
-        if let most = limits.perAddress {
+        let peer = channel.remoteAddress?.ipAddress ?? ""
+        let address = RateLimit.subscriber(peer)
+        // A proxy connects for many.
+        if let most = limits.perAddress, !proxies.includes(peer) {
             let isWelcome = addresses.withLock { addresses in
                 guard addresses[address, default: 0] < most else { return false }
                 addresses[address, default: 0] += 1
@@ -105,6 +112,7 @@ final class OpenConnections: Sendable {
         connection.cancel?()
         guard limits.perAddress != nil else { return }
         addresses.withLock { addresses in
+            guard addresses[connection.address] != nil else { return }
             let rest = addresses[connection.address, default: 1] - 1
             addresses[connection.address] = rest > 0 ? rest : nil
         }

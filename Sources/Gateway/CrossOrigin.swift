@@ -18,6 +18,28 @@ struct CrossOrigin: Hashable, Sendable {
         return origin
     }
 
+    /// Whether a browser asks for a page of another server that is not listed, as far as it says.
+    ///
+    /// `origin` and `fetchSite` are the headers `Origin` and `Sec-Fetch-Site`, which no page can set;
+    /// `authority` is the name by which this server was asked. What sends neither is no page.
+    func isForeign(origin: String?, fetchSite: String?, authority: String?) -> Bool {
+        let site = fetchSite?.lowercased()
+        if site == "same-origin" { return false }
+        guard let origin = origin?.lowercased() else {
+            return site == "cross-site" || site == "same-site"
+        }
+        if allowed?.contains(origin) == true { return false }
+        let parts = origin.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[1].isEmpty, let authority = authority?.lowercased() else {
+            return true
+        }
+        let port = parts[0] == "https:" ? ":443" : ":80"
+        func named(_ text: some StringProtocol) -> String {
+            text.hasSuffix(port) ? String(text.dropLast(port.count)) : String(text)
+        }
+        return named(parts[2]) != named(authority)
+    }
+
     /// Whether the answer depends on who asks, so that caches must keep several.
     var varies: Bool { allowed != nil }
 

@@ -11,7 +11,7 @@ enum ErrorBody {
         switch code {
         case .invalidParameter, .unreadable: 400
         case .refused: 400
-        case .forbidden: 403
+        case .forbidden, .foreignPage: 403
         case .notFound: 404
         case .conflict: 409
         case .tooLarge: 413

@@ -41,6 +41,8 @@ public final class GatewayServer: Sendable {
         public var tls: TLSFiles?
         /// Whether to serve a network though nobody needs a token.
         public var allowsAnonymousNetwork = false
+        /// The addresses of proxies that are believed when they say for whom they ask.
+        public var trustedProxies: [String] = []
         /// Whether to take passwords over connections of a network that are not TLS's.
         public var allowsPlainTokens = false
 
@@ -60,7 +62,8 @@ public final class GatewayServer: Sendable {
     /// Makes a server that has not bound its port yet.
     ///
     /// Whoever is named by the rules of `access` may do what they say; where there are none, everybody may do
-    /// everything. Throws `Failure` for rules that cannot be read.
+    /// everything. Throws `Failure` for rules that cannot be read, and for
+    /// a trusted proxy that is no address.
     public init(
         backend: any GatewayBackend, access: AccessStore? = nil, configuration: Configuration,
         logger: Logger
@@ -73,13 +76,14 @@ public final class GatewayServer: Sendable {
         var service = GatewayService(backend: backend, access: self.access)
         service.allowsPlainTokens = configuration.allowsPlainTokens
         service.crossOrigin = CrossOrigin(configuration.allowedOrigins)
+        service.proxies = try TrustedProxies(configuration.trustedProxies)
         service.rateLimit = configuration.requestsPerSecond.map { RateLimit(perSecond: $0) }
         service.watch.log = try configuration.requestLogPath.map { path throws(Failure) in
             try RequestLog(path: path)
         }
         service.connections = OpenConnections(
             limit: configuration.connectionLimit,
-            limitPerAddress: configuration.connectionLimitPerAddress)
+            limitPerAddress: configuration.connectionLimitPerAddress, proxies: service.proxies)
         self.service = service
         self.configuration = configuration
         self.logger = logger
@@ -248,26 +252,30 @@ private struct GatewayResponder: HTTPResponder {
         let parts = target.split(
             separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
         let accept = request.headers[.accept] ?? ""
-        var client = RequestClient(channel, isSecure: isSecure)
+        var client = service.proxies.client(
+            of: RequestClient(channel, isSecure: isSecure),
+            forwardedFor: request.headers[Self.forwardedHeader],
+            forwardedProto: request.headers[Self.schemeHeader])
         client.token = (request.headers[Self.tokenHeader] ?? request.headers[.authorization])
             .flatMap(RequestClient.bearer)
         client.referer = request.headers[.referer]
+        client.isForeignPage = service.crossOrigin.isForeign(
+            origin: request.headers[.origin], fetchSite: request.headers[Self.siteHeader],
+            authority: request.head.authority)
         return GatewayRequest(
             path: Array(parts[0]), query: parts.count == 2 ? Array(parts[1]) : [],
             lastEventID: request.headers[Self.lastEventHeader].flatMap { Int64($0) },
-            wantsPage: accept.contains("text/html"), origin: origin(of: request), accept: accept,
+            wantsPage: accept.contains("text/html"), origin: origin(of: request, client),
+            accept: accept,
             client: client, noneMatch: request.headers[.ifNoneMatch] ?? "")
     }
 
-    /// By the name the client used; behind a proxy that speaks TLS, by what the proxy says of that.
-    private func origin(of request: Request) -> String? {
+    /// By the name the client used; behind a trusted proxy, by what it says of TLS.
+    private func origin(of request: Request, _ client: RequestClient) -> String? {
         guard let authority = request.head.authority, !authority.isEmpty,
             authority.utf8.allSatisfy(Self.isOfAuthority)
         else { return nil }
-        let scheme =
-            isSecure || request.headers[Self.schemeHeader]?.lowercased() == "https"
-            ? "https" : "http"
-        return scheme + "://" + authority
+        return (client.isSecure ? "https://" : "http://") + authority
     }
 
     private static func isOfAuthority(_ byte: UInt8) -> Bool {
@@ -424,6 +432,8 @@ private struct GatewayResponder: HTTPResponder {
     private static let tokenHeader = HTTPField.Name("X-Esri-Authorization") ?? .authorization
     private static let lastEventHeader = HTTPField.Name("Last-Event-ID") ?? .eTag
     private static let schemeHeader = HTTPField.Name("X-Forwarded-Proto") ?? .eTag
+    private static let forwardedHeader = HTTPField.Name("X-Forwarded-For") ?? .eTag
+    private static let siteHeader = HTTPField.Name("Sec-Fetch-Site") ?? .eTag
     private static let sequenceHeader = HTTPField.Name("X-Cairn-Sequence") ?? .eTag
     private static let staleHeader = HTTPField.Name("X-Cairn-Stale") ?? .eTag
 }

@@ -9,33 +9,49 @@ internal import Site
 extension GatewayService {
     /// Who asks; throws `Failure` unless they may have the resource.
     ///
-    /// Nothing of a request is begun before this has returned, on any way into the gateway.
+    /// It counts as a request. Nothing of a request is begun before this has returned, on any way into the gateway.
     func admit(
-        _ requirement: Requirement, _ parameters: Parameters, _ client: RequestClient,
+        _ resource: Resource, _ parameters: Parameters, _ client: RequestClient,
         by snapshot: AccessControl.Snapshot? = nil
     ) throws(Failure) -> Caller {
-        let snapshot = snapshot ?? access.snapshot
-        let caller = try caller(requirement, parameters, client, snapshot)
+        let requirement = resource.requirement
+        let caller: Caller
+        do throws(Failure) {
+            caller = try self.caller(requirement, parameters, client, snapshot)
+        } catch {
+            try limit(nil, client)
+            throw error
+        }
         try limit(caller.user.map { "user " + $0 }, client)
+        guard !client.isForeignPage || !resource.isChange else {
+            throw Failure(
+                .foreignPage,
+                "pages of other servers change nothing here: --cors-origin names those that may")
+        }
         try caller.check(requirement)
         return caller
     }
 
     private func caller(
         _ requirement: Requirement, _ parameters: Parameters, _ client: RequestClient,
-        _ snapshot: AccessControl.Snapshot
+        _ snapshot: AccessControl.Snapshot?
     ) throws(Failure) -> Caller {
+        let snapshot = snapshot ?? access.snapshot
         // What anybody may have is given also to one whose token has ended, who needs it to get another.
         if case .nothing = requirement, snapshot.rules != nil {
             return Caller(user: nil, grants: [])
         }
-        do throws(Failure) {
-            return try snapshot.caller(
-                token: parameters["token"], client, now: WallClock.microseconds() / 1_000)
-        } catch {
-            try limit(nil, client)
-            throw error
-        }
+        return try snapshot.caller(
+            token: parameters["token"], client, now: WallClock.microseconds() / 1_000)
+    }
+
+    /// The same for what belongs to a request that was admitted, and counted, before.
+    func permit(
+        _ resource: Resource, _ parameters: Parameters, _ client: RequestClient
+    ) throws(Failure) -> Caller {
+        let caller = try caller(resource.requirement, parameters, client, nil)
+        try caller.check(resource.requirement)
+        return caller
     }
 
     /// Counts a request of a user, or else of an address.
@@ -50,15 +66,15 @@ extension GatewayService {
     /// The same for a request that is admitted before its body is read.
     func admit(_ request: GatewayRequest) throws(Failure) -> Caller {
         try admit(
-            Resource(path: request.path).requirement,
-            try Parameters(query: request.query, form: []), request.client)
+            Resource(path: request.path), try Parameters(query: request.query, form: []),
+            request.client)
     }
 
     /// Whether what was admitted would be admitted still.
     func isStillAdmitted(
-        _ requirement: Requirement, _ parameters: Parameters, _ client: RequestClient
+        _ resource: Resource, _ parameters: Parameters, _ client: RequestClient
     ) -> @Sendable () throws(Failure) -> Void {
-        { [self] () throws(Failure) in _ = try admit(requirement, parameters, client) }
+        { [self] () throws(Failure) in _ = try permit(resource, parameters, client) }
     }
 
     // MARK: Tokens

@@ -57,7 +57,7 @@ extension GatewayService {
     private func tree(
         _ resource: Resource, _ parameters: Parameters, _ request: GatewayRequest
     ) async -> JSONTree? {
-        guard let caller = try? admit(resource.requirement, parameters, request.client) else {
+        guard let caller = try? permit(resource, parameters, request.client) else {
             return nil
         }
         return JSONTree(await answer(resource, parameters, request, caller).body)

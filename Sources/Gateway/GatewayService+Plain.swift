@@ -26,7 +26,7 @@ extension GatewayService {
             let parameters = try Parameters(query: plain.query, form: [])
             if let format = parameters["f"], format != "json" { return .general }
             _ = try admit(
-                Resource.map(plain.map, .identify).requirement, parameters, client, by: snapshot)
+                Resource.map(plain.map, .identify), parameters, client, by: snapshot)
             let exchange = try IdentifyExchange(map: plain.map, parameters)
             if let answer = try backend.identifyAtOnce(exchange.request) {
                 return .answered(exchange.response(to: answer))

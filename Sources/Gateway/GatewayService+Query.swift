@@ -18,6 +18,33 @@ extension GatewayService {
             body: Array(answer.body), sequence: answer.sequence, isStale: answer.isStale)
     }
 
+    /// `FeatureServer/query`: the layers one after the other, all of the map at the same sequence number.
+    func query(_ text: String, _ parameters: Parameters) async throws(Failure) -> GatewayResponse {
+        let end = ContinuousClock.now + (try parameters.timeout())
+        let map = try await featureMap(text, parameters)
+        var body = ServiceQuery.Body()
+        var (sequence, isStale): (Int64?, Bool) = (nil, false)
+        for var request in try ServiceQuery(map, parameters).requests {
+            if let sequence { request.asOf = .sequence(sequence) }
+            let answer: QueryAnswer
+            do throws(Failure) {
+                answer = try await backend.query(
+                    request, within: max(end - .now, .milliseconds(1)))
+            } catch {
+                guard error.code == .invalidParameter || error.code == .tooLarge else {
+                    throw error
+                }
+                throw Failure(
+                    error.code, "layer \(request.layer): \(error.message)", details: error.details)
+            }
+            try body.add(answer.body, of: request.layer)
+            sequence = sequence ?? answer.sequence
+            isStale = isStale || answer.isStale
+        }
+        return GatewayResponse(
+            body: body.whole, sequence: sequence ?? map.sequence, isStale: isStale)
+    }
+
     /// `…/find`.
     func find(_ text: String, _ parameters: Parameters) async throws(Failure) -> GatewayResponse {
         let request = try FindResource.request(map: try Self.mapName(text), parameters)
@@ -26,20 +53,27 @@ extension GatewayService {
             body: Array(answer.body), sequence: answer.sequence, isStale: answer.isStale)
     }
 
-    /// `FeatureServer` and what of it describes.
-    func describe(
-        _ text: String, _ part: Resource.FeaturePart, _ parameters: Parameters
-    ) async throws(Failure) -> GatewayResponse {
+    private func featureMap(
+        _ text: String, _ parameters: Parameters
+    ) async throws(Failure) -> MapDescription {
         let noMap = Failure(.notFound, "Service \(text.prefix(80))/FeatureServer not found")
         guard let name = MapName(rawValue: text) else { throw noMap }
         let map = try await backend.map(
             named: name, at: try parameters.asOf(),
             minSequence: try parameters.integer("minSequence", in: 0...Int.max).map(Int64.init))
         guard let map else { throw noMap }
+        return map
+    }
+
+    /// `FeatureServer` and what of it describes.
+    func describe(
+        _ text: String, _ part: Resource.FeaturePart, _ parameters: Parameters
+    ) async throws(Failure) -> GatewayResponse {
+        let map = try await featureMap(text, parameters)
         let resource = MapServiceResource(map)
         let body: [UInt8]
         switch part {
-        case .root, .query, .edit, .editAll: body = resource.featureRoot()
+        case .root, .query, .queryAll, .edit, .editAll: body = resource.featureRoot()
         case .layers: body = resource.allFeatureLayers()
         case .layer(let id): body = try resource.featureLayer(id)
         }

@@ -57,10 +57,12 @@ struct GatewayResponse: Sendable {
 }
 
 extension GatewayResponse {
-    /// What a failure looks like to Esri's clients: HTTP status 200, but for 429, which others must heed too.
+    /// What a failure looks like to Esri's clients: HTTP status 200, but for 403 of foreign pages and 429, which others must heed too.
     init(_ failure: Failure) {
         self.init(body: ErrorBody.json(failure))
         failureCode = ErrorBody.code(failure.code)
+        // A browser and whatever lies between must not take it for an answer.
+        if failure.code == .foreignPage { status = 403 }
         guard failure.code == .tooManyRequests else { return }
         status = 429
         // Every bucket is filled with one or more a second.
@@ -85,6 +87,8 @@ struct GatewayService: Sendable {
     var allowsPlainTokens = false
     /// Which pages may read the answers.
     var crossOrigin = CrossOrigin()
+    /// Who is believed about who asks.
+    var proxies = TrustedProxies.none
     /// Nil where everybody may ask as often as they like.
     var rateLimit: RateLimit?
     var watch = RequestWatch()
@@ -114,7 +118,7 @@ struct GatewayService: Sendable {
         var parameters = Parameters([:])
         do throws(Failure) {
             parameters = try Parameters(query: request.query, form: request.form)
-            let caller = try admit(resource.requirement, parameters, request.client)
+            let caller = try admit(resource, parameters, request.client)
             if case .ogc(let part) = resource {
                 var response = await ogc(part, request, caller)
                 response.user = caller.user
@@ -145,7 +149,7 @@ struct GatewayService: Sendable {
             response.user = caller.user
             if response.changes != nil {
                 response.isStillAdmitted = isStillAdmitted(
-                    resource.requirement, parameters, request.client)
+                    resource, parameters, request.client)
             }
             return await shaped(response, format, resource, parameters, request)
         } catch {
@@ -199,6 +203,7 @@ struct GatewayService: Sendable {
             case .features(let name, .edit(let layer, let operation)):
                 return try await edit(name, layer, operation, parameters)
             case .features(let name, .editAll): return try await edit(name, parameters)
+            case .features(let name, .queryAll): return try await query(name, parameters)
             case .features(let name, let part):
                 return try await describe(name, part, parameters)
             case .map(let name, let part): return try await describe(name, part, parameters)

@@ -33,7 +33,10 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
 
     private let service: GatewayService
     private let isSecure: Bool
+    /// The other end of the connection, and who asks now.
+    private var peer = RequestClient()
     private var client = RequestClient()
+    private var isBehindProxy = false
     /// The rules, and their number when they were asked for.
     private var rules: (number: Int, snapshot: AccessControl.Snapshot)?
     private var state = State.idle
@@ -66,7 +69,9 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        client = RequestClient(context.channel, isSecure: isSecure)
+        peer = RequestClient(context.channel, isSecure: isSecure)
+        client = peer
+        isBehindProxy = service.proxies.includes(peer.address)
     }
 
     /// The rules now, asked for only when they have changed.
@@ -151,6 +156,11 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
         let question = number
         let path = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let eventLoop = context.eventLoop
+        if isBehindProxy {
+            client = service.proxies.client(
+                of: peer, forwardedFor: request.forwardedFor, forwardedProto: request.forwardedProto
+            )
+        }
         client.token = request.authorization.flatMap(RequestClient.bearer)
         client.referer = request.referer
         origin = request.origin

@@ -183,6 +183,11 @@ extension LayerSelection {
 enum LayerDefinitions {
     /// Reads `{"1":"POP>0"}` or `1:POP>0;2:X=1` (split at `;` outside quotes).
     static func parse(_ text: String?) throws(Failure) -> [LayerID: String] {
+        try named(text).filter { !$0.value.isEmpty }
+    }
+
+    /// The same with the layers that are named without a clause, which is empty then.
+    static func named(_ text: String?) throws(Failure) -> [LayerID: String] {
         guard let text, text.lowercased() != "false" else { return [:] }
         var definitions: [LayerID: String] = [:]
         if text.drop(while: \.isWhitespace).first == "{" {
@@ -191,7 +196,7 @@ enum LayerDefinitions {
                 guard let layer = Int(key), case .string(let clause) = value else {
                     throw fault(text)
                 }
-                if !clause.isEmpty { definitions[layer] = clause }
+                definitions[layer] = clause
             }
             return definitions
         }
@@ -199,8 +204,7 @@ enum LayerDefinitions {
             guard let colon = part.firstIndex(of: ":"),
                 let layer = Int(part[..<colon].filter { $0 != " " })
             else { throw fault(text) }
-            let clause = part[part.index(after: colon)...]
-            if !clause.isEmpty { definitions[layer] = String(clause) }
+            definitions[layer] = String(part[part.index(after: colon)...])
         }
         return definitions
     }

@@ -15,6 +15,9 @@ struct PlainRequest: Equatable {
     private(set) var authorization: String?
     private(set) var referer: String?
     private(set) var origin: String?
+    /// Those of `X-Forwarded-For`, with commas between several, and the last of `X-Forwarded-Proto`.
+    private(set) var forwardedFor: String?
+    private(set) var forwardedProto: String?
 
     /// The most bytes read here.
     static let byteLimit = 16_384
@@ -88,6 +91,9 @@ struct PlainRequest: Equatable {
         case 7 where Self.isWord("referer", name): referer = Self.text(value)
         case 13 where Self.isWord("authorization", name):
             if authorization == nil { authorization = Self.text(value) }
+        case 15 where Self.isWord("x-forwarded-for", name):
+            forwardedFor = (forwardedFor.map { $0 + "," } ?? "") + Self.text(value)
+        case 17 where Self.isWord("x-forwarded-proto", name): forwardedProto = Self.text(value)
         case 20 where Self.isWord("x-esri-authorization", name): authorization = Self.text(value)
         default: break
         }

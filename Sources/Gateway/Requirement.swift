@@ -60,7 +60,7 @@ extension Resource {
         case .features(let name, let part):
             switch part {
             case .root, .layers, .layer: .service(.map(name), nil)
-            case .query: .service(.map(name), .query)
+            case .query, .queryAll: .service(.map(name), .query)
             case .edit, .editAll: .service(.map(name), .edit)
             }
         case .locator(let name, let part):
@@ -78,6 +78,32 @@ extension Resource {
         case .jobs(let part):
             switch part {
             case .root, .upload, .task, .submit, .job: .service(.jobs, .jobs)
+            }
+        }
+    }
+
+    /// Whether asking for it changes something: then pages of other servers may not.
+    ///
+    /// Here too no case is passed over.
+    var isChange: Bool {
+        switch self {
+        case .health, .ready, .info, .nowhere, .asset, .unknownService, .generateToken, .metrics,
+            .services, .communitySelf, .map, .locator, .ogc:
+            false
+        case .features(_, let part):
+            switch part {
+            case .root, .layers, .layer, .query, .queryAll: false
+            case .edit, .editAll: true
+            }
+        case .jobs(let part):
+            switch part {
+            case .root, .task: false
+            case .upload, .submit: true
+            case .job(_, _, let detail):
+                switch detail {
+                case .status, .follow, .result, .product, .input: false
+                case .cancel: true
+                }
             }
         }
     }

@@ -48,7 +48,7 @@ extension Resource {
             case .root: .features
             case .layers: .featuresLayers
             case .layer: .featuresLayer
-            case .query: .featuresQuery
+            case .query, .queryAll: .featuresQuery
             case .edit, .editAll: .featuresEdit
             }
         case .locator(_, let part):

@@ -48,7 +48,8 @@ enum Resource: Hashable {
 
     /// What lies below `FeatureServer`.
     enum FeaturePart: Hashable {
-        case root, layers, layer(LayerID), query(LayerID), edit(LayerID, EditOperation), editAll
+        case root, layers, layer(LayerID), query(LayerID), queryAll
+        case edit(LayerID, EditOperation), editAll
     }
 
     /// What is done to features.
@@ -217,6 +218,7 @@ extension Resource.FeaturePart {
         switch words {
         case []: self = .root
         case ["layers"]: self = .layers
+        case ["query"]: self = .queryAll
         case [Resource.EditOperation.apply.rawValue]: self = .editAll
         default:
             guard let (id, rest) = Resource.layer(words) else { return nil }

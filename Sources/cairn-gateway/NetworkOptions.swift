@@ -37,6 +37,11 @@ struct NetworkOptions: ParsableArguments {
         help: "An origin whose pages may read the answers, https://a.example; all unless given.")
     var corsOrigins: [String] = []
 
+    @Option(
+        name: .customLong("trusted-proxy"),
+        help: "The address of a proxy whose X-Forwarded-For and X-Forwarded-Proto are believed.")
+    var trustedProxies: [String] = []
+
     @Option(help: "A file that gets one line for each request.")
     var requestLog: String?
 
@@ -64,6 +69,7 @@ struct NetworkOptions: ParsableArguments {
             connectionsPerAddress ?? (settings.isOnLoopback ? nil : 64)
         settings.requestsPerSecond = rateLimit
         settings.allowedOrigins = corsOrigins
+        settings.trustedProxies = trustedProxies
         settings.requestLogPath = requestLog
         settings.allowsAnonymousNetwork = allowAnonymousNetwork
         settings.allowsPlainTokens = allowPlainTokens

@@ -80,7 +80,7 @@ extension GatewayService {
 
 @Suite struct AccessTests {
     /// One URL for every resource there is, by its kind.
-    private static let resources: [(url: String, kind: Resource.Kind)] = [
+    static let resources: [(url: String, kind: Resource.Kind)] = [
         ("/healthz", .health), ("/readyz", .ready), ("/metrics", .metrics),
         ("/arcgis/rest/info", .info), (services, .services),
         ("/arcgis/rest/generateToken", .generateToken),
@@ -105,6 +105,7 @@ extension GatewayService {
         (services + "/City/FeatureServer/layers", .featuresLayers),
         (services + "/City/FeatureServer/0", .featuresLayer),
         (services + "/City/FeatureServer/0/query?where=1=1", .featuresQuery),
+        (services + "/City/FeatureServer/query?layerDefs=0:1=1", .featuresQuery),
         (services + "/City/FeatureServer/0/addFeatures", .featuresEdit),
         (services + "/City/FeatureServer/0/updateFeatures", .featuresEdit),
         (services + "/City/FeatureServer/0/deleteFeatures", .featuresEdit),

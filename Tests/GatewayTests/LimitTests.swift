@@ -192,6 +192,21 @@ import Testing
         }
     }
 
+    @Test func `whoever follows has asked once, however much is written`() async throws {
+        let ruled = try RuledSite([:], anonymous: [.init(.query)])
+        let site = try site()
+        var service = GatewayService(backend: site, access: try ruled.control())
+        service.rateLimit = RateLimit(perSecond: 1)
+        let path = "/arcgis/rest/services/City/MapServer/changes"
+        let response = await service.answer(GatewayRequest(path: Array(path.utf8)))
+        let isStillAdmitted = try #require(response.isStillAdmitted)
+        for _ in 0..<1_000 { try isStillAdmitted() }
+        #expect(service.watch.figures.rateLimited.value == 0)
+        try ruled.store.change { $0.anonymous = [] }
+        service.access.refresh()
+        #expect(throws: Failure.self) { try isStillAdmitted() }
+    }
+
     @Test func `buckets hold a second's requests and fill steadily, and are bounded`() {
         let limit = RateLimit(perSecond: 4)
         let second: Int64 = 1_000_000_000

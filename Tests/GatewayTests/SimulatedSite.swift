@@ -19,6 +19,8 @@ final class SimulatedSite: GatewayBackend {
         var lastExport: ExportRequest?
         var exportCount = 0
         var lastQuery: QueryRequest?
+        /// Every query, in their order.
+        var queries: [QueryRequest] = []
         var lastFind: FindRequest?
         var lastEdits: [FeatureEdits] = []
         /// What is answered to edits; nil for a refusal.
@@ -149,6 +151,7 @@ final class SimulatedSite: GatewayBackend {
     ) async throws(Failure) -> QueryAnswer {
         let body = inner.withLock { inner in
             inner.lastQuery = request
+            inner.queries.append(request)
             return inner.answerToQuery(request)
         }
         return QueryAnswer(

@@ -20,8 +20,12 @@ import Testing
     }
 
     private func ask(_ site: IdentifySite, _ parameters: String) async throws -> Data {
+        try await get(site, "/0/query?f=json&" + parameters)
+    }
+
+    private func get(_ site: IdentifySite, _ path: String) async throws -> Data {
         let connection = try #require(Loopback(port: site.port))
-        let path = "/arcgis/rest/services/Grid/FeatureServer/0/query?f=json&" + parameters
+        let path = "/arcgis/rest/services/Grid/FeatureServer" + path
         let answer: (head: String, body: String)? = await withCheckedContinuation { continuation in
             // A blocking read has no place on the threads that tasks share.
             Thread.detachNewThread {
@@ -41,6 +45,41 @@ import Testing
         struct Body: Decodable { var count: Int }
         let body = try await ask(site, parameters + "&returnCountOnly=true")
         return try? JSONDecoder().decode(Body.self, from: body).count
+    }
+
+    @Test func `a service's query is the queries of its layers`() async throws {
+        guard Programs.areBuilt() else { return }
+        let site = try await IdentifySite(side: 5)
+        let source = try #require(
+            try await site.client.map(named: site.map)?.layer(0)?.kind.dataset)
+        let added = try await site.client.command(
+            map: site.map,
+            .addLayer(
+                name: "again", source: LayerSource(dataset: source), place: LayerPlace()))
+        try await site.until("the second layer") { site in
+            try await site.client.map(named: site.map, minSequence: added.sequence)?
+                .layer(1)?.loadStatus == .loaded
+        }
+        func json(_ path: String) async throws -> [String: Any] {
+            let body = try await get(site, path)
+            return try #require(try JSONSerialization.jsonObject(with: body) as? [String: Any])
+        }
+        for more in ["&outFields=*", "&returnCountOnly=true", "&returnIdsOnly=true", "&outSR=4326"]
+        {
+            let minimum = "&f=json&minSequence=\(added.sequence)"
+            let both = try await json(
+                "/query?layerDefs=0:row%20%3D%201;1:name%20%3D%20'2/3'" + more + minimum)
+            let layers = try #require(both["layers"] as? [[String: Any]])
+            #expect(layers.count == 2)
+            for (layer, clause) in zip(layers, ["row%20%3D%201", "name%20%3D%20'2/3'"]) {
+                let id = try #require(layer["id"] as? Int)
+                let fields = more.contains("outFields") ? "" : "&outFields=*"
+                var alone = try await json(
+                    "/\(id)/query?where=\(clause)" + more + fields + minimum)
+                alone["id"] = id
+                #expect(layer as NSDictionary == alone as NSDictionary)
+            }
+        }
     }
 
     @Test func `pages joined are the whole, as it is and as it was`() async throws {
