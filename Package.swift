@@ -65,7 +65,7 @@ let tier1: [Target] = [
     library("PROJ", ["CPROJ"]),
     library("Curl", ["CCurl", "Platform"]),
     library("Expat", ["CExpat"]),
-    library("Cairo", ["CCairo"]),
+    library("Cairo", ["CCairo", "CZlib"]),
     library("Pango", ["CPango", "Cairo"]),
 ]
 

@@ -68,19 +68,42 @@ public final class Canvas {
     /// Goes back to where the piece began (`cairo_close_path`).
     public func close() { unsafe cairo_close_path(context) }
 
-    /// Adds a whole circle as a piece of its own (`cairo_arc`).
-    public func addCircle(x: Double, y: Double, radius: Double) {
-        unsafe cairo_new_sub_path(context)
-        unsafe cairo_arc(context, x, y, radius, 0, 2 * .pi)
-        unsafe cairo_close_path(context)
-    }
-
     /// Which places a path encloses.
     public enum FillRule: Hashable, Sendable {
         /// Those that an odd number of pieces surround.
         case evenOdd
         /// Those that pieces go around more often one way than the other.
         case winding
+    }
+
+    /// Paints a colour, at each pixel as far as the mask covers it; the path stays.
+    ///
+    /// Colours are laid over (`CAIRO_OPERATOR_OVER`); of the mask, what lies on the canvas.
+    public func paint(_ color: PaintColor, through mask: CoverageMask) {
+        guard color.alpha > 0, let target = unsafe cairo_get_group_target(context),
+            unsafe cairo_surface_status(target) == CAIRO_STATUS_SUCCESS,
+            unsafe cairo_surface_get_type(target) == CAIRO_SURFACE_TYPE_IMAGE
+        else { return }
+        unsafe cairo_surface_flush(target)
+        guard let data = unsafe cairo_image_surface_get_data(target) else { return }
+        let stride = Int(unsafe cairo_image_surface_get_stride(target))
+        let width = min(
+            self.width, mask.width, Int(unsafe cairo_image_surface_get_width(target)))
+        let height = min(self.height, Int(unsafe cairo_image_surface_get_height(target)))
+        let ink = Ink(color)
+        for row in mask.rows.clamped(to: 0..<height) {
+            let columns = mask.columns(of: row).clamped(to: 0..<width)
+            guard !columns.isEmpty else { continue }
+            let start = unsafe UnsafeMutableRawPointer(data + row * stride)
+            let pixels = unsafe UnsafeMutableBufferPointer(
+                start: start.assumingMemoryBound(to: UInt32.self), count: width)
+            mask.withCoverages(of: row) { coverages in
+                for column in columns where coverages[column] > 0 {
+                    unsafe pixels[column] = ink.laid(over: pixels[column], coverages[column])
+                }
+            }
+        }
+        unsafe cairo_surface_mark_dirty(target)
     }
 
     /// Paints what the path encloses; the path stays (`cairo_fill_preserve`).
@@ -191,32 +214,6 @@ public final class Canvas {
         guard status == CAIRO_STATUS_SUCCESS else { throw CairoError("draw", status) }
     }
 
-    /// The picture as PNG, of 8 bits a channel, with alpha where anything is translucent
-    /// (`cairo_surface_write_to_png_stream`); nil when it would have more than `byteLimit` bytes.
-    ///
-    /// Throws ``CairoError``.
-    public func png(atMost byteLimit: Int) throws(CairoError) -> [UInt8]? {
-        try check()
-        unsafe cairo_surface_flush(surface)
-        let sink = PNGSink(byteLimit: byteLimit)
-        let status = withExtendedLifetime(sink) {
-            unsafe cairo_surface_write_to_png_stream(
-                surface,
-                { closure, bytes, count in
-                    guard let closure = unsafe closure, let bytes = unsafe bytes else {
-                        return CAIRO_STATUS_NULL_POINTER
-                    }
-                    let sink = unsafe Unmanaged<PNGSink>.fromOpaque(closure).takeUnretainedValue()
-                    let part = unsafe UnsafeBufferPointer(start: bytes, count: Int(count))
-                    return unsafe sink.take(part)
-                        ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR
-                }, Unmanaged.passUnretained(sink).toOpaque())
-        }
-        if sink.isFull { return nil }
-        guard status == CAIRO_STATUS_SUCCESS else { throw CairoError("write PNG", status) }
-        return sink.bytes
-    }
-
     /// Every pixel, row by row from the top: red, green, blue; three bytes each.
     ///
     /// What is translucent is darkened as if it lay on black.
@@ -225,30 +222,46 @@ public final class Canvas {
     public func rgb() throws(CairoError) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(width * height * 3)
-        try forEachPixel { pixel in
-            result.append(UInt8(truncatingIfNeeded: pixel >> 16))
-            result.append(UInt8(truncatingIfNeeded: pixel >> 8))
-            result.append(UInt8(truncatingIfNeeded: pixel))
+        try forEachRow { row in
+            for column in row.indices {
+                let pixel = row[column]
+                result.append(UInt8(truncatingIfNeeded: pixel >> 16))
+                result.append(UInt8(truncatingIfNeeded: pixel >> 8))
+                result.append(UInt8(truncatingIfNeeded: pixel))
+            }
         }
         return result
     }
 
-    /// Every pixel, row by row from the top, as `0xAARRGGBB`, colours multiplied by alpha; alpha means
-    /// nothing where the canvas has none.
-    private func forEachPixel(_ body: (UInt32) -> Void) throws(CairoError) {
+    /// Whether pixels have an alpha channel.
+    var hasAlpha: Bool { unsafe cairo_image_surface_get_format(surface) == CAIRO_FORMAT_ARGB32 }
+
+    /// The rows from the top, pixels as `0xAARRGGBB`, colours multiplied by alpha; alpha means nothing
+    /// where the canvas has none.
+    func forEachRow(_ body: (Span<UInt32>) -> Void) throws(CairoError) {
         try check()
         unsafe cairo_surface_flush(surface)
         guard let data = unsafe cairo_image_surface_get_data(surface) else {
             throw CairoError(operation: "read pixels", message: "the surface has none")
         }
         let stride = Int(unsafe cairo_image_surface_get_stride(surface))
-        let bytes = unsafe UnsafeRawBufferPointer(start: data, count: stride * height)
         for row in 0..<height {
-            for column in 0..<width {
-                unsafe body(
-                    bytes.load(fromByteOffset: row * stride + column * 4, as: UInt32.self))
-            }
+            // Cairo keeps rows at whole pixels.
+            let start = unsafe UnsafeRawPointer(data + row * stride)
+            let pixels = unsafe UnsafeBufferPointer(
+                start: start.assumingMemoryBound(to: UInt32.self), count: width)
+            unsafe body(pixels.span)
         }
+    }
+
+    /// Red, green, blue and alpha of a pixel with alpha, colours no longer multiplied by it.
+    static func unmultiplied(_ pixel: UInt32) -> (UInt8, UInt8, UInt8, UInt8) {
+        let alpha = pixel >> 24
+        guard alpha > 0 else { return (0, 0, 0, 0) }
+        func plain(_ shift: UInt32) -> UInt8 {
+            UInt8(min(255, ((pixel >> shift & 0xFF) * 255 + alpha / 2) / alpha))
+        }
+        return (plain(16), plain(8), plain(0), UInt8(alpha))
     }
 }
 
@@ -282,17 +295,15 @@ extension Canvas {
     ///
     /// Throws ``CairoError``.
     public func rgba() throws(CairoError) -> [UInt8] {
-        let hasAlpha = unsafe cairo_image_surface_get_format(surface) == CAIRO_FORMAT_ARGB32
+        let hasAlpha = hasAlpha
         var result: [UInt8] = []
         result.reserveCapacity(width * height * 4)
-        try forEachPixel { pixel in
-            let alpha = hasAlpha ? pixel >> 24 : 255
-            for shift: UInt32 in [16, 8, 0] {
-                let value = pixel >> shift & 0xFF
-                let plain = alpha == 0 ? 0 : min(255, (value * 255 + alpha / 2) / alpha)
-                result.append(UInt8(plain))
+        try forEachRow { row in
+            for column in row.indices {
+                let pixel = row[column]
+                let plain = Self.unmultiplied(hasAlpha ? pixel : pixel | 0xFF00_0000)
+                result.append(contentsOf: [plain.0, plain.1, plain.2, plain.3])
             }
-            result.append(UInt8(alpha))
         }
         return result
     }
@@ -337,24 +348,6 @@ public struct CairoError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// One sentence.
     public var description: String { "cannot \(operation): \(message)" }
-}
-
-/// The bytes of a PNG as they are written.
-private final class PNGSink {
-    private(set) var bytes: [UInt8] = []
-    private(set) var isFull = false
-    private let byteLimit: Int
-
-    init(byteLimit: Int) { self.byteLimit = byteLimit }
-
-    func take(_ part: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard part.count <= byteLimit - bytes.count else {
-            isFull = true
-            return false
-        }
-        unsafe bytes.append(contentsOf: part)
-        return true
-    }
 }
 
 /// The bytes of a PNG that is read.

@@ -20,13 +20,10 @@ struct LayerPainter {
     private var areOutlinesUsed = false
     private var dots: DotGrid
 
-    /// The most segments that are stroked at once: Cairo cannot be stopped meanwhile.
-    private static let strokeLimit = 4_096
-
     init(_ canvas: Canvas, _ frame: PixelFrame, dpi: Double) {
         self.canvas = canvas
         self.frame = frame
-        symbols = SymbolPainter(dpi: dpi)
+        symbols = SymbolPainter(dpi: dpi, width: canvas.width, height: canvas.height)
         dots = DotGrid(width: canvas.width, height: canvas.height)
     }
 
@@ -52,7 +49,7 @@ struct LayerPainter {
                 symbols.draw(marker, at: pixel, on: canvas)
             }
         case (.paths(let paths), .line(let stroke)):
-            drawLines(paths.flatMap(frame.path), stroke, on: canvas)
+            symbols.stroke(paths.flatMap(frame.path), stroke, on: canvas)
         case (.areas(let parts), .fill(let fill)):
             try draw(parts, fill, mayLeaveOut: style.isUniform)
         case (.positions, _), (.paths, _), (.areas, _): return
@@ -72,28 +69,6 @@ struct LayerPainter {
         if style.transparency > 0 { canvas.endGroup(alpha: 1 - Double(style.transparency) / 100) }
     }
 
-    private func drawLines(
-        _ pieces: [[Coordinate]], _ stroke: LayerSymbol.Stroke, on canvas: Canvas
-    ) {
-        guard stroke.isVisible else { return }
-        var count = 0
-        for piece in pieces {
-            guard let first = piece.first else { continue }
-            canvas.move(to: first.x, first.y)
-            for place in piece.dropFirst() {
-                canvas.line(to: place.x, place.y)
-                count += 1
-                guard count >= Self.strokeLimit else { continue }
-                symbols.stroke(stroke, on: canvas)
-                canvas.clearPath()
-                canvas.move(to: place.x, place.y)
-                count = 0
-            }
-        }
-        symbols.stroke(stroke, on: canvas)
-        canvas.clearPath()
-    }
-
     private mutating func draw(
         _ parts: [[[Coordinate]]], _ fill: LayerSymbol.Fill, mayLeaveOut: Bool
     ) throws(Failure) {
@@ -107,15 +82,9 @@ struct LayerPainter {
             }
         }
         guard !rings.isEmpty, !mayLeaveOut || !isTakenDot(rings) else { return }
-        for ring in rings {
-            canvas.move(to: ring[0].x, ring[0].y)
-            for place in ring.dropFirst() { canvas.line(to: place.x, place.y) }
-            canvas.close()
-        }
-        try symbols.fill(fill, on: canvas, parts.count > 1 ? .winding : .evenOdd)
-        canvas.clearPath()
+        try symbols.fill(rings, fill, parts.count > 1 ? .winding : .evenOdd, on: canvas)
         guard let outline = fill.outline, outline.isVisible else { return }
-        drawLines(rings, outline, on: try outlineCanvas())
+        symbols.stroke(rings, outline, on: try outlineCanvas())
     }
 
     /// Whether these rings are no more than a dot, and one is there already.

@@ -14,8 +14,8 @@ struct PixelFrame {
     /// What is drawn of paths and rings: the picture and a margin that hides the cuts.
     private var kept: Envelope
 
-    /// Coordinates that would be set apart by less are one, in pixels.
-    private static let detail = 1.0 / 3
+    /// What is left out of a path lies off it by less, in pixels.
+    private static let detail = 1.0 / 4
     /// The greatest magnitude of an ordinate before clipping, in pixels.
     private static let reach = 1e14
 
@@ -46,8 +46,8 @@ struct PixelFrame {
     /// Whether a position is near enough to the picture to be seen there.
     func keeps(_ pixel: Coordinate) -> Bool { kept.contains(pixel) }
 
-    /// The pieces of a path that can be seen, thinned out: what lies off the path by less than a third
-    /// of a pixel is left out.
+    /// The pieces of a path that can be seen, thinned out: what lies off the path by less than a
+    /// quarter of a pixel is left out.
     func path(_ path: [Coordinate]) -> [[Coordinate]] {
         guard let (thin, bounds) = thinned(path), kept.intersects(bounds) else { return [] }
         return kept.contains(bounds) ? [thin] : kept.clip(path: thin)
@@ -62,22 +62,72 @@ struct PixelFrame {
         return kept.contains(bounds) ? thin : kept.clip(ring: thin)
     }
 
+    /// The path without the places that a straight line between others passes near enough.
     private func thinned(_ places: [Coordinate]) -> ([Coordinate], Envelope)? {
         guard let first = places.first else { return nil }
         var last = pixel(first)
         var result = [last]
         var bounds = Envelope(minX: last.x, minY: last.y, maxX: last.x, maxY: last.y)
-        for (index, place) in places.enumerated().dropFirst() {
+        var sight = Sight(from: last, detail: Self.detail)
+        for place in places.dropFirst() {
             let next = pixel(place)
-            let (dx, dy) = (next.x - last.x, next.y - last.y)
-            guard dx * dx + dy * dy >= Self.detail * Self.detail || index == places.count - 1
-            else { continue }
-            result.append(next)
             bounds.extend(to: next)
+            if !sight.take(next) {
+                result.append(last)
+                sight = Sight(from: last, detail: Self.detail)
+                _ = sight.take(next)
+            }
             last = next
         }
+        if places.count > 1 { result.append(last) }
         return (result, bounds)
     }
+}
+
+/// Which places can be reached from one in a straight line that passes all between near enough: the
+/// cone of Williams (https://doi.org/10.1016/0146-664X(78)90120-X) and of Sklansky and Gonzalez.
+private struct Sight {
+    private let origin: Coordinate
+    private let detail: Double
+    /// The cone's borders, clockwise and counterclockwise of its inside, of any length.
+    private var right: Coordinate?
+    private var left = Coordinate(x: 0, y: 0)
+    /// The greatest distance so far: a path that turns back is no straight line.
+    private var reach = 0.0
+
+    init(from origin: Coordinate, detail: Double) {
+        self.origin = origin
+        self.detail = detail
+    }
+
+    /// False where the straight line to this place would pass one before too far off.
+    mutating func take(_ place: Coordinate) -> Bool {
+        let (x, y) = (place.x - origin.x, place.y - origin.y)
+        let square = x * x + y * y
+        let distance = square.squareRoot()
+        guard distance >= reach - detail else { return false }
+        reach = max(reach, distance)
+        // Every line from the origin passes this place near enough.
+        guard distance > detail else { return true }
+        // Tangents of the circle around the place.
+        let side = (square - detail * detail).squareRoot()
+        let toRight = Coordinate(x: x * side + y * detail, y: y * side - x * detail)
+        let toLeft = Coordinate(x: x * side - y * detail, y: y * side + x * detail)
+        guard let right else {
+            (self.right, left) = (toRight, toLeft)
+            return true
+        }
+        let way = Coordinate(x: x, y: y)
+        guard right.cross(way) >= 0, way.cross(left) >= 0 else { return false }
+        if right.cross(toRight) > 0 { self.right = toRight }
+        if toLeft.cross(left) > 0 { left = toLeft }
+        return true
+    }
+}
+
+extension Coordinate {
+    /// Positive where the other lies less than half a turn from x towards y.
+    fileprivate func cross(_ other: Coordinate) -> Double { x * other.y - y * other.x }
 }
 
 extension Envelope {

@@ -19,24 +19,20 @@ public enum SymbolPicture {
     private static func draw(_ symbol: LayerSymbol, on canvas: Canvas, _ side: Double)
         throws(Failure)
     {
-        var painter = SymbolPainter(dpi: 96)
+        var painter = SymbolPainter(dpi: 96, width: canvas.width, height: canvas.height)
         let (near, far) = (side * 0.15, side * 0.85)
+        func line(_ corners: (Double, Double)...) -> [[Coordinate]] {
+            [corners.map { Coordinate(x: $0.0, y: $0.1) }]
+        }
         switch symbol.form {
         case .marker(let marker):
             painter.draw(marker, at: Coordinate(x: side / 2, y: side / 2), on: canvas)
         case .line(let stroke):
-            canvas.move(to: near, far)
-            canvas.line(to: far, near)
-            painter.stroke(stroke, on: canvas)
+            painter.stroke(line((near, far), (far, near)), stroke, on: canvas)
         case .fill(let fill):
-            canvas.move(to: near, near)
-            canvas.line(to: far, near)
-            canvas.line(to: far, far)
-            canvas.line(to: near, far)
-            canvas.close()
-            try painter.fill(fill, on: canvas, .winding)
-            if let outline = fill.outline { painter.stroke(outline, on: canvas) }
+            let square = line((near, near), (far, near), (far, far), (near, far), (near, near))
+            try painter.fill(square, fill, .winding, on: canvas)
+            if let outline = fill.outline { painter.stroke(square, outline, on: canvas) }
         }
-        canvas.clearPath()
     }
 }

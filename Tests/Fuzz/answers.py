@@ -148,8 +148,8 @@ def fault(answer, method):
         return f"HTTP status {answer.status}"
     if "x-injected" in answer.headers:
         return "a header out of a parameter"
-    if method == "HEAD" or answer.status == 204:
-        return None
+    if method == "HEAD" or answer.status in (204, 304):
+        return "a body where none belongs" if answer.body else None
     kind = answer.kind
     if kind in ("application/json", "application/geo+json", "application/vnd.oai.openapi+json"):
         try:

@@ -101,16 +101,24 @@ struct Pixels: Equatable {
         return Array(bytes[start..<start + 4])
     }
 
-    /// The mean and the greatest difference of a byte.
+    /// The mean and the greatest difference of a byte, colours multiplied by alpha: what cannot be seen
+    /// has any colour.
     func difference(from other: Pixels) -> (mean: Double, greatest: Int) {
         precondition(width == other.width && height == other.height)
         var (sum, greatest) = (0, 0)
-        for (one, two) in zip(bytes, other.bytes) {
+        for (one, two) in zip(multiplied, other.multiplied) {
             let difference = abs(Int(one) - Int(two))
             sum += difference
             greatest = max(greatest, difference)
         }
         return (Double(sum) / Double(max(1, bytes.count)), greatest)
+    }
+
+    private var multiplied: [Int] {
+        bytes.indices.map { index in
+            let alpha = Int(bytes[index | 3])
+            return index % 4 == 3 ? alpha : Int(bytes[index]) * alpha / 255
+        }
     }
 
     /// How many pixels differ by more than `tolerance` in a channel.
