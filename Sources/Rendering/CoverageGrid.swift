@@ -67,9 +67,12 @@ struct CoverageGrid {
         edges.append(edge)
     }
 
-    /// Far away is only far away.
+    /// Far away is only far away. Rounded up at the half; truncation of what is above 0 is one
+    /// instruction, which `rounded` is not.
     private static func fixed(_ ordinate: Double) -> Int32 {
-        Int32((max(-4e6, min(4e6, ordinate)) * 256).rounded())
+        let offset = 1 << 30
+        let value = max(-4e6, min(4e6, ordinate)) * 256
+        return Int32(truncatingIfNeeded: Int(value + (Double(offset) + 0.5)) - offset)
     }
 
     /// Paints what the pieces enclose, and forgets them.
@@ -122,13 +125,14 @@ struct CoverageGrid {
         guard !rows.isEmpty else { return }
         let (height, slope) = (Int(lower) - Int(upper), Int(end) - Int(start))
         func x(at y: Int) -> Int32 {
-            y == Int(lower) ? end : start + Int32((y - Int(upper)) * slope / height)
+            if y == Int(lower) { return end }
+            return y == Int(upper) ? start : start + Int32((y - Int(upper)) * slope / height)
         }
         var y = max(Int(upper), rows.lowerBound << 8)
         var x0 = x(at: y)
         for row in rows {
             let next = min(Int(lower), (row + 1) << 8)
-            let x1 = slope == 0 ? start : x(at: next)
+            let x1 = x(at: next)
             sumRow(row - band.lowerBound, x0, x1, Int32(next - y), sign)
             (y, x0) = (next, x1)
         }

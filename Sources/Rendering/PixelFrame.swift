@@ -8,7 +8,7 @@ internal import Identify
 struct PixelFrame {
     private let left: Double
     private let top: Double
-    private let unitsPerPixel: Double
+    private let pixelsPerUnit: Double
     /// The picture's border.
     private let bounds: Envelope
     /// What is drawn of paths and rings: the picture and a margin that hides the cuts.
@@ -23,7 +23,7 @@ struct PixelFrame {
     init(_ frame: PictureFrame, width: Int, height: Int) {
         left = frame.extent.minX
         top = frame.extent.maxY
-        unitsPerPixel = frame.unitsPerPixel
+        pixelsPerUnit = 1 / frame.unitsPerPixel
         bounds = Envelope(minX: 0, minY: 0, maxX: Double(width), maxY: Double(height))
         kept = bounds
     }
@@ -34,8 +34,8 @@ struct PixelFrame {
     /// The place on the picture; far away it is only far away.
     func pixel(_ place: Coordinate) -> Coordinate {
         Coordinate(
-            x: Self.clamped((place.x - left) / unitsPerPixel),
-            y: Self.clamped((top - place.y) / unitsPerPixel))
+            x: Self.clamped((place.x - left) * pixelsPerUnit),
+            y: Self.clamped((top - place.y) * pixelsPerUnit))
     }
 
     private static func clamped(_ ordinate: Double) -> Double { max(-reach, min(reach, ordinate)) }
