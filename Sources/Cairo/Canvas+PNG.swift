@@ -85,7 +85,9 @@ private final class Deflation {
 
     deinit { unsafe deflateEnd(&stream) }
 
-    /// Takes bytes; calls `body` with each part that is ready. False where zlib failed.
+    /// Takes bytes, and calls `body` with each part that is ready.
+    ///
+    /// False where zlib failed.
     func take(_ bytes: [UInt8], isLast: Bool, _ body: (ArraySlice<UInt8>) -> Void) -> Bool {
         unsafe bytes.withUnsafeBufferPointer { source in
             unsafe stream.next_in = UnsafeMutablePointer(mutating: source.baseAddress)

@@ -2,7 +2,9 @@
 // Part of Cairn.
 
 /// How much of each pixel is covered, 0…255, in some rows of a picture: between the first and the last
-/// column that anything covers in each. Reused from shape to shape, so that its memory is.
+/// column that anything covers in each.
+///
+/// Reused from shape to shape, so that its memory is.
 public struct CoverageMask {
     /// The picture's columns.
     public let width: Int

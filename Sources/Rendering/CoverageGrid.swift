@@ -56,7 +56,7 @@ struct CoverageGrid {
         }
     }
 
-    /// Adds a part of a closed piece's border; the caller closes it. Pixels, y down.
+    /// Adds a part of a closed piece's border, in pixels, y down; the caller closes the piece.
     mutating func add(from start: Coordinate, to end: Coordinate) {
         let edge = Edge(
             x0: Self.fixed(start.x), y0: Self.fixed(start.y), x1: Self.fixed(end.x),
@@ -67,7 +67,9 @@ struct CoverageGrid {
         edges.append(edge)
     }
 
-    /// Far away is only far away. Rounded up at the half; truncation of what is above 0 is one
+    /// Far away is only far away.
+    ///
+    /// Rounded up at the half; truncation of what is above 0 is one
     /// instruction, which `rounded` is not.
     private static func fixed(_ ordinate: Double) -> Int32 {
         let offset = 1 << 30
