@@ -115,6 +115,7 @@ public struct LiveIdentify: AsyncSequence, Sendable {
                 guard error.isRetriable || (error.code == .cancelled && Task.isCancelled) else {
                     throw error
                 }
+                // Nothing says that workers are there again, or less busy; a pause for each reader.
                 try? await Task.sleep(for: .milliseconds(200))
                 return nil
             }

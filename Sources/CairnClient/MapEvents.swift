@@ -59,6 +59,8 @@ public actor MapEvents {
             guard error.isRetriable || (error.code == .cancelled && Task.isCancelled) else {
                 throw error
             }
+            // A pause, not the log's next word: a log too busy to answer speaks all the time, and every reader
+            // would ask again at each word.
             try? await Task.sleep(for: .milliseconds(200))
             return []
         }

@@ -10,7 +10,7 @@ internal import Synchronization
 
 /// Who may do what: the rules of the site as they are now, and its tokens.
 ///
-/// The rules' file is looked at once a second. Where there has never been one, everybody may do everything; once there
+/// The rules' file is read again whenever it changes (``watch()``). Where there has never been one, everybody may do everything; once there
 /// was one, its absence allows nothing, and one that cannot be read leaves the rules as they were.
 final class AccessControl: Sendable {
     /// One state of the rules; immutable.
@@ -111,10 +111,10 @@ final class AccessControl: Sendable {
         }
     }
 
-    /// Keeps looking until the calling task is cancelled.
-    func watch() async {
-        guard store != nil else { return }
-        while (try? await Task.sleep(for: .seconds(1))) != nil { refresh() }
+    /// Keeps reading what changes, until that is stopped; nil where there are never any rules.
+    func watch() throws(Failure) -> AccessWatch? {
+        guard let store else { return nil }
+        return try AccessWatch(self, in: store.directory)
     }
 }
 

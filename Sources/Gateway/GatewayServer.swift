@@ -138,8 +138,8 @@ public final class GatewayServer: Sendable {
         lifecycle.maximumGracefulShutdownDuration = .seconds(10)
         let group = ServiceGroup(configuration: lifecycle)
         self.group.withLock { $0 = group }
-        let watch = Task { [access] in await access.watch() }
-        defer { watch.cancel() }
+        let watch = try access.watch()
+        defer { watch?.stop() }
         do {
             try await group.run()
         } catch let error as IOError {

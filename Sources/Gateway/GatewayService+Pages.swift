@@ -42,6 +42,11 @@ extension GatewayService {
             path: String(decoding: request.path.prefix(2_000), as: UTF8.self),
             parameters: parameters, answer: JSONTree(body) ?? .null,
             sequence: response.sequence, isStale: response.isStale)
+        page.hasLeaflet = PageAsset.isLeaflet(in: leafletFolder)
+        if access.snapshot.rules != nil, response.user == nil {
+            page.offersLogin =
+                resource == .services || (resource == .generateToken && page.isRefused)
+        }
         switch resource {
         case .map(let name, .root), .map(let name, .layer(_)), .map(let name, .legend),
             .features(let name, .root), .features(let name, .layer(_)):

@@ -94,6 +94,8 @@ struct GatewayService: Sendable {
     var watch = RequestWatch()
     var connections = OpenConnections()
     let tiles = TileCache()
+    /// Where Leaflet lies, with a slash at the end; pages do without where it does not.
+    var leafletFolder = PageAsset.leafletFolder
 
     /// Answers from that backend, to whom the rules allow it.
     init(backend: any GatewayBackend, access: AccessControl = .none) {
@@ -109,7 +111,7 @@ struct GatewayService: Sendable {
         case .ready: return await ready()
         case .asset(let name):
             do throws(Failure) {
-                return try PageAsset.response(name)
+                return try PageAsset.response(name, leaflet: leafletFolder)
             } catch {
                 return GatewayResponse(status: 404, body: ErrorBody.json(error))
             }

@@ -28,6 +28,12 @@ public final class WakeSignal: Sendable {
         while unsafe write(descriptor, &one, 8) < 0 && errno == EINTR {}
     }
 
+    /// Blocks until the signal is raised or the time is over.
+    public func wait(milliseconds: Int32) {
+        var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        _ = unsafe poll(&watched, 1, milliseconds)
+    }
+
     /// Takes the signal down.
     ///
     /// Never blocks.

@@ -73,6 +73,27 @@ import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `a gateway that runs hears of changed rules`() async throws {
+        let ruled = try RuledSite(["anna": []])
+        let site = SimulatedSite(map: try Samples.map())
+        site.change { $0.identify = .success(Samples.answer(geometry: nil)) }
+        let store = ruled.store
+        try await Served.serving(site, access: store) { port in
+            let connection = try Connection(port: port)
+            func isAnswered() throws -> Bool {
+                connection.send("GET \(Self.identify) HTTP/1.1\r\nHost: x\r\n\r\n")
+                return try #require(connection.receive(answers: 1).first).contains("Höhe")
+            }
+            #expect(try !isAnswered())
+            try store.change { $0.anonymous = [.init(.query)] }
+            while try !isAnswered() { _ = sched_yield() }
+            try store.change { $0.anonymous = [] }
+            while try isAnswered() { _ = sched_yield() }
+        }
+        withExtendedLifetime(ruled) {}
+    }
+
     @Test func `an upload is refused before anything of it is kept`() async throws {
         let ruled = try RuledSite(["berta": [.init(.query)]])
         try await Served.serving(

@@ -28,7 +28,9 @@ extension Page {
                 }
             }
         }
-        if all.isEmpty {
+        if all.isEmpty, offersLogin {
+            page.element("p", text: "Nothing may be seen here without logging in.")
+        } else if all.isEmpty {
             page.element("p", text: "There is nothing yet: import a file with 'cairn import'.")
         }
     }
@@ -42,7 +44,7 @@ extension Page {
             notice("The map is blank: its basemap is not loaded.", &page)
             return layers(path, &page)
         }
-        if !PageAsset.leafletIsThere {
+        if !hasLeaflet {
             notice(
                 "Leaflet is not installed on this server, so the map stands still: Debian's package is libjs-leaflet.",
                 &page)

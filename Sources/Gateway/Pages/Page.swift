@@ -19,6 +19,10 @@ struct Page {
     var related = Related()
     var sequence: Int64?
     var isStale = false
+    /// Whether there is more to see for somebody who logs in.
+    var offersLogin = false
+    /// Whether a map can be moved and clicked.
+    var hasLeaflet = true
 
     /// What a page shows beside its own resource.
     struct Related {
@@ -56,7 +60,7 @@ struct Page {
                             "The log is out of reach: what is shown may have changed since.", &page)
                     }
                     if let error = failure { notice(error, &page) }
-                    if needsToken { login(&page) }
+                    if needsToken || offersLogin { login(&page) }
                     content(&page)
                 }
                 page.element("footer") { foot(&$0) }
@@ -70,7 +74,7 @@ struct Page {
         page.void("meta", ["name": "viewport", "content": "width=device-width, initial-scale=1"])
         page.element("title", text: "\(title) – Cairn")
         page.void("link", ["rel": "stylesheet", "href": PageAsset.stylesheet.url])
-        if showsMap, PageAsset.leafletIsThere {
+        if showsMap, hasLeaflet {
             page.void("link", ["rel": "stylesheet", "href": PageAsset.leafletStyle])
             page.element("script", ["src": PageAsset.leafletScript, "defer": "defer"], text: "")
             page.element("script", ["src": PageAsset.map.url, "defer": "defer"], text: "")

@@ -18,7 +18,7 @@ enum PageAsset: String, CaseIterable {
     static let leafletStyle = "/pages/leaflet/leaflet.css"
 
     /// Where Debian's libjs-leaflet lies.
-    private static let leafletFolder = "/usr/share/javascript/leaflet/"
+    static let leafletFolder = "/usr/share/javascript/leaflet/"
 
     /// What is handed out of it, by the name in the URL.
     private static let leafletFiles: [String: (file: String, type: String)] = [
@@ -31,8 +31,8 @@ enum PageAsset: String, CaseIterable {
         "images/marker-shadow.png": ("images/marker-shadow.png", "image/png"),
     ]
 
-    /// Whether Leaflet is installed on this machine.
-    static var leafletIsThere: Bool {
+    /// Whether Leaflet lies in a folder.
+    static func isLeaflet(in leafletFolder: String) -> Bool {
         (try? MappedFile(path: leafletFolder + "leaflet.min.js")) != nil
     }
 
@@ -46,14 +46,18 @@ enum PageAsset: String, CaseIterable {
     }
 
     /// The answer to a path below `/pages`; throws `notFound`.
-    static func response(_ name: String) throws(Failure) -> GatewayResponse {
-        let (body, type) = try content(name)
+    static func response(
+        _ name: String, leaflet folder: String
+    ) throws(Failure) -> GatewayResponse {
+        let (body, type) = try content(name, folder)
         return GatewayResponse(
             contentType: type, body: body,
             headers: ["Cache-Control": "max-age=300", "X-Content-Type-Options": "nosniff"])
     }
 
-    private static func content(_ name: String) throws(Failure) -> ([UInt8], String) {
+    private static func content(
+        _ name: String, _ leafletFolder: String
+    ) throws(Failure) -> ([UInt8], String) {
         if let asset = PageAsset(rawValue: name) {
             let type = asset == .stylesheet ? "text/css" : "text/javascript"
             return (Array(asset.text.utf8), type + ";charset=UTF-8")
