@@ -241,7 +241,7 @@ let testTargets: [Target] = [
     tests(
         "RenderingTests",
         [
-            "Rendering", "Cairo", "CairnModel", "Dataset", "GDAL", "Geometry", "Identify",
+            "Rendering", "Cairo", "CairnModel", "Dataset", "GDAL", "Geometry", "Identify", "Raster",
             "TestKit",
         ]),
     tests("LocatorTests", ["Locator", "CairnModel", "Geometry", "Platform", "TestKit"]),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <gdal/gdal.h>
+#include <gdal/gdal_utils.h>
 #include <gdal/ogr_api.h>
 #include <gdal/ogr_srs_api.h>
 #include <gdal/cpl_conv.h>

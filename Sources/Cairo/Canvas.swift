@@ -37,6 +37,31 @@ public final class Canvas {
         try unsafe self.init(owning: surface, "make a canvas")
     }
 
+    /// A canvas with alpha that has these pixels: red, green, blue and alpha of each, 0…255, row by row
+    /// from the top, colours not multiplied.
+    ///
+    /// Throws ``CairoError`` as ``init(width:height:hasAlpha:)`` does, and for another number of bytes.
+    public convenience init(width: Int, height: Int, rgba: [UInt8]) throws(CairoError) {
+        guard rgba.count == width * height * 4 else {
+            throw CairoError(operation: "make a canvas", message: "\(rgba.count) bytes do not fit")
+        }
+        try self.init(width: width, height: height, hasAlpha: true)
+        unsafe cairo_surface_flush(surface)
+        guard let data = unsafe cairo_image_surface_get_data(surface) else { return }
+        let stride = Int(unsafe cairo_image_surface_get_stride(surface))
+        for row in 0..<height {
+            let start = unsafe UnsafeMutableRawPointer(data + row * stride)
+            let pixels = unsafe UnsafeMutableBufferPointer(
+                start: start.assumingMemoryBound(to: UInt32.self), count: width)
+            for column in 0..<width {
+                let index = (row * width + column) * 4
+                unsafe pixels[column] = Ink.pixel(
+                    rgba[index], rgba[index + 1], rgba[index + 2], rgba[index + 3])
+            }
+        }
+        unsafe cairo_surface_mark_dirty(surface)
+    }
+
     /// Takes the surface over, also where it throws.
     init(owning surface: OpaquePointer, _ operation: String) throws(CairoError) {
         let status = unsafe cairo_surface_status(surface)

@@ -67,6 +67,13 @@ struct Ink {
         isOpaque = channel(1) == 255
     }
 
+    /// A pixel of these channels, not multiplied yet.
+    static func pixel(_ red: UInt8, _ green: UInt8, _ blue: UInt8, _ alpha: UInt8) -> UInt32 {
+        let upper = scaled(255 << 16 | UInt32(green), UInt32(alpha))
+        let lower = scaled(UInt32(red) << 16 | UInt32(blue), UInt32(alpha))
+        return upper << 8 | lower
+    }
+
     /// The pixel once the colour is laid over as much of it as `coverage` says, of 255.
     func laid(over pixel: UInt32, _ coverage: UInt8) -> UInt32 {
         if coverage == 255 && isOpaque { return whole }

@@ -9,8 +9,8 @@ internal import CGDAL
 /// and its directory are never written to.
 @safe
 public final class RasterSource {
-    private let handle: GDALDatasetH
-    private let path: String
+    let handle: GDALDatasetH
+    let path: String
     /// The short name of the driver that reads it, `GTiff`.
     public let driver: String
     /// Columns.

@@ -61,6 +61,13 @@ struct SpatialReferenceHandle: ~Copyable {
         }
     }
 
+    /// As WKT 2; nil where PROJ cannot write it.
+    func wkt() -> String? {
+        guard let handle = unsafe handle else { return nil }
+        let text = unsafe Self.text(handle)
+        return text.isEmpty ? nil : text
+    }
+
     private static func text(_ handle: OGRSpatialReferenceH) -> String {
         var pointer: UnsafeMutablePointer<CChar>?
         let options = StringList(["FORMAT=WKT2_2019"])

@@ -6,6 +6,7 @@ internal import Dataset
 internal import Expression
 public import Geometry
 internal import PROJ
+internal import Raster
 
 /// A feature as a picture shows it, in the picture's spatial reference.
 public enum DrawnShape: Hashable, Sendable {
@@ -76,20 +77,24 @@ extension IdentifyEngine {
         return try PictureFrame(request, map.description, state.transforms)
     }
 
-    /// Calls `layer` with every layer that a picture shows, bottom first, and after each `feature` with
-    /// those of its features that the request lets through and that may be seen in the frame, in the
-    /// order of the dataset or of drawing; far from the frame, shapes may be cut.
+    /// Goes through what a picture shows, layer by layer, bottom first.
+    ///
+    /// Calls `layer` with each, and then `feature` with those of its features that the request lets
+    /// through and that may be seen in the frame, in the order of the dataset or of drawing; far from the
+    /// frame, shapes may be cut. For the layer of a raster `raster` is called instead, with red, green,
+    /// blue and alpha of each pixel of the frame, unless nothing of it lies there.
     ///
     /// `layer` says what is wanted of them. What has no place in the frame's spatial reference is left
     /// out. Nothing is kept of what was drawn.
     ///
     /// Throws `invalidParameter` for a clause or time that cannot be used, `tooLarge` beyond
     /// ``drawnCoordinateBound`` coordinates, `cancelled` soon after `isCancelled` says so, and what the
-    /// datasets and the closures throw.
+    /// datasets, the rasters and the closures throw.
     public func forEachDrawnFeature(
         of request: ExportRequest, in map: PreparedMap, frame: PictureFrame,
         isCancelled: @escaping () -> Bool,
         layer: (LayerDescription) throws(Failure) -> DrawnWish,
+        raster: ([UInt8]) throws(Failure) -> Void,
         feature: (DrawnFeature) throws(Failure) -> Void
     ) throws(Failure) {
         var state = kept.take(nil)
@@ -104,6 +109,13 @@ extension IdentifyEngine {
         for each in map.resolution.drawn(request.layers, scale: frame.scale) {
             try Failure.stop(if: isCancelled)
             let wish = try layer(each.description)
+            if case .raster(let id) = each.description.kind.source {
+                let file = try state.raster(id, sources.rasters)
+                if let pixels = try drawing.pixels(of: file, request, state.transforms) {
+                    try raster(pixels)
+                }
+                continue
+            }
             try drawing.draw(
                 each, frame.extent.expanded(by: wish.reach).widened,
                 DrawnDetails(wish, each.fields),
@@ -113,7 +125,7 @@ extension IdentifyEngine {
 }
 
 extension LayerResolution {
-    /// The layers that a picture shows, bottom first: of datasets and graphics.
+    /// The layers that a picture shows, bottom first: of datasets, graphics and rasters.
     func drawn(_ wanted: DrawnLayers, scale: Double?) -> [PreparedLayer] {
         let named = expanded(wanted.ids)
         return layers.filter { layer in
@@ -130,14 +142,14 @@ extension LayerResolution {
 }
 
 extension PreparedLayer {
-    /// Whether it has features of this site; whether they may be asked for does not matter.
+    /// Whether it has features or pixels of this site; whether they may be asked for does not matter.
     fileprivate var isDrawable: Bool {
         guard description.loadStatus == .loaded, let source = description.kind.source else {
             return false
         }
         switch source {
-        case .dataset, .graphics: return true
-        case .raster, .wms, .mapService, .featureService, .tiles: return false
+        case .dataset, .graphics, .raster: return true
+        case .wms, .mapService, .featureService, .tiles: return false
         }
     }
 }
@@ -190,6 +202,24 @@ private struct Drawing {
             try drawGraphics(layer.description.graphics ?? [], details, window, &left, body)
         case .raster, .wms, .mapService, .featureService, .tiles, nil: return
         }
+    }
+
+    /// Nil where the frame shows nothing of the raster.
+    func pixels(
+        of raster: RasterFile, _ request: ExportRequest, _ transforms: Transforms
+    ) throws(Failure) -> [UInt8]? {
+        let reference = raster.properties.spatialReference
+        let toFrame = try transforms.transform(from: reference, to: frame.spatialReference)
+        let window = DrawnWindow(
+            frame.extent, in: frame.spatialReference, from: reference, toFrame)
+        guard let extent = raster.properties.extent, window.bounds.intersects(extent) else {
+            return nil
+        }
+        let pixels = try raster.picture(
+            of: frame.extent, in: frame.spatialReference, width: request.width,
+            height: request.height, isCancelled: run.isCancelled)
+        try Failure.stop(if: run.isCancelled)
+        return pixels
     }
 
     private func drawFeatures(

@@ -68,6 +68,26 @@ public final class RasterFile {
             further: values.count == 1 ? further(values[0]) : Attributes([]))
     }
 
+    /// What a rectangle of the ground looks like: red, green, blue and alpha of each pixel, 0…255, row by
+    /// row from the top, colours not multiplied; nil where it was cancelled.
+    ///
+    /// How numbers become colours: `RasterSource.picture`. Throws `unreadable` where the file cannot be
+    /// read, or not be brought to that spatial reference.
+    public func picture(
+        of extent: Envelope, in reference: SpatialReference, width: Int, height: Int,
+        isCancelled: @escaping () -> Bool
+    ) throws(Failure) -> [UInt8]? {
+        let window = RasterWindow(
+            minX: extent.minX, minY: extent.minY, maxX: extent.maxX, maxY: extent.maxY,
+            wkid: reference.wkid, wkt: reference.wkt)
+        do throws(GDALError) {
+            return try source.picture(
+                of: window, width: width, height: height, isCancelled: isCancelled)?.rgba
+        } catch {
+            throw Failure(.unreadable, error.description)
+        }
+    }
+
     private func further(_ value: RasterValue?) -> Attributes {
         guard let value else { return Attributes([]) }
         var entries: [Attributes.Entry] = []

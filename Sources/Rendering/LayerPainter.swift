@@ -56,6 +56,14 @@ struct LayerPainter {
         }
     }
 
+    /// Draws the layer's pixels: red, green, blue and alpha of each of the canvas.
+    func draw(_ pixels: [UInt8]) throws(Failure) {
+        canvas.paint(
+            try Failure.drawing { () throws(CairoError) in
+                try Canvas(width: canvas.width, height: canvas.height, rgba: pixels)
+            })
+    }
+
     /// Ends a layer: its outlines are put where they belong.
     mutating func endLayer() {
         guard let style else { return }

@@ -88,6 +88,8 @@ public enum MapPicture {
             return DrawnWish(
                 reach: reach * frame.unitsPerPixel, fields: style.fields,
                 conditions: style.conditions)
+        } raster: { pixels throws(Failure) in
+            try painter.draw(pixels)
         } feature: { feature throws(Failure) in
             try painter.draw(feature)
             labels.take(feature, painter.frame)

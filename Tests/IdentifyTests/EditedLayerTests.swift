@@ -85,6 +85,7 @@ import Testing
             isCancelled: { false }
         ) { _ in
             DrawnWish(reach: 0, fields: ["pop", "name"], conditions: ["size > 0.5"])
+        } raster: { _ in
         } feature: { feature in
             found["\(feature)", default: 0] += 1
         }
