@@ -24,33 +24,24 @@ public struct Graphic: Hashable, Sendable {
     }
 }
 
+// What it has in common with a feature of an edit is written as that is.
 extension Graphic: Codable {
-    private enum CodingKeys: String, CodingKey {
-        case id, attributes, zIndex
-        case shape = "geometry"
-    }
+    private enum CodingKeys: String, CodingKey { case zIndex }
 
     /// Reads what ``encode(to:)`` writes.
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        id = try container.decode(Int64.self, forKey: .id)
-        guard let shape = try container.decode(GeometryForm.self, forKey: .shape).shape else {
-            throw DecodingError.dataCorruptedError(
-                forKey: .shape, in: container,
-                debugDescription: "expected x and y, points, paths or rings")
-        }
-        self.shape = shape
-        attributes = try container.decode(Attributes.self, forKey: .attributes)
-        zIndex = try container.decode(Int.self, forKey: .zIndex)
+        let feature = try EditedFeature(from: decoder)
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            id: feature.id, shape: feature.shape, attributes: feature.attributes,
+            zIndex: try members.decode(Int.self, forKey: .zIndex))
     }
 
     /// Writes `id`, `geometry` in Esri's JSON, `attributes` and `zIndex`.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(id, forKey: .id)
-        try container.encode(GeometryForm(shape), forKey: .shape)
-        try container.encode(attributes, forKey: .attributes)
-        try container.encode(zIndex, forKey: .zIndex)
+        try EditedFeature(id: id, shape: shape, attributes: attributes).encode(to: encoder)
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        try members.encode(zIndex, forKey: .zIndex)
     }
 }
 

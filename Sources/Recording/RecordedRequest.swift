@@ -15,16 +15,6 @@ public enum RecordedExchange: Hashable, Sendable {
     case suggest(SuggestRequest, SuggestAnswer)
     /// What is this place called?
     case reverse(ReverseGeocodeRequest, ReverseGeocodeAnswer)
-
-    /// The operation's name on the bus.
-    public var operation: String {
-        switch self {
-        case .identify: "identify"
-        case .geocode: "geocode"
-        case .suggest: "suggest"
-        case .reverse: "reverse"
-        }
-    }
 }
 
 /// One line of a recording: an exchange with what it takes to answer the request again.
