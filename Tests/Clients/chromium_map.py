@@ -9,11 +9,13 @@ Exits 1 with the first page that is wrong. With PICTURE it only keeps what the m
 """
 
 import base64
+import http.server
 import json
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import urllib.request
 
 import websocket
@@ -227,6 +229,40 @@ def a_job(browser, root):
     check("esriJobSucceeded" in browser.say("document.body.textContent"), "the job has succeeded")
 
 
+def a_foreign_page(browser, root):
+    """A page of another server may read, and changes nothing, whatever it sends."""
+    class Page(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(b"<!DOCTYPE html><title>elsewhere</title><p>elsewhere")
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.HTTPServer(("127.0.0.1", 0), Page)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    browser.open(f"http://127.0.0.1:{server.server_port}/")
+    jobs = f"{root}{SERVICES}/Jobs/GPServer"
+    form = "{method: 'POST', body: new URLSearchParams({map: 'World', objectIds: '1'})}"
+    for method, url, options, expected in [
+            ("GET", f"{root}{SERVICES}/World/MapServer?f=json", "{}", 200),
+            ("POST", f"{root}{SERVICES}/World/FeatureServer/0/query", form, 200),
+            ("POST", f"{root}{SERVICES}/World/FeatureServer/0/deleteFeatures", form, 403),
+            ("POST", f"{jobs}/uploads/upload", "{method: 'POST', body: 'abc'}", 403),
+            ("POST", f"{jobs}/BatchIdentify/submitJob", form, 403),
+            ("GET", f"{jobs}/BatchIdentify/submitJob?map=World", "{}", 403)]:
+        found = browser.say(f"fetch('{url}', {options}).then((answer) => answer.status)")
+        check(found == expected, f"{method} {url.rsplit('/', 1)[1]} from elsewhere", found)
+    # A link is followed without an origin, and the browser says where it stood.
+    browser.say(f"location.href = '{jobs}/BatchIdentify/submitJob?map=World&f=html'")
+    browser.wait_for_page("document.title.includes('Cairn')", "a link elsewhere leads here")
+    check("pages of other servers change nothing" in browser.say("document.body.textContent"),
+          "and changes nothing", True)
+    server.shutdown()
+
+
 def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
@@ -243,6 +279,7 @@ def main():
         a_job(browser, root)
         complaints = [c for c in browser.complaints if "404" not in c]
         check(not complaints, "nothing was refused or thrown", complaints)
+        a_foreign_page(browser, root)
     finally:
         browser.close()
     sys.stdout.flush()

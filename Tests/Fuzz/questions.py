@@ -152,6 +152,8 @@ EXPORT = {
     "layers": (lambda rng: rng.choice(["show:0,2", "hide:1", "show:", "include:0", "exclude:2"]), values.any_text), "layerDefs": DEFINITIONS, "time": TIME, "rotation": decimal(0, 360), "dynamicLayers": shaped(lambda rng: ""),
     **EVERY, "f": (lambda rng: rng.choice(["image", "image", "json", "html"]), values.any_text), **TIMEOUT}
 FIND = {"searchText!": TEXT, "contains": FLAG, "searchFields": NAMES, "layers!": (lambda rng: rng.choice(["0", "0,1,2", "2"]), values.any_text), "sr": SR, "layerDefs": DEFINITIONS, "returnGeometry": FLAG, "maxAllowableOffset": decimal(0, 2), **EVERY, **TIMEOUT}
+LAYERS_QUERY = {"layerDefs": DEFINITIONS, **{name: QUERY[name] for name in (
+    "geometry", "geometryType", "inSR", "outSR", "spatialRel", "distance", "time", "outFields", "returnGeometry", "geometryPrecision", "returnIdsOnly", "returnCountOnly", "where", "timeout")}, **EVERY}
 SELECT = {name: QUERY[name] for name in ("where", "objectIds", "geometry", "geometryType", "inSR", "spatialRel")}
 PLACES = {"outFields": NAMES, "outSR": SR, "searchExtent": BOX, "location": POINT, "sourceCountry": TEXT, "magicKey": TEXT, "category": TEXT, **EVERY, **TIMEOUT}
 ADDRESSES = (lambda rng: json.dumps({"records": [{"attributes": {"OBJECTID": i, "SingleLine": "Paris"}} for i in range(rng.randint(1, 20))]}),
@@ -187,6 +189,7 @@ def kinds(tasks):
         Kind("identify", [f"{root}/MapServer/identify" for root in services], IDENTIFY, 14),
         Kind("identify/changes", [f"{WORLD}/MapServer/identify/changes"], IDENTIFY),
         Kind("query", [f"{root}{rest}" for rest in ("/0/query", "/1/query", "/2/query") for root in (f"{WORLD}/MapServer", f"{WORLD}/FeatureServer")] + [f"{PINS}/FeatureServer/0/query"] * 2, QUERY, 18),
+        Kind("layers/query", [f"{root}/FeatureServer/query" for root in services], LAYERS_QUERY, 4),
         Kind("export", [f"{root}/MapServer/export" for root in services], EXPORT, 6),
         Kind("tile", [f"{WORLD}/MapServer/tile/{z}/{y}/{x}" for z, y, x in ((0, 0, 0), (3, 2, 4), (99, 0, 0), (5, -1, 2), (3, 8, 8), (2 ** 40, 1, 1))], {**EVERY, "blankTile": FLAG}, 3),
         Kind("pages", [f"/pages/{name}" for name in ("style.css", "map.js", "leaflet.js", "leaflet.css", "..%2f..%2f..%2fetc%2fpasswd", "images/..%2f..%2fleaflet.js", "%00", "..", "/etc/passwd", "%ff")], {}, 2, posts=False),
