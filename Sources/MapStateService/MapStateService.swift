@@ -335,10 +335,14 @@ public actor MapStateService {
                 compactor?.ended(compacted, isDone: false)
                 return
             }
-            for _ in 0..<Self.attempts {
+            var isSettled = false
+            for _ in 0..<Self.attempts where !isSettled {
                 try await log.catchUp()
                 guard log.state.layer(entry.layer, in: entry.map)?.kind.dataset == compacted.base
-                else { break }
+                else {
+                    isSettled = true
+                    break
+                }
                 do throws(Failure) {
                     _ = try await log.append(
                         .layerCompacted(
@@ -349,12 +353,12 @@ public actor MapStateService {
                     logger.info(
                         "layer compacted",
                         metadata: ["map": "\(entry.map)", "layer": "\(entry.layer)"])
-                    break
+                    isSettled = true
                 } catch {
                     guard error.code == .conflict else { throw error }
                 }
             }
-            compactor?.ended(compacted, isDone: true)
+            compactor?.ended(compacted, isDone: isSettled)
         } catch {
             logger.warning(
                 "a layer was not compacted; its edits stay as they are",

@@ -8,6 +8,7 @@ no code of Cairn's takes part, except that `cairn log verify` is asked for its o
 
 import collections
 import json
+import re
 import sqlite3
 import uuid
 
@@ -74,6 +75,7 @@ class Checker:
         self.graphics = {}  # (map, graphic): [(global position, value or None when removed)]
         self.features = {}  # map: {object id: [(global position, value or None when deleted)]}
         self.cities = {}  # object id: value of the sample's cities, which every edited map begins with
+        self.datasets = set()  # what events of maps name by its hash
         self.loaded = {}  # map: global position at which its layer had been loaded
         self.jobs = collections.defaultdict(Job)
         self.products = {}  # input table of a job: hash of its product
@@ -120,6 +122,9 @@ class Checker:
         if causation:
             self.caused.setdefault(causation.lower(), []).append(position)
         category, _, name = stream.partition("-")
+        if category == "map":
+            text = data.decode() if isinstance(data, bytes) else data
+            self.datasets.update(re.findall(r'"dataset":"([0-9a-f]{64})"', text))
         data = json.loads(data)
         if category == "job":
             self.jobs[name].apply(kind, data)

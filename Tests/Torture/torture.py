@@ -185,6 +185,7 @@ class Torture:
         checker.check_jobs()
         self.check_live_state()
         self.check_state_hash()
+        self.check_datasets()
         verified = subprocess.run(
             [f"{self.bin}/cairn", "log", "verify", "--site", self.site], capture_output=True,
             text=True)
@@ -199,6 +200,22 @@ class Torture:
         if asked.returncode == 1:
             self.checker.faults.append(f"cairn log state-hash: {asked.stdout} {asked.stderr}")
         self.checker.counts["stateHashes"] += asked.returncode == 0
+
+    def check_datasets(self):
+        """Every dataset is one that the log names, or will: no compaction leaves one behind."""
+        folder = f"{self.site}/datasets"
+        # A compaction that could not be recorded is recorded a minute later.
+        end = time.monotonic() + 100
+        while not self.options.older:
+            there = {name for name in os.listdir(folder) if not name.startswith(".")}
+            self.checker.read_log()
+            nameless = there - self.checker.datasets
+            if not nameless:
+                return
+            if time.monotonic() > end:
+                self.checker.faults.append(f"no event names the datasets {sorted(nameless)}")
+                return
+            time.sleep(0.2)
 
     def check_live_state(self):
         """What the site says its maps are, against the checker's own fold."""
