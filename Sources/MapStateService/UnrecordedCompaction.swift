@@ -44,21 +44,20 @@ struct UnrecordedCompactionFile: Sendable {
 
     /// Durable when this returns.
     func write(_ compaction: UnrecordedCompaction) throws(Failure) {
-        do {
+        let bytes = Array(try CairnJSON.encode(compaction))
+        do throws(PlatformError) {
             var file = try StagedFile(inDirectory: folder)
-            try file.write([UInt8](JSONEncoder().encode(compaction)))
+            try file.write(bytes)
             try file.publish(as: path)
-        } catch let error as PlatformError {
-            throw Failure(error)
         } catch {
-            throw Failure(.internal, "'\(path)': \(error)")
+            throw Failure(error)
         }
     }
 
     /// What an earlier process left, if its dataset has been published.
     func read() -> UnrecordedCompaction? {
         guard let bytes = FileManager.default.contents(atPath: path),
-            let found = try? JSONDecoder().decode(UnrecordedCompaction.self, from: bytes),
+            let found = try? CairnJSON.decode(UnrecordedCompaction.self, from: bytes),
             FileManager.default.fileExists(atPath: datasets + "/" + found.dataset.rawValue)
         else { return nil }
         return found
