@@ -18,9 +18,12 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+func library(
+    _ name: String, _ dependencies: [Target.Dependency] = [], data: [String] = []
+) -> Target {
     .target(
-        name: name, dependencies: dependencies, path: "Sources/\(name)", swiftSettings: settings)
+        name: name, dependencies: dependencies, path: "Sources/\(name)",
+        resources: data.map { .embedInCode("Data/" + $0) }, swiftSettings: settings)
 }
 
 func process(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -112,7 +115,12 @@ let tier4: [Target] = [
             "CairnModel", "Dataset", "EventLog", "Geometry", "Identify", "MapState", "Raster",
             "Remote", "Site",
         ]),
-    library("Locator", ["CairnModel", "Geometry", "SpatialIndex", "Platform"]),
+    library(
+        "Locator", ["CairnModel", "Geometry", "SpatialIndex", "Platform"],
+        data: [
+            "columns-ban.json", "columns-bano.json", "columns-openaddresses.json", "words-en.txt",
+            "words-fr.txt",
+        ]),
     library("Jobs", ["CairnModel"]),
     library("JobKinds", ["CairnModel", "Geometry", "Locator", "Platform", "Site"]),
     library("Replay", ["CairnModel", "Jobs", "MapState"]),
@@ -340,6 +348,10 @@ let benchTargets: [Target] =
                 "CGEOS", "CairnModel", "Dataset", "GDAL", "Geometry", "SpatialIndex", "TestKit",
             ],
             path: "Tests/Benchmarks/Engine", swiftSettings: settings),
+        .executableTarget(
+            name: "bench-locator",
+            dependencies: ["CairnModel", "Geometry", "Locator", "TestKit"],
+            path: "Tests/Benchmarks/Locator", swiftSettings: settings),
         .executableTarget(
             name: "bench-log",
             dependencies: [

@@ -11,29 +11,37 @@ internal import Site
 
 struct LocatorCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "locator", abstract: "Build and list locators.",
-        subcommands: [LocatorBuild.self, LocatorList.self])
+        commandName: "locator", abstract: "Build, list and evaluate locators.",
+        subcommands: [LocatorBuild.self, LocatorList.self, LocatorEvaluate.self])
 }
 
 struct LocatorBuild: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "build", abstract: "Build a locator from gazetteers and publish it.",
         discussion: """
-            World is the locator that geocode asks by default. Works with the site up or down. JSON: \
-            one line with name, locator, placeCount, byteCount, rejectedCount, ignoredCount, rejected \
-            and sequence.
+            World is the locator that geocode asks by default. Works with the site up or down. Tables \
+            of addresses are known by their columns: those of BAN, BANO and OpenAddresses, and of \
+            --columns files. JSON: one line with name, locator, placeCount, streetCount, houseCount, \
+            byteCount, rejectedCount, ignoredCount, rejected and sequence.
             """)
     static let makesSite = true
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "The locator's name, by the rule for map names.", transform: Reading.mapName)
     var name: MapName
-    @Argument(help: "Gazetteer files, or directories of them.") var sources: [String]
+    @Argument(help: "Gazetteers and tables of addresses, or directories of them.")
+    var sources: [String]
+    @Option(
+        name: .customLong("columns"),
+        help: "A JSON file that states the columns of a table of addresses. May be repeated.")
+    var columns: [String] = []
 
     struct Line: Encodable {
         var name: String
         var locator: ContentID
         var placeCount: Int
+        var streetCount: Int
+        var houseCount: Int
         var byteCount: Int
         var rejectedCount: Int
         var ignoredCount: Int
@@ -46,11 +54,12 @@ struct LocatorBuild: SiteCommand {
     }
 
     func perform(_ session: Session) async throws {
-        let (sources, directory) = (sources, session.site.locatorsDirectory)
+        let (sources, columns) = (sources, columns)
+        let directory = session.site.locatorsDirectory
         let built = try await OwnThread.run("locator-build") { () throws(Failure) in
             var progress = ProgressLine()
             defer { progress.clear() }
-            return try LocatorBuilder.build(sources: sources, into: directory) {
+            return try LocatorBuilder.build(sources: sources, columns: columns, into: directory) {
                 step throws(Failure) in
                 progress.show("\(Int(step.share * 100))% \(step.step)")
             }
@@ -62,12 +71,14 @@ struct LocatorBuild: SiteCommand {
         }
         let line = Line(
             name: name.rawValue, locator: built.id, placeCount: built.placeCount,
+            streetCount: built.streetCount, houseCount: built.houseCount,
             byteCount: built.byteCount, rejectedCount: built.rejectedCount,
             ignoredCount: built.ignoredCount, rejected: built.rejected.map(\.description),
             sequence: sequence)
         if session.output.isJSON { return try session.output.record(line) }
         var lines = [
-            "locator '\(line.name)': \(line.placeCount) places, \(line.byteCount) bytes, "
+            "locator '\(line.name)': \(line.placeCount) places, \(line.streetCount) streets, "
+                + "\(line.houseCount) house numbers, \(line.byteCount) bytes, "
                 + "sequence \(sequence)"
         ]
         if line.rejectedCount > 0 {

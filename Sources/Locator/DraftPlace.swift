@@ -26,6 +26,8 @@ struct DraftPlace {
     var regionCode = ""
     var subregionCode = ""
     var importance: UInt16 = 0
+    /// The towns of the addresses that it is.
+    var towns: [Int] = []
 }
 
 /// Turns a gazetteer into places, most important first.
@@ -84,7 +86,7 @@ struct PlaceDrafting {
                 regionCode: hasRegion ? region : "", subregionCode: subregion,
                 importance: Importance.of(
                     kind: .settlement, settlement: settlement.feature,
-                    population: settlement.population)))
+                    population: settlement.population), towns: settlement.towns))
         for code in [country, hasRegion ? region : "", subregion] where !code.isEmpty {
             areas[code, default: Area()].add(
                 settlement, member: places.count - 1, isCountry: code == country)

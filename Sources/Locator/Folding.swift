@@ -36,11 +36,20 @@ struct Folder {
     /// Whether ä, ö, ü, å are read as two letters, as Germans and Danes write them without marks.
     private let expandsUmlauts: Bool
 
-    private init(expandsUmlauts: Bool) { self.expandsUmlauts = expandsUmlauts }
+    /// Whether an apostrophe parts words, as in `l'Abbaye`; otherwise it is dropped.
+    private let partsApostrophes: Bool
+
+    private init(expandsUmlauts: Bool, partsApostrophes: Bool) {
+        self.expandsUmlauts = expandsUmlauts
+        self.partsApostrophes = partsApostrophes
+    }
 
     /// Folds a text; its cost grows with its length only.
-    static func fold(_ text: String, expandingUmlauts: Bool = false) -> FoldedText {
-        var folder = Folder(expandsUmlauts: expandingUmlauts)
+    static func fold(
+        _ text: String, expandingUmlauts: Bool = false, partingApostrophes: Bool = false
+    ) -> FoldedText {
+        var folder = Folder(
+            expandsUmlauts: expandingUmlauts, partsApostrophes: partingApostrophes)
         folder.result.bytes.reserveCapacity(text.utf8.count)
         for scalar in text.unicodeScalars { folder.take(scalar) }
         folder.result.endsInsideWord = folder.letterCount > 0
@@ -53,7 +62,7 @@ struct Folder {
         case 0x61...0x7A, 0x30...0x39: append(UInt8(scalar.value))
         case 0x41...0x5A: append(UInt8(scalar.value) | 0x20)
         case 0x2E: takePeriod()
-        case 0x27, 0x60: break
+        case 0x27, 0x60: if partsApostrophes { endWord() }
         case 0x26:
             endWord()
             for byte in "and".utf8 { append(byte) }
@@ -85,6 +94,7 @@ struct Folder {
         case 0x3001, 0xFF64, 0x060C, 0x061B: endSegment()
         case 0x3099, 0x309A: voice(by: scalar.value - 0x3098)
         case 0x1161...0x1175, 0x11A8...0x11C2: if !joinHangul(scalar.value) { append(scalar) }
+        case 0xB4, 0x2018, 0x2019, 0x201B, 0x2032: if partsApostrophes { endWord() }
         case let value where Self.isIgnored(value): break
         default: takeLetter(scalar)
         }

@@ -21,6 +21,8 @@ struct Gazetteer {
         var subregion: String
         var feature: SettlementKind
         var population: UInt64
+        /// The towns of the addresses that it is.
+        var towns: [Int] = []
     }
 
     /// A first-level or second-level division: `US.TX`, `US.TX.113`.

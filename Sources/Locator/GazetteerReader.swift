@@ -59,8 +59,9 @@ struct GazetteerReader {
                 throw Failure(
                     .unreadable,
                     "'\(path)', line \(lineNumber): expected GeoNames' dump, admin1CodesASCII or "
-                        + "countryInfo layout, or a tab-separated heading with 'name' and either "
-                        + "'latitude' and 'longitude', or 'code'")
+                        + "countryInfo layout, a tab-separated heading with 'name' and either "
+                        + "'latitude' and 'longitude', or 'code', or the columns of a known table "
+                        + "of addresses")
             }
             layout = found
             if !found.hasHeader { take(Record(layout: found, fields: fields)) }

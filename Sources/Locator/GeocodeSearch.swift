@@ -190,7 +190,7 @@ struct GeocodeSearch {
             let letters = scoring.letters(span)
             guard TypoSearch.allowedErrors(letters: letters) >= mostErrors else { continue }
             var search = TypoSearch(text.bytes[text.span(span)], limit: mostErrors)
-            for (key, errors) in search.run(file, bytes) where errors > 0 {
+            for (key, errors) in search.run(file.names, bytes) where errors > 0 {
                 let quality = 1 - Double(errors) / Double(letters)
                 consider(
                     key, span: span, quality: quality, type: .fuzzy, leastWeight: leastWeight,

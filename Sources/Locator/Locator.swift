@@ -41,7 +41,12 @@ public final class Locator: Sendable {
     /// How many places it knows: settlements, divisions and countries.
     public var placeCount: Int { file.placeCount }
 
-    /// Finds the places a text may mean, best first.
+    /// How many streets and houses it knows.
+    public var addressCount: (streets: Int, houses: Int) {
+        (file.addresses?.streetCount ?? 0, file.addresses?.houseCount ?? 0)
+    }
+
+    /// Finds the addresses and places a text may mean, best first.
     ///
     /// A valid magic key of this very file decides alone; any other is ignored in favour of the text.
     /// Throws `Failure` (`invalidParameter`, or `tooLarge` for a text over ``longestText`` bytes).
@@ -51,25 +56,34 @@ public final class Locator: Sendable {
                 .invalidParameter, "maxLocations \(request.maxLocations): expected 1 to 50")
         }
         return try mapped.withBytes { bytes throws(Failure) in
-            if let key = request.magicKey,
-                let place = MagicKey(parsing: key).place(in: id, count: file.placeCount)
-            {
-                let reading = GeocodeSearch.Reading(
-                    place: place, score: 100, type: .exact, weight: 0)
+            if let target = request.magicKey.flatMap({
+                MagicKey(parsing: $0).target(in: id, file)
+            }) {
                 return GeocodeAnswer(
-                    candidates: [candidate(for: reading, named: request.locator, bytes)],
+                    candidates: [candidate(for: target, named: request.locator, bytes)],
                     locator: id)
             }
             let text = try folded(request.singleLine)
-            var search = GeocodeSearch(
-                file: file, text: text,
-                filter: try filter(
-                    countries: request.countryCodes, extent: request.searchExtent,
-                    location: request.location, within: request.distanceMeters,
-                    categories: request.categories, bytes))
-            let readings = search.run(bytes).prefix(min(request.maxLocations, 50))
+            let filter = try filter(
+                countries: request.countryCodes, extent: request.searchExtent,
+                location: request.location, within: request.distanceMeters,
+                categories: request.categories, bytes)
+            var addresses: [AddressReading] = []
+            if let file = file.addresses, filter.acceptsAddresses {
+                let words = Folder.fold(request.singleLine, partingApostrophes: true)
+                var search = AddressSearch(
+                    file: self.file, addresses: file, text: words, filter: filter, bytes)
+                addresses = search.run(bytes)
+            }
+            var places: [GeocodeSearch.Reading] = []
+            if addresses.first.map({ !$0.confirmsTown || $0.score < 80 }) ?? true {
+                var search = GeocodeSearch(file: file, text: text, filter: filter)
+                places = search.run(bytes)
+            }
+            let count = min(request.maxLocations, 50)
             return GeocodeAnswer(
-                candidates: readings.map { candidate(for: $0, named: request.locator, bytes) },
+                candidates: candidates(
+                    addresses, places, most: count, named: request.locator, bytes),
                 locator: id)
         }
     }
@@ -83,35 +97,62 @@ public final class Locator: Sendable {
                 .invalidParameter, "maxSuggestions \(request.maxSuggestions): expected 1 to 15")
         }
         let text = try bounded(request.text)
+        let count = min(request.maxSuggestions, 15)
         return try mapped.withBytes { bytes throws(Failure) in
-            let search = SuggestSearch(
-                file: file, text: Folder.fold(text),
-                filter: try filter(
-                    countries: request.countryCodes, extent: request.searchExtent,
-                    location: request.location, within: request.distanceMeters,
-                    categories: request.categories, bytes))
-            let count = min(request.maxSuggestions, 15)
+            let filter = try filter(
+                countries: request.countryCodes, extent: request.searchExtent,
+                location: request.location, within: request.distanceMeters,
+                categories: request.categories, bytes)
+            let places = suggestPlaces(text, filter, count: count, bytes)
+            let addresses = suggestAddresses(text, filter, count: count, bytes)
             // Towns of one name in one region read alike; only the most important is offered.
             var texts: Set<String> = []
-            var suggestions: [Suggestion] = []
-            for found in search.run(count: 2 * count, bytes) where suggestions.count < count {
-                let name =
-                    found.role == .alternate || found.role == .cognate
-                    ? file.text(ofPosting: found.posting, bytes) : nil
-                let label = PlaceLabel(file, found.place, name: name, bytes).long
-                guard texts.insert(label).inserted else { continue }
-                suggestions.append(
-                    Suggestion(
-                        text: label, magicKey: MagicKey(place: found.place, in: id).text,
-                        isCollection: false))
-            }
-            return SuggestAnswer(suggestions: suggestions)
+            let all =
+                addresses.areFirst ? addresses.suggestions + places : places + addresses.suggestions
+            return SuggestAnswer(
+                suggestions: Array(all.filter { texts.insert($0.text).inserted }.prefix(count)))
         }
     }
 
-    /// Finds the settlement nearest to a location, within a distance on the great circle.
+    private func suggestPlaces(
+        _ text: String, _ filter: PlaceFilter, count: Int, _ bytes: RawSpan
+    ) -> [Suggestion] {
+        let search = SuggestSearch(file: file, text: Folder.fold(text), filter: filter)
+        return search.run(count: 2 * count, bytes).map { found in
+            let name =
+                found.role == .alternate || found.role == .cognate
+                ? file.text(ofPosting: found.posting, bytes) : nil
+            return Suggestion(
+                text: PlaceLabel(file, found.place, name: name, bytes).long,
+                magicKey: MagicKey(.place(found.place), in: id).text, isCollection: false)
+        }
+    }
+
+    /// Streets and houses that every word of a text belongs to; first where one is a number.
+    private func suggestAddresses(
+        _ text: String, _ filter: PlaceFilter, count: Int, _ bytes: RawSpan
+    ) -> (suggestions: [Suggestion], areFirst: Bool) {
+        guard let addresses = file.addresses, filter.acceptsAddresses else { return ([], false) }
+        var search = AddressSearch(
+            file: file, addresses: addresses,
+            text: Folder.fold(text, partingApostrophes: true), filter: filter, isUnfinished: true,
+            bytes)
+        let found = search.run(bytes).filter { search.explainsWords($0) }.prefix(count)
+        let suggestions = found.map { reading in
+            let label = AddressLabel(
+                file, addresses, street: reading.street, house: reading.house, bytes)
+            let target = reading.house.map { MagicKey.Target.house($0) } ?? .street(reading.street)
+            return Suggestion(
+                text: label.long, magicKey: MagicKey(target, in: id).text, isCollection: false)
+        }
+        return (suggestions, search.hasNumber)
+    }
+
+    /// Finds the house nearest to a location, or street without houses, within a distance on the great
+    /// circle, at most 10 km; where there is none, the nearest settlement within the distance.
     ///
-    /// None where the request names types of features without `Locality`: others are not known.
+    /// Of the types of features that a request names, `PointAddress`, `StreetAddress` and `StreetName`
+    /// stand for the former, `Locality` for the latter; others are not known.
     /// Throws `Failure` (`invalidParameter`) for a location that is not on the Earth.
     public func reverse(_ request: ReverseGeocodeRequest) throws(Failure) -> ReverseGeocodeAnswer {
         let location = request.location
@@ -125,12 +166,25 @@ public final class Locator: Sendable {
                 .invalidParameter,
                 "the distance \(request.maxDistanceMeters): expected metres, 0 or more")
         }
-        if let types = request.featureTypes,
-            !types.contains(where: { $0.lowercased() == "locality" })
-        {
-            return ReverseGeocodeAnswer(candidate: nil)
-        }
+        let types = request.featureTypes.map { Set($0.map { $0.lowercased() }) }
         return mapped.withBytes { bytes in
+            if let addresses = file.addresses,
+                types.map({ !$0.isDisjoint(with: Self.addressTypes) }) ?? true
+            {
+                var search = NearestAddress(
+                    file: addresses, location: location, within: request.maxDistanceMeters)
+                if let found = search.run(bytes) {
+                    let label = AddressLabel(
+                        file, addresses, street: found.street, house: found.house, bytes)
+                    return ReverseGeocodeAnswer(
+                        candidate: label.candidate(
+                            file, score: 100, type: .position, locator: request.locator,
+                            distanceMeters: found.meters, bytes))
+                }
+            }
+            guard types?.contains("locality") ?? true else {
+                return ReverseGeocodeAnswer(candidate: nil)
+            }
             let search = NearestSearch(file: file, location: location)
             guard let (place, meters) = search.run(within: request.maxDistanceMeters, bytes) else {
                 return ReverseGeocodeAnswer(candidate: nil)
@@ -143,7 +197,15 @@ public final class Locator: Sendable {
         }
     }
 
+    /// Esri's types of features that houses and streets are.
+    private static let addressTypes: Set<String> = ["pointaddress", "streetaddress", "streetname"]
+
     // MARK: Reading requests
+
+    /// Esri's categories that houses and streets are.
+    private static let addressCategories: Set<String> = [
+        "address", "point address", "street address", "street name",
+    ]
 
     private func bounded(_ text: String) throws(Failure) -> String {
         guard text.utf8.count <= Self.longestText else {
@@ -195,10 +257,61 @@ public final class Locator: Sendable {
         }
         return PlaceFilter(
             countries: places, extent: extent, location: location, nearMeters: meters ?? 0,
-            categories: categories.map(PlaceCategory.named))
+            categories: categories.map(PlaceCategory.named),
+            acceptsAddresses: categories.map {
+                $0.contains { Self.addressCategories.contains($0.lowercased()) }
+            } ?? true)
     }
 
     // MARK: Answers
+
+    /// Addresses and places together, best first; of equal scores the place.
+    private func candidates(
+        _ addresses: [AddressReading], _ places: [GeocodeSearch.Reading], most: Int,
+        named locator: String, _ bytes: RawSpan
+    ) -> [Candidate] {
+        let bestScore = max(addresses.first?.score ?? 0, places.first?.score ?? 0)
+        let least =
+            bestScore == 100 ? 100 : max(Scoring.leastScore, bestScore - Scoring.widestGap)
+        var (addresses, places) = (addresses[...], places[...])
+        var result: [Candidate] = []
+        while result.count < most {
+            if let place = places.first, place.score >= addresses.first?.score ?? 0 {
+                places.removeFirst()
+                guard place.score >= least || place.isBetterKnown else { continue }
+                result.append(candidate(for: place, named: locator, bytes))
+            } else if let address = addresses.popFirst(), let file = file.addresses {
+                guard address.score >= least else { continue }
+                let label = AddressLabel(
+                    self.file, file, street: address.street, house: address.house, bytes)
+                result.append(
+                    label.candidate(
+                        self.file, score: address.score,
+                        type: address.isCertain ? .exact : .fuzzy, locator: locator, bytes))
+            } else {
+                break
+            }
+        }
+        return result
+    }
+
+    private func candidate(
+        for target: MagicKey.Target, named locator: String, _ bytes: RawSpan
+    ) -> Candidate {
+        switch (target, file.addresses) {
+        case (.street(let street), let addresses?):
+            return AddressLabel(file, addresses, street: street, house: nil, bytes).candidate(
+                file, score: 100, type: .exact, locator: locator, bytes)
+        case (.house(let house), let addresses?):
+            let street = addresses.street(ofHouse: house, bytes)
+            return AddressLabel(file, addresses, street: street, house: house, bytes).candidate(
+                file, score: 100, type: .exact, locator: locator, bytes)
+        case (.place(let number), _), (.street(let number), nil), (.house(let number), nil):
+            return candidate(
+                for: GeocodeSearch.Reading(place: number, score: 100, type: .exact, weight: 0),
+                named: locator, bytes)
+        }
+    }
 
     private func candidate(
         for reading: GeocodeSearch.Reading, named locator: String, distanceMeters: Double? = nil,

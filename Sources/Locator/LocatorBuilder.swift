@@ -10,7 +10,8 @@ internal import Platform
 /// The same sources give the same bytes, and so the same name. Sources are tab-separated UTF-8, plain
 /// or gzip: GeoNames' dump layout (`cities15000.txt`), `admin1CodesASCII.txt`, `admin2Codes.txt` and
 /// `countryInfo.txt`, or tables whose first line names their columns (`Docs/locator.md`). Which is
-/// which is seen from the first line.
+/// which is seen from the first line. Tables of addresses are delimited text in a layout that a file
+/// of columns states.
 public enum LocatorBuilder {
     /// How many rejected lines are kept with their reasons; all are counted.
     public static let longestRejectionList = 100
@@ -19,42 +20,59 @@ public enum LocatorBuilder {
     /// `<directory>/<sha256>/locator.bin`; an existing one of that name is left as it is.
     ///
     /// - Parameters:
-    ///   - sources: Files, or directories whose `.tsv`, `.txt` and `.gz` files are read in the order
-    ///     of their names. Where two records have one id the first counts.
+    ///   - sources: Files, or directories whose `.tsv`, `.txt`, `.csv` and `.gz` files are read in the
+    ///     order of their names. Where two records have one id the first counts.
+    ///   - columns: Files that state the columns of further tables of addresses, tried before those
+    ///     that come with the program.
     ///   - directory: The directory of all locators; made when missing.
     ///   - progress: Told what is being done, on the calling thread; throwing stops the build and
     ///     leaves nothing behind.
     /// - Throws: `unreadable` for a source that is missing or has no known layout, `invalidParameter`
     ///   when no place is left, `tooLarge`, `noSpace`.
     public static func build(
-        sources: [String], into directory: String,
+        sources: [String], columns: [String] = [], into directory: String,
         progress: (LocatorBuildProgress) throws(Failure) -> Void = { _ throws(Failure) in }
     ) throws(Failure) -> BuiltLocator {
         let files = try expand(sources)
         var reader = GazetteerReader()
+        var table = AddressReader(columns: try columns.map(read) + AddressColumns.shipped)
         for (number, file) in files.enumerated() {
             let name = file.split(separator: "/").last.map(String.init) ?? file
             let share = 0.6 * Double(number) / Double(files.count)
             try progress(LocatorBuildProgress(step: "reading \(name)", share: share))
-            try reader.read(file) { line throws(Failure) in
+            let line = { (line: Int) throws(Failure) in
                 try progress(
                     LocatorBuildProgress(step: "reading \(name), line \(line)", share: share))
             }
+            if try !table.read(file, progress: line) { try reader.read(file, progress: line) }
         }
+        let rejected = Array((reader.rejected + table.rejected).prefix(longestRejectionList))
+        var addresses = table.addresses
+        addresses.settle()
+        addresses.settle(in: &reader.gazetteer)
         guard !reader.gazetteer.settlements.isEmpty else {
             throw Failure(
-                .invalidParameter, "the sources hold no place with a position",
-                details: reader.rejected.prefix(5).map(\.description))
+                .invalidParameter, "the sources hold no place and no address with a position",
+                details: rejected.prefix(5).map(\.description))
         }
         try progress(LocatorBuildProgress(step: "building the index", share: 0.6))
         let places = PlaceDrafting(reader.gazetteer).places
-        let bytes = try LocatorWriter.bytes(for: places)
+        let bytes = try LocatorWriter.bytes(for: places, addresses: addresses)
         try progress(LocatorBuildProgress(step: "writing", share: 0.9))
         let id = try write(bytes, into: directory)
         try progress(LocatorBuildProgress(step: "done", share: 1))
         return BuiltLocator(
-            id: id, placeCount: places.count, byteCount: bytes.count, rejected: reader.rejected,
-            rejectedCount: reader.rejectedCount, ignoredCount: reader.gazetteer.ignoredCount)
+            id: id, placeCount: places.count, streetCount: addresses.streets.count,
+            houseCount: addresses.houseCount, byteCount: bytes.count, rejected: rejected,
+            rejectedCount: reader.rejectedCount + table.rejectedCount,
+            ignoredCount: reader.gazetteer.ignoredCount)
+    }
+
+    private static func read(columns path: String) throws(Failure) -> AddressColumns {
+        guard let data = try? Data(contentsOf: URL(filePath: path)) else {
+            throw Failure(.unreadable, "'\(path)': cannot be read")
+        }
+        return try AddressColumns(json: Array(data), source: path)
     }
 
     private static func expand(_ sources: [String]) throws(Failure) -> [String] {
@@ -69,10 +87,10 @@ public enum LocatorBuilder {
                 continue
             }
             let names = (try? FileManager.default.contentsOfDirectory(atPath: source)) ?? []
-            let suffixes = [".tsv", ".txt", ".tsv.gz", ".txt.gz"]
+            let suffixes = [".tsv", ".txt", ".csv", ".tsv.gz", ".txt.gz", ".csv.gz"]
             let wanted = names.filter { name in suffixes.contains { name.hasSuffix($0) } }
             guard !wanted.isEmpty else {
-                throw Failure(.unreadable, "'\(source)' holds no .tsv, .txt or .gz file")
+                throw Failure(.unreadable, "'\(source)' holds no .tsv, .txt, .csv or .gz file")
             }
             files += wanted.sorted().map { source + "/" + $0 }
         }
@@ -117,6 +135,10 @@ public struct BuiltLocator: Hashable, Sendable {
     public var id: ContentID
     /// Settlements, regions and countries together.
     public var placeCount: Int
+    /// Streets, each counted once in every postcode of every town.
+    public var streetCount: Int
+    /// House numbers, as the sources have them.
+    public var houseCount: Int
     /// The size of the file.
     public var byteCount: Int
     /// The first ``LocatorBuilder/longestRejectionList`` lines that could not be used.

@@ -45,13 +45,14 @@ extension LocatorFile {
             try checkNames(bytes, sections)
             try checkWords(bytes, sections)
             try checkTrees(bytes)
+            if let addresses { try addresses.check(bytes, placeCount: placeCount) }
         } catch {
             throw corrupt(error.what)
         }
     }
 
     /// What is wrong with the bytes.
-    private struct Damage: Error {
+    struct Damage: Error {
         var what: String
         var version: UInt32?
         init(_ what: String, version: UInt32? = nil) {
@@ -61,7 +62,7 @@ extension LocatorFile {
     }
 
     private static func sections(of bytes: RawSpan) throws(Damage) -> [Range<Int>] {
-        let header = LocatorLayout.headerByteCount
+        var header = LocatorLayout.headerByteCount(sections: LocatorLayout.placeSectionCount)
         guard bytes.byteCount >= header else { throw Damage("it is shorter than its header") }
         guard bytes.copy(0..<8) == LocatorLayout.magic else {
             throw Damage("it does not begin with 'CRNLOCTR'")
@@ -70,7 +71,8 @@ extension LocatorFile {
         guard version <= LocatorLayout.version else { throw Damage("", version: version) }
         var crc = CRC32C()
         crc.update(bytes.extracting(0..<60))
-        guard version == LocatorLayout.version, crc.value == bytes.uint32(at: 60) else {
+        guard version == 1 || version == LocatorLayout.version, crc.value == bytes.uint32(at: 60)
+        else {
             throw Damage("the header's checksum is wrong")
         }
         guard bytes.uint64(at: 16) == UInt64(bytes.byteCount) else {
@@ -80,12 +82,16 @@ extension LocatorFile {
         crc = CRC32C()
         crc.update(bytes.extracting(LocatorLayout.fixedHeaderByteCount..<bytes.byteCount))
         guard crc.value == bytes.uint32(at: 24) else { throw Damage("the checksum is wrong") }
-        guard bytes.uint32(at: 12) == UInt32(LocatorLayout.Section.allCases.count) else {
-            throw Damage("it has \(bytes.uint32(at: 12)) sections")
+        let count =
+            version == 1
+            ? LocatorLayout.placeSectionCount : LocatorLayout.Section.allCases.count
+        header = LocatorLayout.headerByteCount(sections: count)
+        guard bytes.uint32(at: 12) == UInt32(count), bytes.byteCount >= header else {
+            throw Damage("it has \(bytes.uint32(at: 12)) sections; expected \(count)")
         }
         var result: [Range<Int>] = []
         var expected = header
-        for section in LocatorLayout.Section.allCases {
+        for section in LocatorLayout.Section.allCases.prefix(count) {
             let entry =
                 LocatorLayout.fixedHeaderByteCount
                 + section.rawValue * LocatorLayout.sectionEntryByteCount
@@ -186,16 +192,8 @@ extension LocatorFile {
     }
 
     private func checkTrees(_ bytes: RawSpan) throws(Damage) {
-        for number in 0..<nodeCount {
-            let node = node(number, bytes)
-            guard node.firstKey < keyCount, node.skip > number, node.skip <= nodeCount,
-                node.depthEnd <= keyText(node.firstKey, bytes).count
-            else { throw Damage("node \(number) of the tree of names is not sound") }
-        }
         guard endingCount == keyCount else { throw Damage("the endings do not match the names") }
-        for number in 0..<endingCount where key(fromEnd: number, bytes) >= keyCount {
-            throw Damage("an ending belongs to a name that does not exist")
-        }
+        guard names.isTreeSound(bytes) else { throw Damage("the tree of names is not sound") }
         for number in 0..<nearestCount where nearest(number, bytes).place >= placeCount {
             throw Damage("the tree of positions names a place that does not exist")
         }

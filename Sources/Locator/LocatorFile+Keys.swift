@@ -4,103 +4,22 @@
 internal import Platform
 
 extension LocatorFile {
-    /// How a stored text stands to a wanted one, byte by byte.
-    private enum Order { case before, beginsWith, equal, after }
-
-    @inline(__always)
-    private func compare(
-        _ stored: Range<Int>, _ wanted: ArraySlice<UInt8>, _ bytes: RawSpan
-    ) -> Order {
-        var at = stored.lowerBound
-        for byte in wanted {
-            guard at < stored.upperBound else { return .before }
-            let other = bytes.byte(at: at)
-            if other != byte { return other < byte ? .before : .after }
-            at += 1
-        }
-        return at == stored.upperBound ? .equal : .beginsWith
-    }
-
     /// The key of a folded name; nil when no place has it.
-    func key(_ name: ArraySlice<UInt8>, _ bytes: RawSpan) -> Int? {
-        let start = firstKey(from: name, bytes)
-        guard start < keyCount, compare(keyText(start, bytes), name, bytes) == .equal else {
-            return nil
-        }
-        return start
-    }
+    func key(_ name: ArraySlice<UInt8>, _ bytes: RawSpan) -> Int? { names.number(of: name, bytes) }
 
     /// The keys that begin with the given bytes, the exact one included.
     func keys(beginningWith prefix: ArraySlice<UInt8>, _ bytes: RawSpan) -> Range<Int> {
-        let start = firstKey(from: prefix, bytes)
-        var range = start..<keyCount
-        while !range.isEmpty {
-            let middle = range.lowerBound + range.count / 2
-            if compare(keyText(middle, bytes), prefix, bytes) == .after {
-                range = range.lowerBound..<middle
-            } else {
-                range = middle + 1..<range.upperBound
-            }
-        }
-        return start..<range.lowerBound
+        names.range(beginningWith: prefix, bytes)
     }
 
     /// The first key that is not before the name.
     func firstKey(from name: ArraySlice<UInt8>, _ bytes: RawSpan) -> Int {
-        var range = 0..<keyCount
-        while !range.isEmpty {
-            let middle = range.lowerBound + range.count / 2
-            if compare(keyText(middle, bytes), name, bytes) == .before {
-                range = middle + 1..<range.upperBound
-            } else {
-                range = range.lowerBound..<middle
-            }
-        }
-        return range.lowerBound
-    }
-
-    /// The key at a place in the list sorted from the ends.
-    func key(fromEnd number: Int, _ bytes: RawSpan) -> Int {
-        Int(bytes.uint32(at: offset(.endings, number)))
-    }
-
-    /// The places in the list sorted from the ends whose keys end with the given bytes.
-    func keys(endingWith ending: ArraySlice<UInt8>, _ bytes: RawSpan) -> Range<Int> {
-        func first(where isPast: (Order) -> Bool) -> Int {
-            var range = 0..<keyCount
-            while !range.isEmpty {
-                let middle = range.lowerBound + range.count / 2
-                let text = keyText(key(fromEnd: middle, bytes), bytes)
-                if isPast(compareFromEnd(text, ending, bytes)) {
-                    range = range.lowerBound..<middle
-                } else {
-                    range = middle + 1..<range.upperBound
-                }
-            }
-            return range.lowerBound
-        }
-        return first { $0 != .before }..<first { $0 == .after }
-    }
-
-    private func compareFromEnd(
-        _ stored: Range<Int>, _ wanted: ArraySlice<UInt8>, _ bytes: RawSpan
-    ) -> Order {
-        var at = stored.upperBound
-        for byte in wanted.reversed() {
-            guard at > stored.lowerBound else { return .before }
-            at -= 1
-            let other = bytes.byte(at: at)
-            if other != byte { return other < byte ? .before : .after }
-        }
-        return at == stored.lowerBound ? .equal : .beginsWith
+        names.first(from: name, bytes)
     }
 
     /// Whether a key begins with the given bytes.
     func key(_ key: Int, beginsWith prefix: ArraySlice<UInt8>, _ bytes: RawSpan) -> Bool {
-        switch compare(keyText(key, bytes), prefix, bytes) {
-        case .equal, .beginsWith: true
-        case .before, .after: false
-        }
+        names.name(key, beginsWith: prefix, bytes)
     }
 
     /// The number of a word of names of several words; nil when there is none.
@@ -108,7 +27,7 @@ extension LocatorFile {
         var range = 0..<wordCount
         while !range.isEmpty {
             let middle = range.lowerBound + range.count / 2
-            switch compare(wordText(middle, bytes), word, bytes) {
+            switch StoredNames.compare(wordText(middle, bytes), word, bytes) {
             case .equal: return middle
             case .before: range = middle + 1..<range.upperBound
             case .beginsWith, .after: range = range.lowerBound..<middle
@@ -124,7 +43,7 @@ extension LocatorFile {
         while start < text.upperBound {
             var end = start
             while end < text.upperBound, bytes.byte(at: end) != UInt8(ascii: " ") { end += 1 }
-            if compare(start..<end, word, bytes) == .equal { return true }
+            if StoredNames.compare(start..<end, word, bytes) == .equal { return true }
             start = end + 1
         }
         return false

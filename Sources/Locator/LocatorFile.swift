@@ -12,9 +12,11 @@ internal import Platform
 /// the file.
 struct LocatorFile: Sendable {
     let placeCount: Int
-    let keyCount: Int
+    /// The folded names, called keys here.
+    let names: StoredNames
+    /// Streets and houses; nil in a file of places only.
+    let addresses: AddressFile?
     let wordCount: Int
-    let nodeCount: Int
     let nearestCount: Int
     let countryCount: Int
     let regionCount: Int
@@ -30,16 +32,25 @@ struct LocatorFile: Sendable {
         }
         starts = InlineArray { sections[$0].lowerBound }
         placeCount = count(.places)
-        keyCount = count(.keys) - 1
+        names = StoredNames(
+            count: count(.keys) - 1, nodeCount: count(.trie),
+            textStart: sections[LocatorLayout.Section.keyText.rawValue].lowerBound,
+            recordStart: sections[LocatorLayout.Section.keys.rawValue].lowerBound,
+            treeStart: sections[LocatorLayout.Section.trie.rawValue].lowerBound,
+            endingsStart: sections[LocatorLayout.Section.endings.rawValue].lowerBound)
         wordCount = count(.words) - 1
-        nodeCount = count(.trie)
         nearestCount = count(.nearest)
         countryCount = count(.countries)
         regionCount = count(.regions)
         postingCount = count(.postings)
         endingCount = count(.endings)
         self.weightLevels = weightLevels
+        addresses =
+            sections.count > LocatorLayout.placeSectionCount
+            ? AddressFile(sections: sections) : nil
     }
+
+    var keyCount: Int { names.count }
 
     /// Where a record of a section begins.
     @inline(__always)
@@ -152,17 +163,10 @@ struct LocatorFile: Sendable {
 
     /// Where the folded bytes of a key lie in the file.
     @inline(__always)
-    func keyText(_ key: Int, _ bytes: RawSpan) -> Range<Int> {
-        let at = offset(.keys, key)
-        let start = offset(.keyText)
-        return start + Int(bytes.uint32(at: at))..<start + Int(bytes.uint32(at: at + 8))
-    }
+    func keyText(_ key: Int, _ bytes: RawSpan) -> Range<Int> { names.text(key, bytes) }
 
     /// The numbers of a key's postings.
-    func postings(_ key: Int, _ bytes: RawSpan) -> Range<Int> {
-        let at = offset(.keys, key)
-        return Int(bytes.uint32(at: at + 4))..<Int(bytes.uint32(at: at + 12))
-    }
+    func postings(_ key: Int, _ bytes: RawSpan) -> Range<Int> { names.postings(key, bytes) }
 
     func posting(_ number: Int, _ bytes: RawSpan) -> Posting {
         let at = offset(.postings, number)
@@ -201,17 +205,6 @@ struct LocatorFile: Sendable {
 
     func key(atWordPosting number: Int, _ bytes: RawSpan) -> Int {
         Int(bytes.uint32(at: offset(.wordPostings, number)))
-    }
-
-    // MARK: The tree of names
-
-    @inline(__always)
-    func node(_ number: Int, _ bytes: RawSpan) -> (firstKey: Int, skip: Int, depthEnd: Int) {
-        let at = offset(.trie, number)
-        return (
-            Int(bytes.uint32(at: at)), Int(bytes.uint32(at: at + 4)),
-            Int(bytes.uint32(at: at + 8))
-        )
     }
 
     // MARK: Positions

@@ -5,15 +5,20 @@
 enum LocatorLayout {
     /// `CRNLOCTR`.
     static let magic = Array("CRNLOCTR".utf8)
-    static let version: UInt32 = 1
+    ///
+    /// A file without addresses is version 1 and has the first ``placeSectionCount`` sections only.
+    static let version: UInt32 = 2
+    static let placeSectionCount = 14
     /// Before the table of sections.
     static let fixedHeaderByteCount = 64
     /// One entry of the table: offset and byte count.
     static let sectionEntryByteCount = 16
     /// Where the first section begins.
-    static var headerByteCount: Int {
-        fixedHeaderByteCount + Section.allCases.count * sectionEntryByteCount
+    static func headerByteCount(sections: Int) -> Int {
+        fixedHeaderByteCount + sections * sectionEntryByteCount
     }
+    /// How many rectangles of streets one of the level above encloses.
+    static let rectangleFanout = 16
     /// Stands for "none" where a place, region or country is named.
     static let none = UInt32.max
     /// How many entries of a level of weights one entry of the level above sums up.
@@ -49,17 +54,60 @@ enum LocatorLayout {
         case wordPostings
         /// Settlements as a balanced tree over the unit sphere.
         case nearest
+        /// The folded words of streets and towns in ascending order, UTF-8, end to end.
+        case vocabularyText
+        /// One record per word of the vocabulary, and a last one.
+        case vocabulary
+        /// The vocabulary as a path-compressed tree, in preorder.
+        case vocabularyTree
+        /// The words of the vocabulary in the order of their bytes read from the end.
+        case vocabularyEndings
+        /// What sort of word each is.
+        case wordKinds
+        /// The streets whose name has a word, ascending.
+        case streetPostings
+        /// Where the towns of each word begin in the next section; one more ends the last.
+        case townPostingStarts
+        /// The towns whose name has a word, ascending.
+        case townPostings
+        /// One record per town, and a last one.
+        case towns
+        /// One record per street, by town and name, and a last one.
+        case streets
+        /// The words of every street and then of every town, in the order of their names.
+        case nameWords
+        /// One record per house, by street, number and suffix.
+        case houses
+        /// One record per suffix of house numbers.
+        case suffixes
+        /// One record per postcode, by its folded text, and a last one.
+        case postcodes
+        /// The streets of every postcode, ascending.
+        case postcodeStreets
+        /// One record per word with other writings, by its folded text, and a last one.
+        case shortForms
+        /// The words of the vocabulary that a short form may stand for.
+        case longForms
+        /// Rectangles around streets in the order of the next section; then around every 16, …
+        case streetRectangles
+        /// The streets along a curve that keeps near ones together.
+        case streetOrder
 
         /// The bytes of one record.
         var recordByteCount: Int {
             switch self {
-            case .text, .keyText: 1
+            case .text, .keyText, .vocabularyText, .wordKinds: 1
             case .weights: 2
-            case .placeKeys, .wordPostings, .endings: 4
-            case .keys: 8
-            case .postings, .trie, .words, .countries: 12
-            case .regions: 16
-            case .nearest: 32
+            case .placeKeys, .wordPostings, .endings, .vocabularyEndings, .streetPostings,
+                .townPostingStarts, .townPostings, .nameWords, .postcodeStreets, .longForms,
+                .streetOrder:
+                4
+            case .keys, .vocabulary, .suffixes: 8
+            case .postings, .trie, .words, .countries, .vocabularyTree, .towns, .houses, .postcodes,
+                .shortForms:
+                12
+            case .regions, .streetRectangles: 16
+            case .nearest, .streets: 32
             case .places: 72
             }
         }

@@ -8,6 +8,7 @@ internal import Platform
 /// Lays the parts of a locator out as the bytes of its file.
 struct LocatorWriter {
     private let places: [DraftPlace]
+    private let addresses: AddressGazetteer
     private let table: NameTable
     private let numbers: [String: UInt32]
     private var text: [UInt8] = []
@@ -15,8 +16,12 @@ struct LocatorWriter {
     private var sections: [LocatorLayout.Section: [UInt8]] = [:]
 
     /// The whole file; throws `Failure` (`tooLarge`) when offsets would not fit 32 bits.
-    static func bytes(for places: [DraftPlace]) throws(Failure) -> [UInt8] {
-        var writer = LocatorWriter(places)
+    ///
+    /// `addresses` are settled; without any the file is the same as before there were addresses.
+    static func bytes(
+        for places: [DraftPlace], addresses: AddressGazetteer = AddressGazetteer()
+    ) throws(Failure) -> [UInt8] {
+        var writer = LocatorWriter(places, addresses)
         writer.layOut()
         let byteCount = writer.sections.values.reduce(0) { max($0, $1.count) }
         guard byteCount <= Int(UInt32.max) else {
@@ -25,8 +30,9 @@ struct LocatorWriter {
         return writer.assemble()
     }
 
-    private init(_ places: [DraftPlace]) {
+    private init(_ places: [DraftPlace], _ addresses: AddressGazetteer) {
         self.places = places
+        self.addresses = addresses
         table = NameTable(places)
         var numbers: [String: UInt32] = [:]
         for (index, place) in places.enumerated() where !place.code.isEmpty {
@@ -41,18 +47,19 @@ struct LocatorWriter {
         layOutDivisions()
         layOutKeys()
         sections[.weights] = Self.weights(table.keys.map(\.weight))
-        var writer = ByteWriter()
-        for node in NameTree(table).nodes {
-            writer.append(node.firstKey)
-            writer.append(node.skip)
-            writer.append(node.depthEnd)
-        }
-        sections[.trie] = writer.bytes
-        writer = ByteWriter()
-        for key in Self.endings(table) { writer.append(key) }
-        sections[.endings] = writer.bytes
+        let tree = NameTree(text: table.keyText, names: table.keys.map(\.text)).sections
+        sections[.trie] = tree.tree
+        sections[.endings] = tree.endings
         layOutWords()
         layOutNearest()
+        if !addresses.isEmpty {
+            var townPlaces = [UInt32](repeating: 0, count: addresses.towns.count)
+            for (number, place) in places.enumerated() {
+                for town in place.towns { townPlaces[town] = UInt32(number) }
+            }
+            let writer = AddressWriter(addresses, places: townPlaces, words: .shipped)
+            sections.merge(writer.sections { intern($0) }) { $1 }
+        }
         sections[.text] = text
     }
 
@@ -140,21 +147,6 @@ struct LocatorWriter {
         sections[.postings] = postings.bytes
     }
 
-    /// The keys in the order of their bytes read from the end.
-    private static func endings(_ table: NameTable) -> [UInt32] {
-        let heads = table.keys.map { key in
-            table.keyText[key.text].suffix(8).reversed().enumerated().reduce(UInt64(0)) {
-                $0 | UInt64($1.element) << UInt64(56 - 8 * $1.offset)
-            }
-        }
-        return (0..<UInt32(table.keys.count)).sorted { left, right in
-            let (first, second) = (heads[Int(left)], heads[Int(right)])
-            if first != second { return first < second }
-            return table.keyText[table.keys[Int(left)].text].reversed()
-                .lexicographicallyPrecedes(table.keyText[table.keys[Int(right)].text].reversed())
-        }
-    }
-
     private mutating func layOutWords() {
         let words = WordTable(table).words
         var records = ByteWriter(capacity: (words.count + 1) * 12)
@@ -215,9 +207,13 @@ struct LocatorWriter {
     private func assemble() -> [UInt8] {
         var body = ByteWriter()
         var entries = ByteWriter()
-        for section in LocatorLayout.Section.allCases {
+        let count =
+            addresses.isEmpty
+            ? LocatorLayout.placeSectionCount : LocatorLayout.Section.allCases.count
+        let headerByteCount = LocatorLayout.headerByteCount(sections: count)
+        for section in LocatorLayout.Section.allCases.prefix(count) {
             let bytes = sections[section] ?? []
-            entries.append(UInt64(LocatorLayout.headerByteCount + body.bytes.count))
+            entries.append(UInt64(headerByteCount + body.bytes.count))
             entries.append(UInt64(bytes.count))
             body.append(bytes)
             let excess = bytes.count % 8
@@ -226,11 +222,11 @@ struct LocatorWriter {
         var crc = CRC32C()
         crc.update(entries.bytes)
         crc.update(body.bytes)
-        var file = ByteWriter(capacity: LocatorLayout.headerByteCount + body.bytes.count)
+        var file = ByteWriter(capacity: headerByteCount + body.bytes.count)
         file.append(LocatorLayout.magic)
-        file.append(LocatorLayout.version)
-        file.append(UInt32(LocatorLayout.Section.allCases.count))
-        file.append(UInt64(LocatorLayout.headerByteCount + body.bytes.count))
+        file.append(addresses.isEmpty ? 1 : LocatorLayout.version)
+        file.append(UInt32(count))
+        file.append(UInt64(headerByteCount + body.bytes.count))
         file.append(crc.value)
         file.append(UInt32(places.count))
         file.append(UInt32(table.keys.count))

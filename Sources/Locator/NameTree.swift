@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import Platform
+
 /// The path-compressed tree over sorted folded names, in preorder, on its way into the file.
 struct NameTree {
     /// One node: the bytes of `firstKey` up to `depthEnd` are what all keys below have in common.
@@ -14,46 +16,82 @@ struct NameTree {
 
     private(set) var nodes: [Node] = []
 
-    init(_ table: NameTable) { addChildren(of: 0..<table.keys.count, depth: 0, table) }
+    private let text: [UInt8]
+    private let names: [Range<Int>]
+
+    /// Over ascending folded names, each a range of `text`.
+    init(text: [UInt8], names: [Range<Int>]) {
+        self.text = text
+        self.names = names
+        addChildren(of: 0..<names.count, depth: 0)
+    }
+
+    /// The numbers of the names in the order of their bytes read from the end.
+    var endings: [UInt32] {
+        let heads = names.map { name in
+            text[name].suffix(8).reversed().enumerated().reduce(UInt64(0)) {
+                $0 | UInt64($1.element) << UInt64(56 - 8 * $1.offset)
+            }
+        }
+        return (0..<UInt32(names.count)).sorted { left, right in
+            let (first, second) = (heads[Int(left)], heads[Int(right)])
+            if first != second { return first < second }
+            return text[names[Int(left)]].reversed()
+                .lexicographicallyPrecedes(text[names[Int(right)]].reversed())
+        }
+    }
+
+    /// The nodes and the endings as the file holds them.
+    var sections: (tree: [UInt8], endings: [UInt8]) {
+        var tree = ByteWriter(capacity: 12 * nodes.count)
+        for node in nodes {
+            tree.append(node.firstKey)
+            tree.append(node.skip)
+            tree.append(node.depthEnd)
+        }
+        var ends = ByteWriter(capacity: 4 * names.count)
+        for number in endings { ends.append(number) }
+        return (tree.bytes, ends.bytes)
+    }
 
     /// Adds a node for every next scalar of keys that share their first `depth` bytes.
-    private mutating func addChildren(of keys: Range<Int>, depth: Int, _ table: NameTable) {
+    private mutating func addChildren(of keys: Range<Int>, depth: Int) {
         var start = keys.lowerBound
         while start < keys.upperBound {
-            let text = table.keys[start].text
-            guard text.count > depth else {
+            let name = names[start]
+            guard name.count > depth else {
                 start += 1
                 continue
             }
-            let width = Self.scalarWidth(table.keyText[text.lowerBound + depth])
+            let width = Self.scalarWidth(text[name.lowerBound + depth])
             var end = start + 1
             while end < keys.upperBound,
-                Self.commonPrefix(table, start, end, from: depth, limit: width) == width
+                commonPrefix(start, end, from: depth, limit: width) == width
             { end += 1 }
             var common =
                 depth
-                + Self.commonPrefix(table, start, end - 1, from: depth, limit: text.count - depth)
-            while common < text.count,
-                table.keyText[text.lowerBound + common] & 0xC0 == 0x80
+                + commonPrefix(start, end - 1, from: depth, limit: name.count - depth)
+            while common < name.count,
+                text[name.lowerBound + common] & 0xC0 == 0x80
             { common -= 1 }
             let number = nodes.count
             nodes.append(
                 Node(firstKey: UInt32(start), skip: 0, depthEnd: UInt32(common)))
-            addChildren(of: start..<end, depth: common, table)
+            addChildren(of: start..<end, depth: common)
             nodes[number].skip = UInt32(nodes.count)
             start = end
         }
     }
 
-    private static func commonPrefix(
-        _ table: NameTable, _ left: Int, _ right: Int, from depth: Int, limit: Int
+    private func commonPrefix(
+        _ left: Int, _ right: Int, from depth: Int, limit: Int
     ) -> Int {
-        let (first, second) = (table.keys[left].text, table.keys[right].text)
+        let (first, second) = (names[left], names[right])
         let end = min(limit, first.count - depth, second.count - depth)
         var count = 0
         while count < end,
-            table.keyText[first.lowerBound + depth + count]
-                == table.keyText[second.lowerBound + depth + count]
+            text[first.lowerBound + depth + count]
+                == text[second.lowerBound + depth + count]
         { count += 1 }
         return count
     }

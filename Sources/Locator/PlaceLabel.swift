@@ -52,7 +52,8 @@ struct PlaceLabel {
         let texts: [(String, String)] = [
             ("Loc_name", locator), ("Status", "M"), ("Match_addr", long), ("LongLabel", long),
             ("ShortLabel", name), ("Addr_type", "Locality"), ("Type", type(file, bytes)),
-            ("PlaceName", name), ("Place_addr", long), ("City", kind == .settlement ? name : ""),
+            ("PlaceName", name), ("Place_addr", long), ("Address", ""), ("AddNum", ""),
+            ("StName", ""), ("City", kind == .settlement ? name : ""),
             ("Subregion", subregion), ("Region", region), ("RegionAbbr", abbreviation ?? ""),
             ("Postal", ""), ("Country", codes?.alpha3 ?? ""), ("CntryName", country),
             ("CountryCode", codes?.alpha2 ?? ""), ("LangCode", ""),

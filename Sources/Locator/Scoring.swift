@@ -28,13 +28,37 @@ struct Scoring {
 
     init(_ text: FoldedText) {
         lettersOfWords = Array(text.letters.prefix(GeocodeSearch.mostWords))
+        let isAddress = Self.isAddress(text)
         weights = lettersOfWords.enumerated().map { number, letters in
-            let isFiller = Self.fillers.contains(Array(text.bytes[text.words[number]]))
+            let word = Array(text.bytes[text.words[number]])
+            let isFiller =
+                Self.fillers.contains(word) || isAddress && Self.isOfStreet(word[...])
             return Double(letters) * (isFiller ? 0.2 : 1)
         }
         // Words that are not read count as not explained.
         let unread = text.letters.dropFirst(GeocodeSearch.mostWords).reduce(0, +)
         total = weights.reduce(0, +) + Double(unread)
+    }
+
+    /// Whether a text has a number and a sort of street.
+    private static func isAddress(_ text: FoldedText) -> Bool {
+        var hasNumber = false
+        var hasType = false
+        for word in text.words.prefix(GeocodeSearch.mostWords) {
+            let bytes = Array(text.bytes[word])
+            hasNumber = hasNumber || isNumber(bytes[...])
+            hasType = hasType || AddressWords.shipped.kinds[bytes] == .type
+        }
+        return hasNumber && hasType
+    }
+
+    /// Whether a word of an address says nothing about the place.
+    private static func isOfStreet(_ word: ArraySlice<UInt8>) -> Bool {
+        isNumber(word) || AddressWords.shipped.kinds[Array(word)] ?? .plain != .plain
+    }
+
+    private static func isNumber(_ word: ArraySlice<UInt8>) -> Bool {
+        word.first.map { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 } ?? false
     }
 
     /// One bit per word.
@@ -83,6 +107,8 @@ struct PlaceFilter {
     var nearMeters = 0.0
     /// What places may be; nil for all.
     var categories: Set<PlaceCategory>?
+    /// Whether houses and streets may be answers.
+    var acceptsAddresses = true
 
     func accepts(_ place: Int, _ file: LocatorFile, _ bytes: RawSpan) -> Bool {
         if let categories, !categories.contains(file.category(place, bytes)) { return false }
@@ -103,12 +129,14 @@ struct PlaceFilter {
     func weight(
         of place: Int, role: NameRole, _ file: LocatorFile, _ bytes: RawSpan
     ) -> Double {
-        var weight = Double(file.importance(place, bytes)) / 65_535 - role.answerPenalty
-        if let location {
-            let meters = Sphere.meters(from: location, to: file.location(place, bytes))
-            let further = max(0, meters - nearMeters)
-            weight += 0.6 * (1 - min(1, log10(1 + further / 1_000) / 4))
-        }
-        return weight
+        Double(file.importance(place, bytes)) / 65_535 - role.answerPenalty
+            + nearness(of: file.location(place, bytes))
+    }
+
+    /// What a place gains by lying near the location that is asked for; 0 where none is.
+    func nearness(of place: Coordinate) -> Double {
+        guard let location else { return 0 }
+        let further = max(0, Sphere.meters(from: location, to: place) - nearMeters)
+        return 0.6 * (1 - min(1, log10(1 + further / 1_000) / 4))
     }
 }

@@ -60,14 +60,14 @@ struct TypoSearch {
     }
 
     /// The keys within the limit, with their numbers of errors, in ascending order.
-    mutating func run(_ file: LocatorFile, _ bytes: RawSpan) -> [(key: Int, errors: Int)] {
-        var found = walk(file, bytes)
+    mutating func run(_ names: StoredNames, _ bytes: RawSpan) -> [(key: Int, errors: Int)] {
+        var found = walk(names, bytes)
         guard limit > 1 else { return found }
         let known = Set(found.map(\.key))
-        for number in file.keys(endingWith: ending[...], bytes).prefix(Self.mostEndings) {
-            let key = file.key(fromEnd: number, bytes)
-            guard !known.contains(key), abs(file.keyText(key, bytes).count - wanted.count) <= 8,
-                let errors = Self.errors(wanted, Self.scalars(of: key, file, bytes), limit: limit)
+        for number in names.range(endingWith: ending[...], bytes).prefix(Self.mostEndings) {
+            let key = names.number(fromEnd: number, bytes)
+            guard !known.contains(key), abs(names.text(key, bytes).count - wanted.count) <= 8,
+                let errors = Self.errors(wanted, Self.scalars(of: key, names, bytes), limit: limit)
             else { continue }
             found.append((key, errors))
         }
@@ -78,23 +78,23 @@ struct TypoSearch {
     private static let mostEndings = 2_000
 
     private static func scalars(
-        of key: Int, _ file: LocatorFile, _ bytes: RawSpan
+        of key: Int, _ names: StoredNames, _ bytes: RawSpan
     ) -> [Unicode.Scalar] {
-        Array(String(decoding: file.keyBytes(key, bytes), as: UTF8.self).unicodeScalars)
+        Array(String(decoding: bytes.copy(names.text(key, bytes)), as: UTF8.self).unicodeScalars)
     }
 
     private mutating func walk(
-        _ file: LocatorFile, _ bytes: RawSpan
+        _ names: StoredNames, _ bytes: RawSpan
     ) -> [(key: Int, errors: Int)] {
         guard let first = wanted.first else { return [] }
         let script = Self.script(of: first)
         var found: [(key: Int, errors: Int)] = []
         var number = 0
-        while number < file.nodeCount, found.count < Self.mostKeys {
+        while number < names.nodeCount, found.count < Self.mostKeys {
             while let frame = frames.last, number >= frame.skip { frames.removeLast() }
             let parent = frames.last
-            let node = file.node(number, bytes)
-            let text = file.keyText(node.firstKey, bytes)
+            let node = names.node(number, bytes)
+            let text = names.text(node.firstKey, bytes)
             let start = parent?.depthBytes ?? 0
             if parent == nil {
                 let lead = Self.scalar(at: text.lowerBound, bytes).scalar

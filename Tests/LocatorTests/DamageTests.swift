@@ -11,14 +11,35 @@ import Testing
 @testable import Locator
 
 @Suite struct DamageTests {
-    private static let whole: (id: ContentID, bytes: [UInt8])? = {
-        guard let (built, path) = try? Scratch.build(Tiny.all),
-            let data = try? Data(contentsOf: URL(filePath: path))
-        else { return nil }
-        return (built.id, Array(data))
+    /// Places alone, and with addresses.
+    enum Contents: String, CaseIterable {
+        case places, addresses
+
+        fileprivate var texts: [String] {
+            let table = """
+                1,12,Avenue du Général Leclerc,08000,Paris,C+O,48.85,2.34
+                2,12BIS,Avenue du Général Leclerc,08000,Paris,C+O,48.851,2.341
+                3,7,Rue de Saint-Quentin,08200,Sedan,C+O,49.70,4.94
+                4,,Rue Haute,,Sedan,C+O,49.701,4.941
+                """
+            return self == .places ? Tiny.all : Tiny.all + [table]
+        }
+    }
+
+    private static let wholes: [Contents: (id: ContentID, bytes: [UInt8])] = {
+        var result: [Contents: (id: ContentID, bytes: [UInt8])] = [:]
+        for contents in Contents.allCases {
+            guard let (built, path) = try? Scratch.build(contents.texts),
+                let data = try? Data(contentsOf: URL(filePath: path))
+            else { continue }
+            result[contents] = (built.id, Array(data))
+        }
+        return result
     }()
 
-    private func bytes() throws -> (id: ContentID, bytes: [UInt8]) { try #require(Self.whole) }
+    private func bytes(
+        _ contents: Contents = .places
+    ) throws -> (id: ContentID, bytes: [UInt8]) { try #require(Self.wholes[contents]) }
 
     private func open(_ bytes: [UInt8], _ id: ContentID, at path: String) throws -> Locator {
         try Data(bytes).write(to: URL(filePath: path))
@@ -30,21 +51,25 @@ import Testing
         return [.corrupt, .newerVersion].contains(failure.code) && failure.message.contains(path)
     }
 
-    @Test func `every flipped bit is found, and the file named`() throws {
-        let (id, whole) = try bytes()
+    @Test(arguments: Contents.allCases)
+    func `every flipped bit is found, and the file named`(_ contents: Contents) throws {
+        let (id, whole) = try bytes(contents)
         let path = Scratch.directory("flip") + "/locator.bin"
-        for offset in whole.indices {
+        // All of the header, and of the larger file every seventh byte after it.
+        let step = contents == .places ? 1 : 7
+        for offset in whole.indices where offset < 600 || offset.isMultiple(of: step) {
             var damaged = whole
             damaged[offset] ^= 1 << UInt8(offset % 8)
             #expect(throws: (any Error).self, "byte \(offset)") {
                 try open(damaged, id, at: path)
             }
         }
-        #expect(try open(whole, id, at: path).placeCount == 12)
+        #expect(try open(whole, id, at: path).placeCount == (contents == .places ? 12 : 13))
     }
 
-    @Test func `every cut is found`() throws {
-        let (id, whole) = try bytes()
+    @Test(arguments: Contents.allCases)
+    func `every cut is found`(_ contents: Contents) throws {
+        let (id, whole) = try bytes(contents)
         let path = Scratch.directory("cut") + "/locator.bin"
         for count in stride(from: 0, to: whole.count, by: 7) {
             #expect {
@@ -63,7 +88,7 @@ import Testing
     @Test func `a newer version is told from damage`() throws {
         let (id, whole) = try bytes()
         var newer = whole
-        newer[8] = 2
+        newer[8] = 3
         #expect {
             try open(newer, id, at: Scratch.directory("newer") + "/locator.bin")
         } throws: { error in
@@ -81,8 +106,11 @@ import Testing
     }
 
     /// Checksums stop accidents; these files have right checksums and wrong contents.
-    @Test func `forged contents are refused or answer something, never trap`() throws {
-        let (id, whole) = try bytes()
+    @Test(arguments: Contents.allCases)
+    func `forged contents are refused or answer something, never trap`(
+        _ contents: Contents
+    ) throws {
+        let (id, whole) = try bytes(contents)
         let path = Scratch.directory("forged") + "/locator.bin"
         var random = SeededGenerator(seed: 31)
         print("seed \(random.seed)")
@@ -100,13 +128,15 @@ import Testing
                 continue
             }
             answered += 1
-            for text in ["Paris", "paris, texas", "Sant Luis", "p", "Münchn", "pa"] {
+            for text in ["Paris", "paris, texas", "Sant Luis", "p", "Münchn", "pa"]
+                + ["12 bis av gal leclerc 08000 paris", "7 r st quentin sedn", "rue haut"]
+            {
                 _ = try? locator.geocode(GeocodeRequest(singleLine: text))
                 _ = try? locator.suggest(SuggestRequest(text: text))
             }
             _ = try? locator.reverse(
                 ReverseGeocodeRequest(
-                    location: Coordinate(x: 2, y: 48), maxDistanceMeters: 1e6))
+                    location: Coordinate(x: 2.34, y: 48.85), maxDistanceMeters: 1e6))
         }
 
         #expect(refused > 100)

@@ -91,14 +91,16 @@ enum Scratch {
     }
 
     /// Builds and opens a locator of the given sources' texts.
-    static func locator(_ texts: [String]) throws -> Locator {
-        let built = try build(texts)
+    static func locator(_ texts: [String], suffix: String = "tsv") throws -> Locator {
+        let built = try build(texts, suffix: suffix)
         return try Locator(path: built.path, id: built.locator.id)
     }
 
-    static func build(_ texts: [String]) throws -> (locator: BuiltLocator, path: String) {
+    static func build(
+        _ texts: [String], suffix: String = "tsv"
+    ) throws -> (locator: BuiltLocator, path: String) {
         let directory = directory("built")
-        let sources = try texts.enumerated().map { try source($1, name: "\($0).tsv") }
+        let sources = try texts.enumerated().map { try source($1, name: "\($0).\(suffix)") }
         let built = try LocatorBuilder.build(sources: sources, into: directory)
         return (built, directory + "/" + built.id.rawValue + "/locator.bin")
     }

@@ -59,7 +59,7 @@ import Testing
                 let text = Folder.fold("q" + word(&random, letters: 4...11)).bytes
                 let wanted = Array(String(decoding: text, as: UTF8.self).unicodeScalars)
                 var search = TypoSearch(text[...], limit: limit)
-                let found = search.run(file, bytes)
+                let found = search.run(file.names, bytes)
                 let expected = keys.indices.filter { distance(keys[$0], wanted) <= limit }
 
                 #expect(found.map(\.key) == expected, "\(String(decoding: text, as: UTF8.self))")

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Geometry
+
+/// A house on its street.
+struct DraftHouse: Hashable, Comparable {
+    var number: UInt32
+    /// Into the list of suffixes.
+    var suffix: UInt16
+    /// In 1e-7 degrees.
+    var longitude: Int32
+    var latitude: Int32
+
+    static func < (left: DraftHouse, right: DraftHouse) -> Bool {
+        if left.number != right.number { return left.number < right.number }
+        if left.suffix != right.suffix { return left.suffix < right.suffix }
+        if left.longitude != right.longitude { return left.longitude < right.longitude }
+        return left.latitude < right.latitude
+    }
+}
+
+/// What tables of addresses say, before it becomes a locator: streets with their houses, and towns.
+struct AddressGazetteer {
+    /// A street of a town, under one postcode.
+    struct Street {
+        var name: String
+        /// Folded, apostrophes parting words.
+        var folded: [UInt8]
+        var postal: String
+        /// Into `towns` once they are settled, before that into the postal towns.
+        var town: Int
+        var houses: [DraftHouse] = []
+        /// Positions without a house number, in 1e-7 degrees.
+        var points: [DraftHouse] = []
+
+        /// The position that stands for the street: the house, or point, in the middle of the list.
+        var middle: DraftHouse? {
+            let list = houses.isEmpty ? points : houses
+            return list.isEmpty ? nil : list[list.count / 2]
+        }
+    }
+
+    /// A town as one postcode names it, on its way into ``Town``.
+    private struct PostalTown {
+        var name: String
+        var folded: [UInt8]
+        var country: String
+        var region: String
+        var postal: String
+        var sumX = 0.0
+        var sumY = 0.0
+        var count = 0
+
+        var center: Coordinate {
+            Coordinate(x: sumX / Double(max(count, 1)), y: sumY / Double(max(count, 1)))
+        }
+    }
+
+    /// A town with streets.
+    struct Town {
+        var name: String
+        var folded: [UInt8]
+        /// Alpha-2, or empty.
+        var country: String
+        /// As the source writes it; may be empty.
+        var region: String
+        var center: Coordinate
+    }
+
+    private(set) var streets: [Street] = []
+    private(set) var towns: [Town] = []
+    private(set) var suffixes: [String] = [""]
+    private(set) var houseCount = 0
+    private var postalTowns: [PostalTown] = []
+    private var suffixNumbers: [String: UInt16] = ["": 0]
+    private var streetNumbers: [String: Int] = [:]
+    private var foldedStreets: [FoldedKey: Int] = [:]
+    private var townNumbers: [FoldedKey: Int] = [:]
+
+    private struct FoldedKey: Hashable {
+        var parts: [[UInt8]]
+    }
+
+    /// How far from one another the streets of a town are; towns of one name further apart are two.
+    static let townReachMeters = 20_000.0
+    /// How many different suffixes of house numbers fit into the file.
+    static let mostSuffixes = 4_096
+    static let mostNumber: UInt32 = (1 << 20) - 1
+
+    var isEmpty: Bool { streets.isEmpty }
+
+    /// One row; throws ``Unusable`` with the reason.
+    mutating func add(
+        street: String, city: String, postal: String, region: String, country: String,
+        house: (number: UInt32, suffix: String)?, location: Coordinate
+    ) throws(Unusable) {
+        var suffix: UInt16 = 0
+        if let house, !house.suffix.isEmpty {
+            if let known = suffixNumbers[house.suffix] {
+                suffix = known
+            } else {
+                guard suffixes.count < Self.mostSuffixes else {
+                    throw Unusable("more than \(Self.mostSuffixes) suffixes of house numbers")
+                }
+                suffix = UInt16(suffixes.count)
+                suffixNumbers[house.suffix] = suffix
+                suffixes.append(house.suffix)
+            }
+        }
+        let number = try self.street(
+            street, city: city, postal: postal, region: region, country: country)
+        let point = DraftHouse(
+            number: house?.number ?? 0, suffix: suffix,
+            longitude: Int32((location.x * 1e7).rounded()),
+            latitude: Int32((location.y * 1e7).rounded()))
+        if house == nil {
+            streets[number].points.append(point)
+        } else {
+            streets[number].houses.append(point)
+            houseCount += 1
+        }
+        let town = streets[number].town
+        postalTowns[town].sumX += location.x
+        postalTowns[town].sumY += location.y
+        postalTowns[town].count += 1
+    }
+
+    private mutating func street(
+        _ name: String, city: String, postal: String, region: String, country: String
+    ) throws(Unusable) -> Int {
+        let written = [name, city, postal, region, country].joined(separator: "\u{0}")
+        if let known = streetNumbers[written] { return known }
+        let folded = Folder.fold(name, partingApostrophes: true).bytes
+        guard !folded.isEmpty else { throw Unusable("the street has no letter") }
+        let town = try self.town(city, postal: postal, region: region, country: country)
+        let key = FoldedKey(parts: [folded, Array(String(town).utf8)])
+        let number: Int
+        if let known = foldedStreets[key] {
+            number = known
+            // Of two writings the one with small letters is shown.
+            if !Self.hasSmallLetters(streets[known].name), Self.hasSmallLetters(name) {
+                streets[known].name = name
+            }
+        } else {
+            number = streets.count
+            streets.append(Street(name: name, folded: folded, postal: postal, town: town))
+            foldedStreets[key] = number
+        }
+        streetNumbers[written] = number
+        return number
+    }
+
+    private static func hasSmallLetters(_ text: String) -> Bool {
+        text.utf8.contains { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 }
+    }
+
+    private mutating func town(
+        _ name: String, postal: String, region: String, country: String
+    ) throws(Unusable) -> Int {
+        let folded = Folder.fold(name, partingApostrophes: true).bytes
+        guard !folded.isEmpty else { throw Unusable("the city has no letter") }
+        let key = FoldedKey(
+            parts: [folded, Array(postal.utf8), Array(region.utf8), Array(country.utf8)])
+        if let known = townNumbers[key] { return known }
+        townNumbers[key] = postalTowns.count
+        postalTowns.append(
+            PostalTown(
+                name: name, folded: folded, country: country, region: region, postal: postal))
+        return postalTowns.count - 1
+    }
+
+    /// Joins the postal towns of one name that lie near each other, and orders all as in the file.
+    ///
+    /// Called once, after the last row.
+    mutating func settle() {
+        let order = postalTowns.indices.sorted { Self.precedes(postalTowns[$0], postalTowns[$1]) }
+        var townOf = [Int](repeating: 0, count: postalTowns.count)
+        var first = 0
+        for number in order {
+            let next = postalTowns[number]
+            if let last = towns.last,
+                last.folded != next.folded || last.country != next.country
+                    || last.region != next.region
+            {
+                first = towns.count
+            }
+            let known = (first..<towns.count).first {
+                Sphere.meters(from: towns[$0].center, to: next.center) <= Self.townReachMeters
+            }
+            townOf[number] = known ?? towns.count
+            if known == nil {
+                towns.append(
+                    Town(
+                        name: next.name, folded: next.folded, country: next.country,
+                        region: next.region, center: next.center))
+            }
+        }
+        for number in streets.indices {
+            streets[number].town = townOf[streets[number].town]
+            var houses = streets[number].houses.sorted()
+            var kept = 0
+            for house in houses where kept == 0 || houses[kept - 1] != house {
+                houses[kept] = house
+                kept += 1
+            }
+            houses.removeSubrange(kept...)
+            streets[number].houses = houses
+            streets[number].points.sort()
+        }
+        streets.sort { left, right in
+            if left.town != right.town { return left.town < right.town }
+            if left.folded != right.folded {
+                return left.folded.lexicographicallyPrecedes(right.folded)
+            }
+            return left.postal < right.postal
+        }
+    }
+
+    private static func precedes(_ left: PostalTown, _ right: PostalTown) -> Bool {
+        if left.country != right.country { return left.country < right.country }
+        if left.region != right.region { return left.region < right.region }
+        if left.folded != right.folded {
+            return left.folded.lexicographicallyPrecedes(right.folded)
+        }
+        return left.postal < right.postal
+    }
+
+    /// Gives every town a settlement of the gazetteer: the one of its name near it, else a new one.
+    func settle(in gazetteer: inout Gazetteer) {
+        var known: [[UInt8]: [Int]] = [:]
+        let wanted = Set(towns.map(\.folded))
+        for (number, settlement) in gazetteer.settlements.enumerated() {
+            let folded = Folder.fold(settlement.name, partingApostrophes: true).bytes
+            if wanted.contains(folded) { known[folded, default: []].append(number) }
+        }
+        for (number, town) in towns.enumerated() {
+            let near = (known[town.folded] ?? []).filter {
+                let settlement = gazetteer.settlements[$0]
+                return (town.country.isEmpty || settlement.country == town.country)
+                    && settlement.feature != .partOfTown
+                    && Sphere.meters(from: settlement.location, to: town.center)
+                        <= Self.townReachMeters
+            }
+            let largest = near.max { left, right in
+                let (first, second) = (gazetteer.settlements[left], gazetteer.settlements[right])
+                return first.population != second.population
+                    ? first.population < second.population : left > right
+            }
+            if let largest {
+                gazetteer.settlements[largest].towns.append(number)
+                continue
+            }
+            let isRegion = gazetteer.regions[town.country + "." + town.region] != nil
+            gazetteer.settlements.append(
+                Gazetteer.Settlement(
+                    id: 0, name: town.name, asciiName: "", alternateNames: [],
+                    location: town.center, country: town.country,
+                    region: isRegion ? town.region : "", subregion: "", feature: .other,
+                    population: 0, towns: [number]))
+        }
+    }
+}

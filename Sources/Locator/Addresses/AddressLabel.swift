@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Geometry
+internal import Platform
+
+/// What an address is called, and where it lies, in words.
+struct AddressLabel {
+    let street: Int
+    let house: Int?
+    let streetName: String
+    /// `12 bis`; empty for a street.
+    let number: String
+    let postcode: String
+    let town: PlaceLabel
+    /// Longitude and latitude.
+    let location: Coordinate
+    /// Around the house, or around all houses of the street.
+    let extent: Envelope
+    /// `12 bis Rue de la Paix`.
+    let short: String
+    /// `12 bis Rue de la Paix, 75002 Paris, Île-de-France, France`.
+    let long: String
+
+    /// How far the extent of a house reaches to every side.
+    private static let houseReachMeters = 100.0
+
+    init(
+        _ file: LocatorFile, _ addresses: AddressFile, street: Int, house: Int?, _ bytes: RawSpan
+    ) {
+        self.street = street
+        self.house = house
+        streetName = addresses.name(ofStreet: street, bytes)
+        postcode =
+            addresses.postcode(ofStreet: street, bytes).map {
+                addresses.text(ofPostcode: $0, bytes)
+            } ?? ""
+        let place = addresses.place(ofTown: addresses.town(ofStreet: street, bytes), bytes)
+        town = PlaceLabel(file, place, name: nil, bytes)
+        if let house {
+            let suffix = addresses.suffixText(addresses.suffix(ofHouse: house, bytes), bytes)
+            // `12 BIS`, but `12A`, `12-14`.
+            let isWord = suffix.utf8.count > 1 && suffix.utf8.first.map { $0 >= 0x41 } ?? false
+            number =
+                "\(addresses.number(ofHouse: house, bytes))" + (isWord ? " " : "") + suffix
+            location = addresses.location(ofHouse: house, bytes)
+            extent = Sphere.envelope(around: location, radiusMeters: Self.houseReachMeters)
+        } else {
+            number = ""
+            location = addresses.location(ofStreet: street, bytes)
+            var bounds = Sphere.envelope(around: location, radiusMeters: Self.houseReachMeters)
+            for house in addresses.houses(ofStreet: street, bytes).prefix(10_000) {
+                bounds.extend(to: addresses.location(ofHouse: house, bytes))
+            }
+            extent = bounds
+        }
+        short = number.isEmpty ? streetName : number + " " + streetName
+        long = short + ", " + (postcode.isEmpty ? "" : postcode + " ") + town.long
+    }
+
+    /// A candidate with Esri's attributes; text is empty where unknown.
+    func candidate(
+        _ file: LocatorFile, score: Double, type: MatchType, locator: String,
+        distanceMeters: Double? = nil, _ bytes: RawSpan
+    ) -> Candidate {
+        let own: [String: AttributeValue] = [
+            "Match_addr": .string(long), "LongLabel": .string(long), "ShortLabel": .string(short),
+            "Addr_type": .string(house == nil ? "StreetName" : "PointAddress"),
+            "Type": .string(house == nil ? "Street Name" : "Point Address"),
+            "PlaceName": .string(""), "Place_addr": .string(long), "Address": .string(short),
+            "AddNum": .string(number), "StName": .string(streetName), "Postal": .string(postcode),
+            "X": .real(location.x), "Y": .real(location.y), "DisplayX": .real(location.x),
+            "DisplayY": .real(location.y), "Population": .integer(0), "GeoNamesID": .integer(0),
+        ]
+        var attributes = town.attributes(
+            file, score: score, extent: extent, locator: locator, bytes)
+        for number in attributes.entries.indices {
+            if let value = own[attributes.entries[number].name] {
+                attributes.entries[number].value = value
+            }
+        }
+        return Candidate(
+            address: long, location: location, score: score, matchType: type, extent: extent,
+            attributes: attributes, distanceMeters: distanceMeters)
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Geometry
+internal import Platform
+
+/// Reads tables of addresses; rows it cannot use are kept as rejections.
+struct AddressReader {
+    var addresses = AddressGazetteer()
+    var rejected: [RejectedLine] = []
+    var rejectedCount = 0
+    private let columns: [AddressColumns]
+    private var path = ""
+    private var lineNumber = 0
+
+    /// The longest name of a street or town, in bytes.
+    static let longestName = 200
+
+    /// Knows the layouts of `columns`, tried in their order.
+    init(columns: [AddressColumns]) { self.columns = columns }
+
+    /// Reads a file if it is a table of addresses; whether it is one.
+    ///
+    /// `progress` hears of every 10,000th line and may throw to stop.
+    mutating func read(
+        _ path: String, progress: (Int) throws(Failure) -> Void
+    ) throws(Failure) -> Bool {
+        self.path = path
+        do {
+            var lines = try TextLines(path: path)
+            return try read(&lines, progress: progress)
+        } catch let error as TextError {
+            throw Failure(.unreadable, error.description)
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            throw Failure(.internal, "\(error)")
+        }
+    }
+
+    private mutating func read(
+        _ lines: inout TextLines, progress: (Int) throws(Failure) -> Void
+    ) throws -> Bool {
+        var known: AddressLayout?
+        while let line = try lines.next() {
+            lineNumber = lines.lineNumber
+            if lineNumber.isMultiple(of: 10_000) { try progress(lineNumber) }
+            if line.isEmpty { continue }
+            guard let layout = known else {
+                known = columns.lazy.compactMap { $0.layout(firstLine: line) }.first
+                guard let known else { return false }
+                if !known.hasHeading { take(line, known) }
+                continue
+            }
+            take(line, layout)
+        }
+        return known != nil
+    }
+
+    private mutating func take(_ line: [UInt8], _ layout: AddressLayout) {
+        do {
+            try use(line, layout)
+        } catch {
+            rejectedCount += 1
+            guard rejected.count < LocatorBuilder.longestRejectionList else { return }
+            rejected.append(RejectedLine(source: path, line: lineNumber, reason: error.reason))
+        }
+    }
+
+    private mutating func use(_ line: [UInt8], _ layout: AddressLayout) throws(Unusable) {
+        guard let fields = DelimitedFields.split(line, by: layout.separator) else {
+            throw Unusable("its quotes do not close, or it is not valid UTF-8")
+        }
+        guard fields.count == layout.leastColumns else {
+            throw Unusable("it has \(fields.count) columns; expected \(layout.leastColumns)")
+        }
+        func text(_ field: AddressField) -> String { layout.text(field, fields) ?? "" }
+        func degrees(_ field: AddressField, _ most: Double) throws(Unusable) -> Double {
+            let text = text(field)
+            guard let value = Double(text), abs(value) <= most else {
+                throw Unusable(
+                    "\(field.rawValue) '\(text.prefix(40))': expected degrees from -\(most) to "
+                        + "\(most)")
+            }
+            return value
+        }
+        for field in [AddressField.street, .city] {
+            let name = text(field)
+            guard !name.isEmpty else { throw Unusable("the \(field.rawValue) is empty") }
+            guard name.utf8.count <= Self.longestName else {
+                throw Unusable(
+                    "the \(field.rawValue) is longer than \(Self.longestName) bytes")
+            }
+        }
+        for field in [AddressField.number, .suffix, .postal, .region]
+        where text(field).utf8.count > 40 {
+            throw Unusable("the \(field.rawValue) is longer than 40 bytes")
+        }
+        let country = text(.country).uppercased()
+        guard country.isEmpty || country.utf8.count == 2 else {
+            throw Unusable("country '\(country.prefix(20))': expected two letters")
+        }
+        let location = Coordinate(
+            x: try degrees(.longitude, 180), y: try degrees(.latitude, 90))
+        try addresses.add(
+            street: text(.street), city: text(.city), postal: text(.postal),
+            region: text(.region), country: country,
+            house: try Self.house(text(.number), suffix: text(.suffix)), location: location)
+    }
+
+    /// Digits and what follows them; nil for an empty number, which stands for the street itself.
+    private static func house(
+        _ text: String, suffix: String
+    ) throws(Unusable) -> (number: UInt32, suffix: String)? {
+        guard !text.isEmpty else { return nil }
+        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        guard let number = UInt32(digits), number <= AddressGazetteer.mostNumber else {
+            throw Unusable(
+                "house number '\(text)': expected it to begin with a number up to "
+                    + "\(AddressGazetteer.mostNumber)")
+        }
+        var rest = text.dropFirst(digits.count).drop { $0 == " " }
+        // `12/3`, `12-14` keep their sign; a blank or a bracket around a suffix says nothing.
+        if rest.hasPrefix("("), rest.hasSuffix(")") { rest = rest.dropFirst().dropLast() }
+        let whole = suffix.isEmpty ? String(rest) : String(rest) + suffix
+        return (number, whole)
+    }
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Platform
+
+/// The words of a text, and the words of the vocabulary that each may stand for.
+///
+/// A set of words is a `UInt64` with two bits per word: a word that stands for two of the
+/// vocabulary (`delagare`) gives each of them one.
+struct AddressText {
+    /// A word of the vocabulary that words of the text stand for.
+    struct Entry {
+        var word: Int
+        /// The words of the text.
+        var mask: UInt64
+        /// 1 letter by letter, less for slips.
+        var quality: Double
+    }
+
+    let text: FoldedText
+    let file: AddressFile
+    let count: Int
+    /// Whether the text is still being typed, so that names may go on.
+    let isUnfinished: Bool
+    private(set) var weights: [Double] = []
+    private(set) var isNumber: [Bool] = []
+    /// Ascending by word; of one word the best quality first.
+    private(set) var entries: [Entry] = []
+    /// The postcodes that words, or two words together, are.
+    private(set) var postcodes: [(mask: UInt64, postcode: Int)] = []
+    /// What all words of the text weigh, those that are not read included.
+    private(set) var total = 0.0
+    /// Words with a meaning found letter by letter, or by a dictionary.
+    private var known: UInt64 = 0
+
+    init(
+        _ text: FoldedText, file: AddressFile, isUnfinished: Bool = false, _ bytes: RawSpan
+    ) {
+        self.text = text
+        self.isUnfinished = isUnfinished
+        self.file = file
+        count = min(text.words.count, GeocodeSearch.mostWords)
+        for number in 0..<count {
+            let word = text.bytes[text.words[number]]
+            isNumber.append(UInt8(ascii: "0")...UInt8(ascii: "9") ~= word.first ?? 0)
+            let kind = addExact(number, word, bytes)
+            let letters = Double(text.letters[number])
+            weights.append(isNumber[number] ? max(2, letters) : letters * kind.weight)
+        }
+        total =
+            weights.reduce(0, +)
+            + text.letters.dropFirst(count).reduce(0) { $0 + Double($1) }
+        for number in 0..<count { addJoined(number, bytes) }
+        if isUnfinished, text.endsInsideWord, count > 0 { addBeginnings(count - 1, bytes) }
+        for number in 0..<count where !isNumber[number] && known & mask(number) == 0 {
+            addSplit(number, bytes)
+            addTypos(number, bytes)
+        }
+        sort()
+    }
+
+    /// All bits of a word.
+    func mask(_ number: Int) -> UInt64 { 3 << UInt64(2 * number) }
+
+    func mask(_ span: Range<Int>) -> UInt64 { span.reduce(0) { $0 | mask($1) } }
+
+    /// What the words of a set weigh.
+    func weight(_ mask: UInt64) -> Double {
+        var result = 0.0
+        var rest = mask
+        while rest != 0 {
+            result += weights[rest.trailingZeroBitCount / 2] / 2
+            rest &= rest - 1
+        }
+        return result
+    }
+
+    /// Entries of a word; empty when nothing stands for it.
+    func entries(ofWord word: Int) -> Range<Int> {
+        var range = 0..<entries.count
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            if entries[middle].word < word {
+                range = middle + 1..<range.upperBound
+            } else {
+                range = range.lowerBound..<middle
+            }
+        }
+        var end = range.lowerBound
+        while end < entries.count, entries[end].word == word { end += 1 }
+        return range.lowerBound..<end
+    }
+
+    /// Adds misspelt words for those that were found letter by letter as well.
+    mutating func addTyposOfKnown(_ bytes: RawSpan) {
+        for number in 0..<count where !isNumber[number] && known & mask(number) != 0 {
+            addTypos(number, bytes)
+        }
+        sort()
+    }
+
+    private mutating func sort() {
+        entries.sort {
+            if $0.word != $1.word { return $0.word < $1.word }
+            if $0.quality != $1.quality { return $0.quality > $1.quality }
+            return $0.mask < $1.mask
+        }
+    }
+
+    /// The word itself, what it is short for, and the postcode it is.
+    private mutating func addExact(
+        _ number: Int, _ word: ArraySlice<UInt8>, _ bytes: RawSpan
+    ) -> AddressWordKind {
+        var kind: AddressWordKind?
+        if let found = file.vocabulary.number(of: word, bytes) {
+            entries.append(Entry(word: found, mask: mask(number), quality: 1))
+            known |= mask(number)
+            kind = file.kind(ofWord: found, bytes)
+        }
+        for long in file.longForms(of: word, bytes) {
+            entries.append(Entry(word: long, mask: mask(number), quality: 1))
+            known |= mask(number)
+            let other = file.kind(ofWord: long, bytes)
+            if kind == nil || other == .plain { kind = other }
+        }
+        if let code = file.postcode(word, bytes) { postcodes.append((mask(number), code)) }
+        return kind ?? .plain
+    }
+
+    /// Two neighbouring words that are one of the vocabulary, or a postcode.
+    private mutating func addJoined(_ number: Int, _ bytes: RawSpan) {
+        guard number + 1 < count else { return }
+        let joined =
+            text.bytes[text.words[number]] + text.bytes[text.words[number + 1]]
+        let mask = mask(number) | mask(number + 1)
+        if let code = file.postcode(joined[...], bytes) { postcodes.append((mask, code)) }
+        guard let word = file.vocabulary.number(of: joined[...], bytes), !isNumber[number] else {
+            return
+        }
+        entries.append(Entry(word: word, mask: mask, quality: Self.joinedQuality))
+    }
+
+    /// A word that is two of the vocabulary: the division whose shorter part is longest.
+    private mutating func addSplit(_ number: Int, _ bytes: RawSpan) {
+        let word = text.bytes[text.words[number]]
+        var best: (shorter: Int, first: Int, second: Int)?
+        for at in word.indices.dropFirst() {
+            let shorter = min(at - word.startIndex, word.endIndex - at)
+            guard shorter > best?.shorter ?? 0,
+                let first = file.vocabulary.number(of: word[..<at], bytes),
+                let second = file.vocabulary.number(of: word[at...], bytes)
+            else { continue }
+            best = (shorter, first, second)
+        }
+        guard let best else { return }
+        let bit = UInt64(1) << UInt64(2 * number)
+        entries.append(Entry(word: best.first, mask: bit, quality: Self.joinedQuality))
+        entries.append(Entry(word: best.second, mask: bit << 1, quality: Self.joinedQuality))
+    }
+
+    /// Words that begin with the last one: those of most streets, and those of most towns.
+    private mutating func addBeginnings(_ number: Int, _ bytes: RawSpan) {
+        let word = text.bytes[text.words[number]]
+        guard text.letters[number] >= 2 || number > 0, !isNumber[number] else { return }
+        let range = file.vocabulary.range(beginningWith: word, bytes)
+        var found: [(streets: Int, towns: Int, word: Int)] = []
+        for other in range.prefix(Self.mostBeginnings)
+        where file.vocabulary.text(other, bytes).count > word.count {
+            found.append(
+                (
+                    file.streetPostings(other, bytes).count, file.townPostings(other, bytes).count,
+                    other
+                ))
+        }
+        found.sort { ($1.streets, $0.word) < ($0.streets, $1.word) }
+        var words = found.prefix(Self.mostTypos).map(\.word)
+        found.sort { ($1.towns, $0.word) < ($0.towns, $1.word) }
+        words += found.prefix(Self.mostTypos).map(\.word).filter { !words.contains($0) }
+        for other in words {
+            entries.append(
+                Entry(word: other, mask: mask(number), quality: Self.beginningQuality))
+            known |= mask(number)
+        }
+    }
+
+    private mutating func addTypos(_ number: Int, _ bytes: RawSpan) {
+        let letters = text.letters[number]
+        let most = TypoSearch.allowedErrors(letters: letters)
+        guard most > 0 else { return }
+        for limit in 1...most {
+            var search = TypoSearch(text.bytes[text.words[number]], limit: limit)
+            let found = search.run(file.vocabulary, bytes).filter { $0.errors > 0 }
+            for (word, errors) in found.sorted(by: {
+                ($0.errors, $0.key) < ($1.errors, $1.key)
+            }).prefix(Self.mostTypos) {
+                entries.append(
+                    Entry(
+                        word: word, mask: mask(number),
+                        quality: 1 - Double(errors) / Double(letters)))
+            }
+            if !found.isEmpty { break }
+        }
+    }
+
+    /// How many misspelt, or longer, words one word of the text may stand for.
+    private static let mostTypos = 64
+    /// How many words that begin with one are looked at.
+    private static let mostBeginnings = 4_096
+    /// What a word counts that may go on.
+    private static let beginningQuality = 0.95
+    /// What words count that were written together, or apart.
+    private static let joinedQuality = 0.97
+}
+
+extension AddressWordKind {
+    /// What a letter of such a word weighs.
+    var weight: Double {
+        switch self {
+        case .plain: 1
+        case .type: 0.5
+        case .little: 0.2
+        }
+    }
+}
