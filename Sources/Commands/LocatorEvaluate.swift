@@ -19,7 +19,7 @@ struct LocatorEvaluate: SiteCommand {
             [longitude, latitude] as query), query, limit, focus, and expected with lat, lon, \
             max_distance_m and perhaps housenumber. A case passes when one of the first limit \
             candidates is so near and has that number. Answers come from the locator's file in this \
-            process. JSON: one line for each failed case, then one for each category.
+            process, with the site up or down. JSON: one line for each failed case, then one for each category.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -43,7 +43,8 @@ struct LocatorEvaluate: SiteCommand {
     }
 
     func perform(_ session: Session) async throws {
-        guard let published = try await session.maps().locator(named: locator) else {
+        let state = try await session.withProcesses([.log]) { try await session.maps() }
+        guard let published = state.locator(named: locator) else {
             throw Failure(.notFound, "the site has no locator '\(locator)'")
         }
         let opened = try Locator(

@@ -194,7 +194,10 @@ import Testing
             2,9,Rue de Sedan,08200,Glaire,C+O,49.71,4.9
             3,5,Rue de la Promenade,08200,Sedan,C+O,49.701,4.941
             """
-        let locator = try Scratch.locator([table], suffix: "csv")
+        // So many streets that the large town is not read whole.
+        let others = (1...80).map { "x,1,Rue Autre\($0),08200,Sedan,C+O,49.70\(100 + $0),4.94" }
+        let rows = [table] + others
+        let locator = try Scratch.locator([rows.joined(separator: "\n")], suffix: "csv")
         for (text, street) in [
             ("9 Rue de Glaire 08200 Sedan", "Rue de Glaire"),
             ("9 Rue de Sedan 08200 Glaire", "Rue de Sedan"),

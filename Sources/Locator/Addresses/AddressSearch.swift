@@ -133,7 +133,8 @@ struct AddressSearch {
     private mutating func readWords(
         within range: Range<Int>, under postcode: Int? = nil, _ bytes: RawSpan
     ) {
-        for kind in [AddressWordKind.plain, .type] where best.first?.isCertain != true {
+        for kind in [AddressWordKind.plain, .type]
+        where kind == .plain || best.first?.isCertain != true {
             for entry in text.entries where addresses.kind(ofWord: entry.word, bytes) == kind {
                 var count = 0
                 let postings = addresses.streetPostings(entry.word, bytes)
