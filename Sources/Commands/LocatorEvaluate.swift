@@ -50,8 +50,8 @@ struct LocatorEvaluate: SiteCommand {
         let opened = try Locator(
             path: session.site.locatorPath(published.locator), id: published.locator)
         var tallies: [String: Tally] = [:]
-        var lines = try TextLines(path: cases)
-        while let line = try lines.next() {
+        var lines = try openCases()
+        while let line = try next(&lines) {
             if line.isEmpty { continue }
             guard let one = try? JSONDecoder().decode(LocatorCase.self, from: Data(line)) else {
                 throw Failure(
@@ -86,6 +86,22 @@ struct LocatorEvaluate: SiteCommand {
             ])
         }
         if !session.output.isJSON { try session.output.lines(table.lines) }
+    }
+
+    private func openCases() throws(Failure) -> TextLines {
+        do {
+            return try TextLines(path: cases)
+        } catch {
+            throw Failure(.unreadable, error.description)
+        }
+    }
+
+    private func next(_ lines: inout TextLines) throws(Failure) -> [UInt8]? {
+        do {
+            return try lines.next()
+        } catch {
+            throw Failure(.unreadable, error.description)
+        }
     }
 
     /// What came of the cases of one category.
