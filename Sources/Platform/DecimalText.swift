@@ -6,7 +6,7 @@ public enum DecimalText {
     /// Appends a whole number.
     public static func append(_ value: Int64, to bytes: inout [UInt8]) {
         if value < 0 { bytes.append(UInt8(ascii: "-")) }
-        append(value.magnitude, decimals: 0, to: &bytes)
+        append(value.magnitude, to: &bytes)
     }
 
     /// Appends a finite number: the shortest text that reads back equal, as `description` has it, but
@@ -18,10 +18,14 @@ public enum DecimalText {
         }
         // Fifteen digits or fewer are read as the double nearest to them, and no other text so short is.
         // The quotient of two doubles that are exact is that double, so comparing decides.
-        let scaled = (magnitude * 1e7).rounded()
-        if magnitude >= 1e-4, scaled < 1e15, scaled / 1e7 == magnitude {
-            if value < 0 { bytes.append(UInt8(ascii: "-")) }
-            return append(UInt64(scaled), decimals: 7, to: &bytes)
+        let scaled = magnitude * 1e7 + 0.5
+        if magnitude >= 1e-4, scaled < 1e15 {
+            // Truncation of what is above 0 is one instruction, which `rounded` is not.
+            let digits = UInt64(scaled)
+            if Double(digits) / 1e7 == magnitude {
+                if value < 0 { bytes.append(UInt8(ascii: "-")) }
+                return append(digits / 10_000_000, UInt32(digits % 10_000_000), to: &bytes)
+            }
         }
         var text = AppendedText(bytes: [])
         swap(&text.bytes, &bytes)
@@ -29,33 +33,36 @@ public enum DecimalText {
         swap(&text.bytes, &bytes)
     }
 
-    /// Appends `digits` / 10^`decimals` without zeros at the end of the fraction.
-    private static func append(_ digits: UInt64, decimals: Int, to bytes: inout [UInt8]) {
-        var text = InlineArray<24, UInt8>(repeating: 0)
-        var start = 24
-        var rest = digits
-        var left = decimals
-        while left > 0, rest.isMultiple(of: 10) {
-            rest /= 10
-            left -= 1
-        }
-        if left > 0 {
-            while left > 0 {
-                start -= 1
-                text[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+    /// Appends `whole` and, unless it is 0, `fraction` / 10^7 without zeros at its end.
+    private static func append(_ whole: UInt64, _ fraction: UInt32 = 0, to bytes: inout [UInt8]) {
+        var text = InlineArray<28, UInt8>(repeating: UInt8(ascii: "0"))
+        var start = 20
+        var end = 20
+        if fraction > 0 {
+            text[20] = UInt8(ascii: ".")
+            var rest = fraction
+            for index in stride(from: 27, to: 20, by: -1) {
+                let digit = UInt8(truncatingIfNeeded: rest % 10)
+                text[index] = UInt8(ascii: "0") + digit
+                if digit > 0 { end = max(end, index + 1) }
                 rest /= 10
-                left -= 1
             }
-            start -= 1
-            text[start] = UInt8(ascii: ".")
         }
-        repeat {
+        // Numbers of 32 bits are divided faster.
+        var rest = whole
+        while rest > UInt64(UInt32.max) {
             start -= 1
             text[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
             rest /= 10
-        } while rest > 0
+        }
+        var short = UInt32(rest)
+        repeat {
+            start -= 1
+            text[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: short % 10)
+            short /= 10
+        } while short > 0
         unsafe text.span.withUnsafeBufferPointer { text in
-            unsafe bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start...]))
+            unsafe bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<end]))
         }
     }
 }
