@@ -68,12 +68,14 @@ public final class Locator: Sendable {
                 countries: request.countryCodes, extent: request.searchExtent,
                 location: request.location, within: request.distanceMeters,
                 categories: request.categories, bytes)
-            var addresses: [AddressReading] = []
-            if let file = file.addresses, filter.acceptsAddresses {
+            var addresses: [AddressAnswer] = []
+            if let file = file.addresses, filter.acceptsAddresses || filter.acceptsPostcodes {
                 let words = Folder.fold(request.singleLine, partingApostrophes: true)
                 var search = AddressSearch(
                     file: self.file, addresses: file, text: words, filter: filter, bytes)
-                addresses = search.run(bytes)
+                addresses = AddressAnswer.merged(
+                    filter.acceptsAddresses ? search.run(bytes) : [],
+                    filter.acceptsPostcodes ? search.postcodes(bytes) : [])
             }
             var places: [GeocodeSearch.Reading] = []
             if addresses.first.map({ !$0.confirmsTown || $0.score < 80 }) ?? true {
@@ -260,6 +262,9 @@ public final class Locator: Sendable {
             categories: categories.map(PlaceCategory.named),
             acceptsAddresses: categories.map {
                 $0.contains { Self.addressCategories.contains($0.lowercased()) }
+            } ?? true,
+            acceptsPostcodes: categories.map {
+                $0.contains { ["postal", "primary postal"].contains($0.lowercased()) }
             } ?? true)
     }
 
@@ -267,7 +272,7 @@ public final class Locator: Sendable {
 
     /// Addresses and places together, best first; of equal scores the place.
     private func candidates(
-        _ addresses: [AddressReading], _ places: [GeocodeSearch.Reading], most: Int,
+        _ addresses: [AddressAnswer], _ places: [GeocodeSearch.Reading], most: Int,
         named locator: String, _ bytes: RawSpan
     ) -> [Candidate] {
         let bestScore = max(addresses.first?.score ?? 0, places.first?.score ?? 0)
@@ -282,12 +287,7 @@ public final class Locator: Sendable {
                 result.append(candidate(for: place, named: locator, bytes))
             } else if let address = addresses.popFirst(), let file = file.addresses {
                 guard address.score >= least else { continue }
-                let label = AddressLabel(
-                    self.file, file, street: address.street, house: address.house, bytes)
-                result.append(
-                    label.candidate(
-                        self.file, score: address.score,
-                        type: address.isCertain ? .exact : .fuzzy, locator: locator, bytes))
+                result.append(address.candidate(self.file, file, locator: locator, bytes))
             } else {
                 break
             }
@@ -325,5 +325,51 @@ public final class Locator: Sendable {
             attributes: label.attributes(
                 file, score: reading.score, extent: extent, locator: locator, bytes),
             distanceMeters: distanceMeters)
+    }
+}
+
+/// A street, a house or a postcode that a text may mean.
+private enum AddressAnswer {
+    case street(AddressReading)
+    case postcode(PostcodeReading)
+
+    var score: Double {
+        switch self {
+        case .street(let reading): reading.score
+        case .postcode(let reading): reading.score
+        }
+    }
+
+    /// Whether the text names its town or postcode.
+    var confirmsTown: Bool {
+        if case .street(let reading) = self { reading.confirmsTown } else { true }
+    }
+
+    /// Both, best first; of equal scores the street.
+    static func merged(_ streets: [AddressReading], _ postcodes: [PostcodeReading]) -> [Self] {
+        var (streets, postcodes) = (streets[...], postcodes[...])
+        var result: [Self] = []
+        while let score = [streets.first?.score, postcodes.first?.score].compactMap(\.self).max() {
+            if streets.first?.score == score {
+                result.append(.street(streets.removeFirst()))
+            } else {
+                result.append(.postcode(postcodes.removeFirst()))
+            }
+        }
+        return result
+    }
+
+    func candidate(
+        _ file: LocatorFile, _ addresses: AddressFile, locator: String, _ bytes: RawSpan
+    ) -> Candidate {
+        switch self {
+        case .street(let reading):
+            AddressLabel(file, addresses, street: reading.street, house: reading.house, bytes)
+                .candidate(
+                    file, score: reading.score, type: reading.isCertain ? .exact : .fuzzy,
+                    locator: locator, bytes)
+        case .postcode(let reading):
+            reading.candidate(file, addresses, locator: locator, bytes)
+        }
     }
 }

@@ -109,6 +109,8 @@ struct PlaceFilter {
     var categories: Set<PlaceCategory>?
     /// Whether houses and streets may be answers.
     var acceptsAddresses = true
+    /// Whether postcodes may be answers.
+    var acceptsPostcodes = true
 
     func accepts(_ place: Int, _ file: LocatorFile, _ bytes: RawSpan) -> Bool {
         if let categories, !categories.contains(file.category(place, bytes)) { return false }

@@ -73,15 +73,17 @@ struct AddressLabel {
             "X": .real(location.x), "Y": .real(location.y), "DisplayX": .real(location.x),
             "DisplayY": .real(location.y), "Population": .integer(0), "GeoNamesID": .integer(0),
         ]
-        var attributes = town.attributes(
+        let attributes = town.attributes(
             file, score: score, extent: extent, locator: locator, bytes)
-        for number in attributes.entries.indices {
-            if let value = own[attributes.entries[number].name] {
-                attributes.entries[number].value = value
-            }
-        }
         return Candidate(
             address: long, location: location, score: score, matchType: type, extent: extent,
-            attributes: attributes, distanceMeters: distanceMeters)
+            attributes: attributes.with(own), distanceMeters: distanceMeters)
+    }
+}
+
+extension Attributes {
+    /// With other values for those of these names; order and other names stay.
+    func with(_ values: [String: AttributeValue]) -> Attributes {
+        Attributes(entries.map { .init(name: $0.name, value: values[$0.name] ?? $0.value) })
     }
 }

@@ -116,6 +116,24 @@ struct AddressScoring {
             }
         }
         if match(town: town, text, &used, &lost, &isCertain, bytes) { confirms = true }
+        useAreas(around: place, &used, bytes)
+        let house = house(on: street, text, &used, bytes)
+        guard filter.accepts(address: house, street: street, place: place, file, bytes) else {
+            return nil
+        }
+        let rest = text.mask(0..<text.count) & ~used
+        guard
+            let score = score(
+                text, used: used, lost: lost, isCertain: &isCertain, confirms: confirms)
+        else { return nil }
+        return AddressReading(
+            street: street, house: house, score: score,
+            isCertain: isCertain, breaks: breaks, confirmsTown: confirms, rest: rest,
+            weight: weight(of: street, in: place, bytes))
+    }
+
+    /// Takes the words that name a division or country around a place.
+    func useAreas(around place: Int, _ used: inout UInt64, _ bytes: RawSpan) {
         let chain = [
             file.country(place, bytes), file.region(place, bytes), file.subregion(place, bytes),
         ]
@@ -124,33 +142,32 @@ struct AddressScoring {
                 used |= area.mask
             }
         }
-        let house = house(on: street, text, &used, bytes)
-        guard filter.accepts(address: house, street: street, place: place, file, bytes) else {
-            return nil
-        }
-        var all = text.mask(0..<text.count)
-        let rest = all & ~used
-        all = rest
-        while all != 0 {
-            let bit = all & (~all + 1)
+    }
+
+    /// The score of a text of which these words are explained; nil where it is too low for an answer.
+    ///
+    /// - Parameter confirms: Whether the text says that it is this town.
+    func score(
+        _ text: AddressText, used: UInt64, lost: Double, isCertain: inout Bool, confirms: Bool
+    ) -> Double? {
+        guard text.total > 0 else { return nil }
+        var lost = lost
+        var rest = text.mask(0..<text.count) & ~used
+        if rest != 0 { isCertain = false }
+        while rest != 0 {
+            let bit = rest & (~rest + 1)
             let factor =
                 towns & bit == 0
                 ? AddressLosses.unexplained
                 : confirms ? AddressLosses.otherTown : AddressLosses.onlyOtherTown
             lost += text.weight(bit) * factor
-            all &= all - 1
+            rest &= rest - 1
         }
-        if rest != 0 { isCertain = false }
-        guard text.total > 0 else { return nil }
         var score = (10_000 * max(0, 1 - lost / text.total)).rounded() / 100
         if !isCertain || text.text.words.count > text.count {
             score = min(score, Scoring.mostUncertain)
         }
-        guard score >= Scoring.leastScore else { return nil }
-        return AddressReading(
-            street: street, house: house, score: score,
-            isCertain: isCertain, breaks: breaks, confirmsTown: confirms, rest: rest,
-            weight: weight(of: street, in: place, bytes))
+        return score >= Scoring.leastScore ? score : nil
     }
 
     /// How an address stands among equal scores: by nearness, and a little by its town's importance.
@@ -192,7 +209,7 @@ struct AddressScoring {
     }
 
     /// The same for the town's name; whether any word of it is in the text.
-    private func match(
+    func match(
         town: Int, _ text: AddressText, _ used: inout UInt64, _ lost: inout Double,
         _ isCertain: inout Bool, _ bytes: RawSpan
     ) -> Bool {
@@ -298,11 +315,11 @@ struct AddressScoring {
 }
 
 extension PlaceFilter {
-    /// Whether an address in a town may be an answer.
+    /// Whether an address in a town may be an answer, where addresses are wanted at all.
     func accepts(
         address house: Int?, street: Int, place: Int, _ file: LocatorFile, _ bytes: RawSpan
     ) -> Bool {
-        guard acceptsAddresses, let addresses = file.addresses else { return false }
+        guard let addresses = file.addresses else { return false }
         if let countries {
             guard let country = file.country(place, bytes), countries.contains(country) else {
                 return false

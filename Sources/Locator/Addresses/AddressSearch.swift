@@ -23,6 +23,8 @@ struct AddressSearch {
     private static let mostTowns = 64
     /// How many entries of towns are looked at for them.
     private static let mostTownPostings = 8_192
+    /// How many words of a text may be postcodes.
+    private static let mostPostcodes = 8
     /// Of a town with more streets only those with a word of the text are read.
     private static let fewStreets = 48
     /// How many streets are read for words alone, or for one word within one town.
@@ -50,6 +52,13 @@ struct AddressSearch {
             pass(bytes)
         }
         return best
+    }
+
+    /// The readings of the text as a postcode, best first.
+    func postcodes(_ bytes: RawSpan) -> [PostcodeReading] {
+        text.postcodes.prefix(Self.mostPostcodes)
+            .compactMap { scoring.reading(ofPostcode: $0.postcode, $0.mask, text, bytes) }
+            .sorted { ($1.score, $0.postcode) < ($0.score, $1.postcode) }
     }
 
     /// Whether the best reading leaves nothing but numbers unexplained.
@@ -110,7 +119,7 @@ struct AddressSearch {
     }
 
     private mutating func readPostcodes(_ bytes: RawSpan) {
-        for (_, postcode) in text.postcodes.prefix(8) {
+        for (_, postcode) in text.postcodes.prefix(Self.mostPostcodes) {
             let entries = addresses.streetEntries(ofPostcode: postcode, bytes)
             guard let start = entries.first, let end = entries.last else { continue }
             if entries.count <= Self.fewStreets {

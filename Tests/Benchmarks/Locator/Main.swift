@@ -9,13 +9,20 @@ import TestKit
 
 /// Builds a locator of BANO's tables and asks for addresses of them, 500 of each kind.
 ///
-/// Arguments: tables and gazetteers. Prints JSON Lines: what was built, and for each kind the share
-/// that was right and the times of one call; with `--misses` the first misses as well.
+/// Arguments: tables and gazetteers. Prints JSON Lines: what was built, and for each kind how many
+/// were right and the times of one call; with `--misses` the first misses as well. With
+/// `--queries FILE` the queries are written there, a JSON object a line.
 @main struct BenchLocator {
     static func main() throws {
         var sources = Array(CommandLine.arguments.dropFirst())
         let showsMisses = sources.contains("--misses")
         sources.removeAll { $0 == "--misses" }
+        var queries: String?
+        if let flag = sources.firstIndex(of: "--queries"), flag + 1 < sources.count {
+            queries = sources[flag + 1]
+            sources.removeSubrange(flag...flag + 1)
+        }
+        var asked: [Query] = []
         let directory = FileManager.default.temporaryDirectory.path + "/bench-locator"
         try? FileManager.default.removeItem(atPath: directory)
         let clock = ContinuousClock()
@@ -39,6 +46,7 @@ import TestKit
             for _ in 0..<500 {
                 guard let address = addresses.randomElement(using: &random) else { break }
                 let text = address.written(kind, using: &random)
+                asked.append(Query(kind, text, address))
                 let start = clock.now
                 let found = try locator.geocode(
                     GeocodeRequest(singleLine: text, maxLocations: 1)
@@ -52,6 +60,26 @@ import TestKit
             if showsMisses { for miss in misses.prefix(12) { print("  " + miss) } }
         }
         try reverse(addresses, locator, &random)
+        if let queries {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = .sortedKeys
+            let lines = try asked.map { String(decoding: try encoder.encode($0), as: UTF8.self) }
+            try (lines.joined(separator: "\n") + "\n")
+                .write(toFile: queries, atomically: true, encoding: .utf8)
+        }
+    }
+
+    /// A query as others are asked it.
+    private struct Query: Encodable {
+        var kind, text, number: String
+        var latitude, longitude: Double
+
+        init(_ kind: AddressQuery.Kind, _ text: String, _ address: AddressQuery) {
+            self.kind = kind.rawValue
+            self.text = text
+            number = address.number
+            (latitude, longitude) = (address.latitude, address.longitude)
+        }
     }
 
     private static func reverse(
