@@ -4,9 +4,10 @@
 public import FoundationEssentials
 public import Platform
 
-/// The name of a map, unique in a site: 1–64 of `A–Z a–z 0–9 _`, starting with a letter.
+/// The name of a map, unique in a site: 1–64 of `A–Z a–z 0–9 _`, starting with a letter, or two such
+/// names with `/` between them, the first of which is the folder; 64 bytes together.
 ///
-/// It is the service name in URLs (`World/MapServer`).
+/// It is the service name in URLs (`World/MapServer`, `Planning/Zones/MapServer`).
 public struct MapName: RawRepresentable, Hashable, Sendable, Codable, Comparable,
     CustomStringConvertible
 {
@@ -15,21 +16,34 @@ public struct MapName: RawRepresentable, Hashable, Sendable, Codable, Comparable
 
     /// Nil when the text breaks the rule above.
     public init?(rawValue: String) {
-        guard rawValue.utf8.count <= 64, let first = rawValue.utf8.first,
-            UInt8(ascii: "A")...UInt8(ascii: "Z") ~= first
-                || UInt8(ascii: "a")...UInt8(ascii: "z") ~= first,
-            rawValue.utf8.allSatisfy(Self.isAllowed)
+        let parts = rawValue.utf8.split(
+            separator: UInt8(ascii: "/"), maxSplits: 2, omittingEmptySubsequences: false)
+        guard rawValue.utf8.count <= 64, parts.count <= 2,
+            parts.allSatisfy({ part in
+                part.first.map(Self.isLetter) == true && part.allSatisfy(Self.isAllowed)
+            })
         else { return nil }
+        // Below a folder these would be taken for the kind of a service.
+        if parts.count == 2, rawValue.lowercased().hasSuffix("server") {
+            let kinds = ["mapserver", "featureserver", "geocodeserver", "gpserver"]
+            if kinds.contains(String(Substring(parts[1])).lowercased()) { return nil }
+        }
         self.rawValue = rawValue
     }
 
+    /// The folder it lies in; nil at the root.
+    public var folder: Substring? {
+        rawValue.firstIndex(of: "/").map { rawValue[..<$0] }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
+            || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte
+    }
+
     private static func isAllowed(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-            true
-        default: false
-        }
+        isLetter(byte) || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+            || byte == UInt8(ascii: "_")
     }
 
     /// Parses user input; throws `Failure` (`invalidParameter`) that states the rule.
@@ -38,7 +52,7 @@ public struct MapName: RawRepresentable, Hashable, Sendable, Codable, Comparable
             throw Failure(
                 .invalidParameter,
                 "map name '\(text.prefix(80))': expected 1 to 64 letters, digits or '_', "
-                    + "starting with a letter")
+                    + "starting with a letter, perhaps after a folder's name and '/'")
         }
         self = name
     }

@@ -45,7 +45,7 @@ extension GatewayService {
         page.hasLeaflet = PageAsset.isLeaflet(in: leafletFolder)
         if access.snapshot.rules != nil, response.user == nil {
             page.offersLogin =
-                resource == .services || (resource == .generateToken && page.isRefused)
+                resource.kind == .services || (resource == .generateToken && page.isRefused)
         }
         switch resource {
         case .map(let name, .root), .map(let name, .layer(_)), .map(let name, .legend),

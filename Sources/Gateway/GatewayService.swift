@@ -178,10 +178,11 @@ struct GatewayService: Sendable {
                         origin: request.origin, hasTokens: access.snapshot.rules != nil))
             case .generateToken: return try await generateToken(parameters, request.client)
             case .communitySelf: return Self.communitySelf(caller)
-            case .services:
+            case .services(let folder):
                 let (maps, locators) = try await backend.catalog()
                 return GatewayResponse(
-                    body: Catalog.services(
+                    body: try Catalog.services(
+                        in: folder,
                         maps: maps.filter { caller.may(nil, on: .map($0.rawValue)) },
                         locators: locators.filter { caller.may(.query, on: .locator($0)) },
                         hasJobs: backend.jobs != nil && caller.may(.jobs, on: .jobs)))

@@ -7,7 +7,8 @@
 /// letter case, headers that change nothing. Whatever else it is, HTTP or not, is nil here and belongs to
 /// the HTTP library, which then sees the very same bytes.
 struct PlainRequest: Equatable {
-    /// The map's name as it stands in the URL: letters, digits and `_`, at least one.
+    /// The map's name as it stands in the URL: letters, digits and `_`, at least one, perhaps after a
+    /// folder's name and `/`.
     let map: String
     /// What follows `?`, still percent-encoded.
     let query: ArraySlice<UInt8>
@@ -32,9 +33,16 @@ struct PlainRequest: Equatable {
             return nil
         }
         let nameStart = Self.start.count
-        guard let nameEnd = Self.skip(bytes, from: nameStart, while: Self.isNameByte),
-            nameEnd > nameStart, Self.lies(Self.resource, in: bytes, at: nameEnd)
+        guard var nameEnd = Self.skip(bytes, from: nameStart, while: Self.isNameByte),
+            nameEnd > nameStart
         else { return nil }
+        if !Self.lies(Self.resource, in: bytes, at: nameEnd) {
+            guard bytes[nameEnd] == UInt8(ascii: "/"),
+                let end = Self.skip(bytes, from: nameEnd + 1, while: Self.isNameByte),
+                end > nameEnd + 1, Self.lies(Self.resource, in: bytes, at: end)
+            else { return nil }
+            nameEnd = end
+        }
         let queryStart = nameEnd + Self.resource.count
         guard let queryEnd = Self.skip(bytes, from: queryStart, while: { 0x21...0x7e ~= $0 }),
             bytes[queryEnd] == UInt8(ascii: " "),

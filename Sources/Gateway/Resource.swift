@@ -17,8 +17,8 @@ enum Resource: Hashable {
     case generateToken
     /// `/sharing/rest/community/self`: who the client is.
     case communitySelf
-    /// `/arcgis/rest/services`.
-    case services
+    /// `/arcgis/rest/services`, or a folder below it.
+    case services(folder: String?)
     /// `…/<map>/MapServer` and what lies below it.
     case map(String, MapPart)
     /// `…/<map>/FeatureServer` and what lies below it.
@@ -106,7 +106,7 @@ enum Resource: Hashable {
         case "info" where words.count == 3: self = .info
         case "generatetoken" where words.count == 3: self = .generateToken
         case "tokens": self = Resource(portal: ["arcgis"] + words.dropFirst(2))
-        case nil: self = .services
+        case nil: self = .services(folder: nil)
         case "services": self = Resource(service: Array(segments.dropFirst(3)))
         default: self = .nowhere
         }
@@ -124,23 +124,31 @@ enum Resource: Hashable {
         }
     }
 
+    /// `NAME/KIND/…` or `FOLDER/NAME/KIND/…`.
     private init(service segments: [String]) {
         guard segments.count >= 2 else {
-            self = segments.isEmpty ? .services : Self.unknown(segments)
+            self = .services(folder: segments.first)
             return
         }
-        let rest = segments.dropFirst(2).map { $0.lowercased() }
-        switch segments[1].lowercased() {
-        case "mapserver":
-            self = MapPart(rest).map { .map(segments[0], $0) } ?? Self.unknown(segments)
-        case "featureserver":
-            self = FeaturePart(rest).map { .features(segments[0], $0) } ?? Self.unknown(segments)
-        case "geocodeserver":
-            self = LocatorPart(rest).map { .locator(segments[0], $0) } ?? Self.unknown(segments)
-        case "gpserver" where segments[0].isEqualIgnoringCase(JobResource.serviceName):
-            self = JobPart(Array(segments.dropFirst(2))).map { .jobs($0) } ?? Self.unknown(segments)
-        default: self = Self.unknown(segments)
+        let kinds = ["mapserver", "featureserver", "geocodeserver", "gpserver"]
+        let place = kinds.contains(segments[1].lowercased()) ? 1 : 2
+        guard place < segments.count else {
+            self = Self.unknown(segments)
+            return
         }
+        let name = segments[..<place].joined(separator: "/")
+        let below = Array(segments[(place + 1)...])
+        let rest = below.map { $0.lowercased() }
+        let resource: Resource? =
+            switch segments[place].lowercased() {
+            case "mapserver": MapPart(rest).map { .map(name, $0) }
+            case "featureserver": FeaturePart(rest).map { .features(name, $0) }
+            case "geocodeserver": LocatorPart(rest).map { .locator(name, $0) }
+            case "gpserver" where name.isEqualIgnoringCase(JobResource.serviceName):
+                JobPart(below).map { .jobs($0) }
+            default: nil
+            }
+        self = resource ?? Self.unknown(segments)
     }
 
     private static func unknown(_ segments: [String]) -> Resource {

@@ -31,8 +31,10 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     root = sys.argv[1].rstrip("/")
-    listed = fetch(root)["services"]
-    maps = {service["name"] for service in listed if service["type"] == "MapServer"}
+    catalog = fetch(root)
+    maps = {one["name"] for one in catalog["services"] if one["type"] == "MapServer"}
+    folders = set(catalog["folders"])
+    check(folders, "the catalog has a folder", catalog)
 
     application = start()
     QgsSettings().setValue("qgis/connections-arcgisfeatureserver/Cairn/url", root)
@@ -44,7 +46,15 @@ def main():
     services = {}
     for item in children(connections["Cairn"]):
         services.setdefault(item.name(), []).append(item)
-    check(set(services) == maps, "each map of the catalog is in it", sorted(services))
+    check(set(services) == maps | folders, "each map and folder of the catalog is in it", sorted(services))
+
+    for folder in folders:
+        inside = {one["name"] for one in fetch(f"{root}/{folder}")["services"] if one["type"] == "MapServer"}
+        found = children(services[folder][0])
+        names = {item.name() for item in found}
+        check(names == {name.rpartition("/")[2] for name in inside}, f"each map of {folder} is in it", sorted(names))
+        layers = {item.name() for item in found[:1] for item in children(item)}
+        check("cities" in layers, "and has its layers", sorted(layers))
 
     expected = {layer["name"] for layer in fetch(root + "/World/FeatureServer")["layers"]}
     found = []

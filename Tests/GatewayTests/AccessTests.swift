@@ -83,6 +83,7 @@ extension GatewayService {
     static let resources: [(url: String, kind: Resource.Kind)] = [
         ("/healthz", .health), ("/readyz", .ready), ("/metrics", .metrics),
         ("/arcgis/rest/info", .info), (services, .services),
+        (services + "/Planning", .services),
         ("/arcgis/rest/generateToken", .generateToken),
         ("/arcgis/rest/tokens/generateToken", .generateToken),
         ("/arcgis/tokens/generateToken", .generateToken),

@@ -41,6 +41,8 @@ import Testing
         "/arcgis/rest/services/City/MapServer/identify",
         "/arcgis/rest/services/City/MapServer?f=json",
         "/arcgis/rest/services//MapServer/identify?f=json", "/healthz",
+        "/arcgis/rest/services/a//MapServer/identify?f=json",
+        "/arcgis/rest/services/a/b/c/MapServer/identify?f=json",
         "/ArcGIS/rest/services/City/MapServer/identify?f=json",
         "/arcgis/rest/services/Ci%74y/MapServer/identify?f=json",
         "/arcgis/rest/services/City/MapServer/identify/?f=json",

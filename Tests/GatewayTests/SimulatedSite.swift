@@ -12,6 +12,8 @@ import Synchronization
 final class SimulatedSite: GatewayBackend {
     struct Inner {
         var map: MapDescription
+        /// Maps that the catalog has as well.
+        var others: [MapName] = []
         var identify: Result<IdentifyAnswer, Failure>
         var candidates: [Candidate] = []
         var asked: [String] = []
@@ -56,7 +58,7 @@ final class SimulatedSite: GatewayBackend {
     func change(_ body: @Sendable (inout Inner) -> Void) { inner.withLock { body(&$0) } }
 
     func catalog() async throws(Failure) -> (maps: [MapName], locators: [String]) {
-        (inner.withLock { [$0.map.name] }, ["World"])
+        (inner.withLock { [$0.map.name] + $0.others }, ["World"])
     }
 
     func map(

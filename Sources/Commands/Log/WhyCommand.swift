@@ -60,28 +60,42 @@ struct WhyCommand: SiteCommand {
             }
             return (event.stream, sequence)
         }
-        let name = what.prefix { $0 != "/" }
+        for text in mapTexts {
+            guard let name = MapName(rawValue: text) else { continue }
+            let stream = StreamName.map(name)
+            let page = try await session.log().read(ReadRequest(after: 0, limit: 1, stream: stream))
+            if !page.events.isEmpty { return (stream, position) }
+        }
         return (
             .map(
                 try UsageFailure.reading { () throws(Failure) in
-                    try MapName(parsing: String(name))
+                    try MapName(parsing: mapTexts.last ?? what)
                 }), position
         )
     }
 
+    /// What of MAP, MAP/LAYER, FOLDER/MAP or FOLDER/MAP/LAYER may be the map's name, longest first.
+    private var mapTexts: [String] {
+        let parts = what.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
+        return [2, 1].filter { $0 <= parts.count }.map {
+            parts.prefix($0).joined(separator: "/")
+        }
+    }
+
     /// For MAP/LAYER the index of the last event about the layer.
     private func layer(in records: [RecordedEvent]) throws -> (id: LayerID, last: Int?)? {
-        guard let slash = what.firstIndex(of: "/"), let first = records.first,
-            first.stream.category == "map"
+        guard let first = records.first, first.stream.category == "map",
+            let name = MapName(rawValue: String(first.stream.rawValue.dropFirst(4))),
+            what.hasPrefix(name.rawValue + "/")
         else { return nil }
-        let text = String(what[what.index(after: slash)...])
+        let text = String(what.dropFirst(name.rawValue.count + 1))
         var state = SiteState()
         for record in records { try state.apply(record) }
-        let map = MapName(rawValue: String(what[..<slash])).flatMap { state.maps.map(named: $0) }
+        let map = state.maps.map(named: name)
         // A number may be that of a layer that is gone.
         let id = try LayerID(text) ?? map?.layer(named: text).id ?? -1
         guard let last = CausalChain.lastChange(of: id, in: records) else {
-            throw Failure(.notFound, "map '\(what[..<slash])' never had a layer '\(text)'")
+            throw Failure(.notFound, "map '\(name)' never had a layer '\(text)'")
         }
         return (id, last)
     }

@@ -42,7 +42,7 @@ enum OGCPart: Hashable {
     }
 }
 
-/// The name of a collection, `World.2`: a layer of a map.
+/// The name of a collection, `World.2` or, of a map in a folder, `Planning.Zones.0`: a layer of a map.
 struct OGCCollectionID: Hashable, CustomStringConvertible {
     var map: MapName
     var layer: LayerID
@@ -55,11 +55,14 @@ struct OGCCollectionID: Hashable, CustomStringConvertible {
     /// Nil for text of another form.
     init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 2, let map = MapName(rawValue: String(parts[0])),
-            let layer = Int(parts[1]), 0...Int(Int32.max) ~= layer, parts[1] == "\(layer)"
+        guard let last = parts.last, let layer = Int(last), 0...Int(Int32.max) ~= layer,
+            last == "\(layer)", !text.contains("/"),
+            let map = MapName(rawValue: parts.dropLast().joined(separator: "/"))
         else { return nil }
         self.init(map: map, layer: layer)
     }
 
-    var description: String { "\(map.rawValue).\(layer)" }
+    var description: String {
+        map.rawValue.split(separator: "/").joined(separator: ".") + ".\(layer)"
+    }
 }

@@ -15,6 +15,20 @@ extension Page {
             ("GeocodeServer", "Locators", "places by name, names by place"),
             ("GPServer", "Jobs", "long work in the background"),
         ]
+        let folders = (answer["folders"]?.elements ?? []).compactMap(\.text)
+        if !folders.isEmpty {
+            page.element("section") { page in
+                page.element("h2", text: "Folders")
+                page.element("ul", ["class": "cards"]) { page in
+                    for folder in folders {
+                        page.element("li") { page in
+                            page.link(
+                                href(Self.services + "/" + Parameters.encode(folder)), folder)
+                        }
+                    }
+                }
+            }
+        }
         for (type, heading, summary) in kinds {
             let names = all.filter { $0["type"]?.text == type }.compactMap { $0["name"]?.text }
             guard !names.isEmpty else { continue }
@@ -28,6 +42,7 @@ extension Page {
                 }
             }
         }
+        guard folders.isEmpty else { return }
         if all.isEmpty, offersLogin {
             page.element("p", text: "Nothing may be seen here without logging in.")
         } else if all.isEmpty {

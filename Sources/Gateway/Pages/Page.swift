@@ -181,7 +181,8 @@ struct Page {
 
     /// A service's path.
     static func service(_ name: String, _ type: String) -> String {
-        "\(services)/\(Parameters.encode(name))/\(type)"
+        name.split(separator: "/").reduce(services) { $0 + "/" + Parameters.encode(String($1)) }
+            + "/\(type)"
     }
 
     /// The page's own path, without a slash at the end.
@@ -196,6 +197,14 @@ struct Page {
         var steps = [(name: String, path: String)]()
         var path = ""
         let segments = ownPath.split(separator: "/")
+        // Where the kind of the service stands.
+        let kind: Int
+        switch resource {
+        case .services: kind = .max
+        case .map(let name, _), .features(let name, _), .locator(let name, _):
+            kind = name.contains("/") ? 5 : 4
+        default: kind = 4
+        }
         for (place, segment) in segments.enumerated() {
             path += "/" + segment
             let name = (try? Parameters.decode(segment.utf8)) ?? String(segment)
@@ -204,9 +213,10 @@ struct Page {
                 continue
             }
             // Nothing answers to a service's name without its type, nor to 'jobs' alone.
-            guard place == 2 || place > 3, segment != "jobs" else { continue }
-            let service = place == 4 ? (try? Parameters.decode(segments[3].utf8)) ?? "" : ""
-            steps.append((place == 4 ? "\(service) \(name)" : name, path))
+            guard place > 1, place != kind - 1, segment != "jobs" else { continue }
+            let service =
+                place == kind ? (try? Parameters.decode(segments[kind - 1].utf8)) ?? "" : ""
+            steps.append((place == kind ? "\(service) \(name)" : name, path))
         }
         return steps
     }
@@ -216,7 +226,7 @@ struct Page {
             (try? Parameters.decode($0.utf8)) ?? String($0)
         }
         switch resource {
-        case .services: return "Services"
+        case .services(let folder): return folder ?? "Services"
         case .map(let name, .root): return name
         case .features(let name, .root): return "\(name): features"
         case .locator(let name, _): return "\(name): find a place"

@@ -32,6 +32,7 @@ import Site
     var mapserverProcesses = ""
     @Option(help: "libpq's words for the database with the layers.") var postgis: String?
     @Option(help: "Its process; its children count too.") var postgisProcess: Int32 = 0
+    @Flag(help: "Clicks over HTTP only.") var http = false
 
     func run() async throws {
         let sides = box.split(separator: ",").compactMap { Double($0) }
@@ -70,14 +71,17 @@ import Site
                 question, name: mapserver, port: port,
                 processes: mapserverProcesses.split(separator: ",").compactMap { Int32($0) })
         }
+        let contest = Contest(
+            question: question, expected: expected, seconds: seconds, rounds: rounds,
+            clients: clients)
+        if self.http { return try await contest.run([.init(ours: http, peer: mapServer)]) }
         let bus = BusContender(try question.clicks(), client: client, site: site)
         let database = try postgis.map {
             try PostGIS(
                 question, database: $0, processes: [postgisProcess], clients: clients)
         }
-        return try await Contest(
-            question: question, expected: expected, seconds: seconds, rounds: rounds,
-            clients: clients
-        ).run([.init(ours: http, peer: mapServer), .init(ours: bus, peer: database)])
+        return try await contest.run([
+            .init(ours: http, peer: mapServer), .init(ours: bus, peer: database),
+        ])
     }
 }
