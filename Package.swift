@@ -55,6 +55,7 @@ let tier0: [Target] = [
     .systemLibrary(name: "CCurl", path: "Sources/CCurl"),
     .systemLibrary(name: "CExpat", path: "Sources/CExpat"),
     .systemLibrary(name: "CCairo", path: "Sources/CCairo"),
+    .systemLibrary(name: "CICU", path: "Sources/CICU"),
     .systemLibrary(name: "CPango", path: "Sources/CPango", pkgConfig: "pangocairo"),
     .target(name: "CCairnLinux", path: "Sources/CCairnLinux"),
 ]
@@ -70,6 +71,7 @@ let tier1: [Target] = [
     library("Expat", ["CExpat"]),
     library("Cairo", ["CCairo", "CZlib"]),
     library("Pango", ["CPango", "Cairo"]),
+    library("ICU", ["CICU"]),
 ]
 
 let tier2: [Target] = [
@@ -116,7 +118,7 @@ let tier4: [Target] = [
             "Remote", "Site",
         ]),
     library(
-        "Locator", ["CairnModel", "Geometry", "SpatialIndex", "Platform"],
+        "Locator", ["CairnModel", "Geometry", "ICU", "PROJ", "Platform", "SpatialIndex"],
         data: [
             "columns-ban.json", "columns-bano.json", "columns-openaddresses.json", "words-en.txt",
             "words-fr.txt",
@@ -226,6 +228,7 @@ let testTargets: [Target] = [
             "TestKit",
         ]),
     tests("CurlTests", ["Curl", "TestKit"]),
+    tests("ICUTests", ["ICU"]),
     tests("ExpatTests", ["Expat", "TestKit"]),
     tests(
         "RemoteTests",
@@ -252,7 +255,7 @@ let testTargets: [Target] = [
             "Rendering", "Cairo", "CairnModel", "Dataset", "GDAL", "Geometry", "Identify", "Raster",
             "TestKit",
         ]),
-    tests("LocatorTests", ["Locator", "CairnModel", "Geometry", "Platform", "TestKit"]),
+    tests("LocatorTests", ["Locator", "CairnModel", "ICU", "Geometry", "Platform", "TestKit"]),
     tests("JobsTests", ["Jobs", "CairnModel", "EventLog", "TestKit"]),
     tests("RecordingTests", ["Recording", "CairnModel", "Geometry", "Platform", "TestKit"]),
     tests("ReplayTests", ["Replay", "CairnModel", "Geometry", "Jobs", "MapState", "TestKit"]),

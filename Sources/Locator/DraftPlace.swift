@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import Geometry
+internal import ICU
 
 /// A place on its way into the file.
 struct DraftPlace {
@@ -144,6 +145,11 @@ struct PlaceDrafting {
             if !country.code3.isEmpty { place.codes.append(country.code3) }
         }
         place.alternateNames += WellKnownNames.countries[code] ?? []
+        for language in WellKnownNames.languages {
+            if let name = CountryNames.name(of: code, in: language) {
+                place.alternateNames.append(name)
+            }
+        }
         if seat == nil { place.location = area.middle(of: places) ?? place.location }
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import ICU
+
 /// A text as the locator compares it: lower-case words without diacritics and punctuation.
 ///
 /// Two texts that fold to the same bytes are the same name. The words lie in `bytes`, each UTF-8,
@@ -51,10 +53,29 @@ struct Folder {
         var folder = Folder(
             expandsUmlauts: expandingUmlauts, partsApostrophes: partingApostrophes)
         folder.result.bytes.reserveCapacity(text.utf8.count)
-        for scalar in text.unicodeScalars { folder.take(scalar) }
+        if text.utf8.allSatisfy({ $0 < 0x80 }) {
+            for byte in text.utf8 { folder.take(Unicode.Scalar(byte)) }
+        } else {
+            for scalar in Self.casefold(text).unicodeScalars { folder.take(scalar) }
+        }
         folder.result.endsInsideWord = folder.letterCount > 0
         folder.endWord()
         return folder.result
+    }
+
+    /// NFKC_Casefold of the characters that Unicode 15 has; later ones part words, so that every version
+    /// of ICU folds alike.
+    private static func casefold(_ text: String) -> String {
+        var known = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            switch scalar.value {
+            // Its compatibility form would be a space and a mark.
+            case 0xB4: known.append("'")
+            case 0..<0x250: known.append(scalar)
+            default: known.append(1...15 ~= Characters.age(of: scalar) ? scalar : " ")
+            }
+        }
+        return Characters.casefold(String(known))
     }
 
     private mutating func take(_ scalar: Unicode.Scalar) {
@@ -83,30 +104,35 @@ struct Folder {
             append(UInt8(ascii: "e"))
             return
         }
-        if let replacement = FoldingTable.replacements[scalar] {
-            for letter in String(decoding: replacement, as: UTF8.self).unicodeScalars {
-                append(letter)
-            }
-            return
-        }
         switch scalar.value {
-        case 0xFF01...0xFF5E: take(Unicode.Scalar(scalar.value - 0xFEE0) ?? " ")
-        case 0x3001, 0xFF64, 0x060C, 0x061B: endSegment()
-        case 0x3099, 0x309A: voice(by: scalar.value - 0x3098)
-        case 0x1161...0x1175, 0x11A8...0x11C2: if !joinHangul(scalar.value) { append(scalar) }
-        case 0xB4, 0x2018, 0x2019, 0x201B, 0x2032: if partsApostrophes { endWord() }
+        case 0x3001, 0x060C, 0x061B: endSegment()
+        case 0x2018, 0x2019, 0x201B, 0x2032: if partsApostrophes { endWord() }
         case let value where Self.isIgnored(value): break
+        case let value where Self.takesMarks(value):
+            guard let letters = Characters.decomposition(of: scalar) else {
+                return takeLetter(scalar)
+            }
+            for letter in letters.unicodeScalars where !Self.isIgnored(letter.value) {
+                takeLetter(letter)
+            }
         default: takeLetter(scalar)
         }
     }
 
     private mutating func takeLetter(_ scalar: Unicode.Scalar) {
+        if let replacement = FoldingTable.replacements[scalar] {
+            for letter in replacement { append(letter) }
+            return
+        }
         switch scalar.properties.generalCategory {
-        case .uppercaseLetter, .titlecaseLetter:
-            for lower in scalar.properties.lowercaseMapping.unicodeScalars
-            where !Self.isIgnored(lower.value) { append(lower) }
-        case .lowercaseLetter, .modifierLetter, .otherLetter, .nonspacingMark, .spacingMark,
-            .enclosingMark, .decimalNumber, .letterNumber:
+        case .decimalNumber:
+            if let digit = Characters.digit(scalar) {
+                append(UInt8(ascii: "0") + UInt8(digit))
+            } else {
+                append(scalar)
+            }
+        case .uppercaseLetter, .titlecaseLetter, .lowercaseLetter, .modifierLetter, .otherLetter,
+            .nonspacingMark, .spacingMark, .enclosingMark, .letterNumber:
             append(scalar)
         default: endWord()
         }
@@ -150,46 +176,20 @@ struct Folder {
         segment = (result.segments.last ?? -1) + 1
     }
 
-    /// Adds a Japanese voicing mark to the last letter: か and the mark are が.
-    private mutating func voice(by step: UInt32) {
-        guard letterCount > 0, let last = popLast() else { return }
-        let isKana = 0x3041...0x30FE ~= last.value
-        let voiced = isKana ? Unicode.Scalar(last.value + step) : last
-        result.bytes.append(
-            contentsOf: UTF8.encode(voiced ?? last) ?? UTF8.encodedReplacementCharacter)
-    }
-
-    /// Joins a Hangul vowel or final consonant to the letter before it (Unicode, section 3.12).
-    private mutating func joinHangul(_ value: UInt32) -> Bool {
-        guard letterCount > 0, let last = popLast() else { return false }
-        var joined: UInt32?
-        if value < 0x11A8, 0x1100...0x1112 ~= last.value {
-            joined = 0xAC00 + ((last.value - 0x1100) * 21 + (value - 0x1161)) * 28
-        } else if value >= 0x11A8, 0xAC00...0xD7A3 ~= last.value,
-            (last.value - 0xAC00).isMultiple(of: 28)
-        {
-            joined = last.value + (value - 0x11A7)
-        }
-        let scalar = joined.flatMap { Unicode.Scalar($0) } ?? last
-        result.bytes.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
-        return joined != nil
-    }
-
-    private mutating func popLast() -> Unicode.Scalar? {
-        var start = result.bytes.count - 1
-        while start > wordStart, result.bytes[start] & 0xC0 == 0x80 { start -= 1 }
-        guard start >= wordStart else { return nil }
-        let scalar = String(decoding: result.bytes[start...], as: UTF8.self).unicodeScalars.first
-        result.bytes.removeSubrange(start...)
-        return scalar
-    }
-
     private static func umlaut(_ scalar: Unicode.Scalar) -> UInt8? {
         switch scalar {
-        case "ä", "Ä": UInt8(ascii: "a")
-        case "ö", "Ö", "ø", "Ø": UInt8(ascii: "o")
-        case "ü", "Ü": UInt8(ascii: "u")
+        case "ä": UInt8(ascii: "a")
+        case "ö", "ø": UInt8(ascii: "o")
+        case "ü": UInt8(ascii: "u")
         default: nil
+        }
+    }
+
+    /// Whether letters are compared without their marks: Latin, Greek, Cyrillic, Hebrew and Arabic.
+    private static func takesMarks(_ value: UInt32) -> Bool {
+        switch value {
+        case 0xC0..<0x530, 0x590..<0x780, 0x1E00...0x1FFF: true
+        default: false
         }
     }
 
@@ -202,7 +202,7 @@ struct Folder {
             0x0640, 0x064B...0x065F, 0x0670, 0x06D6...0x06DC, 0x06DF...0x06ED, 0x1AB0...0x1AFF,
             0x1DC0...0x1DFF, 0x20D0...0x20FF, 0xFE20...0xFE2F:
             true
-        case 0xAD, 0xB7, 0xB4, 0x02B9...0x02BF, 0x02C8, 0x2018, 0x2019, 0x201B, 0x2027, 0x2032,
+        case 0xAD, 0xB7, 0x02B9...0x02BF, 0x02C8, 0x2018, 0x2019, 0x201B, 0x2027, 0x2032,
             0x200B...0x200F, 0x202A...0x202E, 0x2060...0x206F, 0xFE00...0xFE0F, 0xFEFF:
             true
         default: false

@@ -247,17 +247,23 @@ struct GeocodeSearch {
             let chain = [
                 file.country(place, bytes), file.region(place, bytes), file.subregion(place, bytes),
             ].compactMap(\.self)
+            let quality = posting.isTransliterated ? quality * Scoring.transliterated : quality
             var (score, isCertain) = score(
                 span: span, quality: quality, chain: chain, isExact: type == .exact, bytes)
             if !isCertain { score = min(score, Scoring.mostUncertain) }
             guard score >= Scoring.leastScore else { continue }
             var reading = Reading(
                 place: place, score: score, type: type,
-                weight: filter.weight(of: place, role: posting.role, file, bytes),
+                weight: filter.weight(
+                    of: place,
+                    less: posting.role.answerPenalty(isTransliterated: posting.isTransliterated),
+                    file, bytes),
                 isBetterKnown: leastWeight > 0)
             if type == .exact {
                 let isOwnName = posting.role == .name || posting.role == .variant
-                reading.type = !isCertain ? .fuzzy : isOwnName ? .exact : .alternateName
+                reading.type =
+                    posting.isTransliterated
+                    ? .alternateName : !isCertain ? .fuzzy : isOwnName ? .exact : .alternateName
             }
             guard reading.weight >= leastWeight else { continue }
             if best[place].map({ reading.precedes($0) }) ?? true { best[place] = reading }

@@ -63,31 +63,60 @@ public final class Locator: Sendable {
                     candidates: [candidate(for: target, named: request.locator, bytes)],
                     locator: id)
             }
-            let text = try folded(request.singleLine)
             let filter = try filter(
                 countries: request.countryCodes, extent: request.searchExtent,
                 location: request.location, within: request.distanceMeters,
                 categories: request.categories, bytes)
-            var addresses: [AddressAnswer] = []
-            if let file = file.addresses, filter.acceptsAddresses || filter.acceptsPostcodes {
-                let words = Folder.fold(request.singleLine, partingApostrophes: true)
-                var search = AddressSearch(
-                    file: self.file, addresses: file, text: words, filter: filter, bytes)
-                addresses = AddressAnswer.merged(
-                    filter.acceptsAddresses ? search.run(bytes) : [],
-                    filter.acceptsPostcodes ? search.postcodes(bytes) : [])
-            }
-            var places: [GeocodeSearch.Reading] = []
-            if addresses.first.map({ !$0.confirmsTown || $0.score < 80 }) ?? true {
-                var search = GeocodeSearch(file: file, text: text, filter: filter)
-                places = search.run(bytes)
+            let text = try bounded(request.singleLine)
+            var found = try found(text, filter, bytes)
+            if found.isEmpty, let latin = LatinWriting.latin(text),
+                latin.utf8.count <= Self.longestText
+            {
+                found = try self.found(latin, filter, bytes)
+                found.cap(at: Scoring.mostTransliterated)
             }
             let count = min(request.maxLocations, 50)
             return GeocodeAnswer(
-                candidates: candidates(
-                    addresses, places, most: count, named: request.locator, bytes),
+                candidates: candidates(found, most: count, named: request.locator, bytes),
                 locator: id)
         }
+    }
+
+    /// What a text may mean, addresses and places apart, each best first.
+    private struct Found {
+        var addresses: [AddressAnswer] = []
+        var places: [GeocodeSearch.Reading] = []
+
+        var isEmpty: Bool { addresses.isEmpty && places.isEmpty }
+
+        /// Lowers scores that are above.
+        mutating func cap(at score: Double) {
+            for index in addresses.indices { addresses[index].cap(at: score) }
+            for index in places.indices {
+                places[index].score = min(score, places[index].score)
+                places[index].type = .fuzzy
+            }
+        }
+    }
+
+    private func found(
+        _ singleLine: String, _ filter: PlaceFilter, _ bytes: RawSpan
+    ) throws(Failure) -> Found {
+        let text = try folded(singleLine)
+        var found = Found()
+        if let file = file.addresses, filter.acceptsAddresses || filter.acceptsPostcodes {
+            let words = Folder.fold(singleLine, partingApostrophes: true)
+            var search = AddressSearch(
+                file: self.file, addresses: file, text: words, filter: filter, bytes)
+            found.addresses = AddressAnswer.merged(
+                filter.acceptsAddresses ? search.run(bytes) : [],
+                filter.acceptsPostcodes ? search.postcodes(bytes) : [])
+        }
+        if found.addresses.first.map({ !$0.confirmsTown || $0.score < 80 }) ?? true {
+            var search = GeocodeSearch(file: file, text: text, filter: filter)
+            found.places = search.run(bytes)
+        }
+        return found
     }
 
     /// Finds what a text may become when typing goes on, best first; none for a text without letters.
@@ -219,7 +248,7 @@ public final class Locator: Sendable {
     }
 
     private func folded(_ text: String) throws(Failure) -> FoldedText {
-        let folded = Folder.fold(try bounded(text))
+        let folded = Folder.fold(text)
         guard !folded.words.isEmpty else {
             throw Failure(.invalidParameter, "the text to find holds no letter or digit")
         }
@@ -272,13 +301,12 @@ public final class Locator: Sendable {
 
     /// Addresses and places together, best first; of equal scores the place.
     private func candidates(
-        _ addresses: [AddressAnswer], _ places: [GeocodeSearch.Reading], most: Int,
-        named locator: String, _ bytes: RawSpan
+        _ found: Found, most: Int, named locator: String, _ bytes: RawSpan
     ) -> [Candidate] {
-        let bestScore = max(addresses.first?.score ?? 0, places.first?.score ?? 0)
+        let bestScore = max(found.addresses.first?.score ?? 0, found.places.first?.score ?? 0)
         let least =
             bestScore == 100 ? 100 : max(Scoring.leastScore, bestScore - Scoring.widestGap)
-        var (addresses, places) = (addresses[...], places[...])
+        var (addresses, places) = (found.addresses[...], found.places[...])
         var result: [Candidate] = []
         while result.count < most {
             if let place = places.first, place.score >= addresses.first?.score ?? 0 {
@@ -343,6 +371,20 @@ private enum AddressAnswer {
     /// Whether the text names its town or postcode.
     var confirmsTown: Bool {
         if case .street(let reading) = self { reading.confirmsTown } else { true }
+    }
+
+    /// Lowers the score if it is above.
+    mutating func cap(at score: Double) {
+        switch self {
+        case .street(var reading):
+            reading.score = min(score, reading.score)
+            reading.isCertain = false
+            self = .street(reading)
+        case .postcode(var reading):
+            reading.score = min(score, reading.score)
+            reading.isCertain = false
+            self = .postcode(reading)
+        }
     }
 
     /// Both, best first; of equal scores the street.

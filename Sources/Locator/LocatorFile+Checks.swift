@@ -169,7 +169,8 @@ extension LocatorFile {
             let at = offset(.postings, number)
             guard Int(bytes.uint32(at: at)) < placeCount,
                 Int(bytes.uint32(at: at + 4)) + Int(bytes.uint16(at: at + 8)) <= textCount,
-                NameRole(rawValue: bytes.byte(at: at + 10)) != nil
+                NameRole(rawValue: bytes.byte(at: at + 10)) != nil,
+                bytes.byte(at: at + 11) <= 1
             else { throw Damage("name record \(number) is not sound") }
         }
     }

@@ -172,7 +172,8 @@ struct LocatorFile: Sendable {
         let at = offset(.postings, number)
         return Posting(
             number: number, place: Int(bytes.uint32(at: at)),
-            role: NameRole(rawValue: bytes.byte(at: at + 10)) ?? .alternate)
+            role: NameRole(rawValue: bytes.byte(at: at + 10)) ?? .alternate,
+            isTransliterated: bytes.byte(at: at + 11) == 1)
     }
 
     /// The name of a posting as it is written.
@@ -186,6 +187,8 @@ struct LocatorFile: Sendable {
         var number: Int
         var place: Int
         var role: NameRole
+        /// Whether the key is the name in Latin letters, which it is not written in.
+        var isTransliterated: Bool
     }
 
     // MARK: Words

@@ -143,8 +143,9 @@ enum NameRole: UInt8 {
     ///
     /// Old and foreign names of big cities stand behind the towns that bear them today, unless the
     /// city is a hundred times their size.
-    var answerPenalty: Double {
-        switch self {
+    func answerPenalty(isTransliterated: Bool) -> Double {
+        if isTransliterated { return 0.35 }
+        return switch self {
         case .name, .variant: 0
         case .cognate: 0.10
         case .alternate: 0.20

@@ -142,7 +142,7 @@ struct LocatorWriter {
             postings.append(intern(posting.text))
             postings.append(UInt16(posting.text.utf8.count))
             postings.append(posting.role.rawValue)
-            postings.append(UInt8(0))
+            postings.append(UInt8(posting.isTransliterated ? 1 : 0))
         }
         sections[.postings] = postings.bytes
     }

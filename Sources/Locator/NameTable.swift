@@ -9,6 +9,8 @@ struct NameTable {
         var role: NameRole
         /// The name as it is written.
         var text: String
+        /// Whether the key is the name in Latin letters, which it is not written in.
+        var isTransliterated = false
     }
 
     /// A folded name.
@@ -24,7 +26,8 @@ struct NameTable {
     private(set) var keyText: [UInt8] = []
     private(set) var keys: [Key] = []
     private(set) var postings: [Posting] = []
-    /// The keys of every place, ascending.
+    /// The keys of every place, ascending, without those of names in Latin letters that are not written
+    /// so.
     private(set) var placeKeys: [[UInt32]]
 
     /// A name waiting to be sorted.
@@ -71,8 +74,10 @@ struct NameTable {
                 let posting = entries[end].posting
                 let importance = places[Int(posting.place)].importance
                 let penalty = posting.role.suggestionPenalty
-                weight = max(weight, importance > penalty ? importance - penalty : 0)
-                placeKeys[Int(posting.place)].append(UInt32(keys.count))
+                if !posting.isTransliterated {
+                    weight = max(weight, importance > penalty ? importance - penalty : 0)
+                    placeKeys[Int(posting.place)].append(UInt32(keys.count))
+                }
                 postings.append(posting)
                 end += 1
             }
@@ -123,6 +128,17 @@ struct NameTable {
             addWritings(of: name, Self.role(of: name, folded, beside: own), shown: name)
         }
         for code in place.codes { add(Folder.fold(code).bytes, .code, place.name) }
+        for name in [place.name] + place.alternateNames where !name.contains("://") {
+            for key in LatinWriting.keys(name, country: place.countryCode)
+            where !key.isEmpty && key.count <= longestAlternate && numbers[key] == nil {
+                numbers[key] = result.count
+                result.append(
+                    (
+                        key,
+                        Posting(place: index, role: .alternate, text: name, isTransliterated: true)
+                    ))
+            }
+        }
         return result
     }
 

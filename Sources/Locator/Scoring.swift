@@ -18,6 +18,10 @@ struct Scoring {
     static let widestGap = 20.0
     /// The most a reading gets that is not letter by letter.
     static let mostUncertain = 99.0
+    /// What a name counts in Latin letters that it is not written in.
+    static let transliterated = 0.85
+    /// The most a reading gets whose text had to be written in Latin letters first.
+    static let mostTransliterated = 90.0
 
     /// Words that say nothing about which place is meant.
     private static let fillers: Set<[UInt8]> = Set(
@@ -129,9 +133,9 @@ struct PlaceFilter {
     /// location: 0.6 within `nearMeters`, falling with the logarithm of the distance from there to none
     /// 10,000 km further on.
     func weight(
-        of place: Int, role: NameRole, _ file: LocatorFile, _ bytes: RawSpan
+        of place: Int, less penalty: Double, _ file: LocatorFile, _ bytes: RawSpan
     ) -> Double {
-        Double(file.importance(place, bytes)) / 65_535 - role.answerPenalty
+        Double(file.importance(place, bytes)) / 65_535 - penalty
             + nearness(of: file.location(place, bytes))
     }
 

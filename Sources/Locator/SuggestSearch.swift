@@ -74,9 +74,12 @@ struct SuggestSearch {
         _ number: Int, to best: inout [Int: Found], _ bytes: RawSpan
     ) -> Bool {
         let posting = file.posting(number, bytes)
-        guard filter.accepts(posting.place, file, bytes) else { return false }
-        let penalty = Double(posting.role.suggestionPenalty) / 65_535
-        let weight = filter.weight(of: posting.place, role: .name, file, bytes) - penalty
+        guard !posting.isTransliterated, filter.accepts(posting.place, file, bytes) else {
+            return false
+        }
+        let penalty = posting.role.suggestionPenalty
+        let weight = filter.weight(
+            of: posting.place, less: Double(penalty) / 65_535, file, bytes)
         let found = Found(
             place: posting.place, posting: number, role: posting.role, weight: weight)
         let isNew = best[posting.place] == nil

@@ -4,118 +4,60 @@
 /// Names of countries and abbreviations of regions that GeoNames' small files leave out, but that
 /// people write in addresses.
 enum WellKnownNames {
-    /// Other names of a country, by alpha-2 code.
+    /// The languages, BCP 47, whose names of countries are known, by CLDR in ICU.
+    static let languages = [
+        "en", "ar", "bg", "bn", "ca", "cs", "da", "de", "el", "es", "et", "fa", "fi", "fr", "he",
+        "hi",
+        "hr", "hu", "hy", "id", "is", "it", "ja", "ka", "kk", "km", "ko", "lo", "lt", "lv", "mk",
+        "mn",
+        "ms", "my", "nb", "ne", "nl", "pl", "pt", "ro", "ru", "si", "sk", "sl", "sq", "sr", "sv",
+        "sw",
+        "ta", "th", "tr", "uk", "ur", "uz", "vi", "zh", "zh-Hant",
+    ]
+
+    /// Other names of a country, by alpha-2 code, that CLDR lacks.
     static let countries = table(
         """
-        AE=UAE|Emirates|الإمارات العربية المتحدة
-        AF=افغانستان
-        AL=Shqipëria
-        AM=Հայաստան
-        AR=Argentine|Argentinien
-        AT=Österreich|Oesterreich|Autriche
-        AU=Australien|Australie
-        AZ=Azərbaycan
-        BA=Bosnia|Bosna i Hercegovina
-        BD=বাংলাদেশ
-        BE=België|Belgique|Belgien
-        BG=България
-        BR=Brasil|Brasilien|Brésil
-        BY=Беларусь
-        CA=Kanada
+        AE=UAE|Emirates
+        BA=Bosnia
         CD=DR Congo|DRC|Congo Kinshasa|Democratic Republic of Congo
         CG=Congo|Congo Brazzaville
-        CH=Schweiz|Suisse|Svizzera|Helvetia|Confoederatio Helvetica
-        CI=Côte d'Ivoire|Ivory Coast
-        CN=中国|中國|China PR|People's Republic of China|PRC|Chine|Kina
-        CV=Cabo Verde|Cape Verde
-        CY=Κύπρος|Kıbrıs
-        CZ=Czechia|Czech Republic|Česko|Česká republika|Tschechien
-        DE=Deutschland|Allemagne|Alemania|Germania|Tyskland|Duitsland|Niemcy
-        DK=Danmark|Dänemark
-        DO=República Dominicana
-        DZ=Algérie|الجزائر
-        EE=Eesti|Estland
-        EG=مصر|Égypte
-        ES=España|Espagne|Spanien|Espanya|Spagna|Espainia
-        ET=ኢትዮጵያ
-        FI=Suomi|Finnland|Finlande
-        FR=Frankreich|Francia|Frankrijk
-        GB=UK|Great Britain|Britain|United Kingdom|Vereinigtes Königreich|Royaume-Uni|Reino Unido
-        GE=საქართველო|Sakartvelo
-        GR=Ελλάδα|Ελλάς|Hellas|Griechenland|Grèce
-        HK=香港|Hongkong
-        HR=Hrvatska|Kroatien|Croatie
-        HU=Magyarország|Ungarn|Hongrie
-        ID=Indonesien|Indonésie
-        IE=Éire|Republic of Ireland|Irland|Irlande
-        IL=ישראל
-        IN=Bharat|भारत|Indien|Inde
-        IQ=العراق
-        IR=ایران|Islamic Republic of Iran
-        IS=Ísland
-        IT=Italia|Italien|Italie
-        JO=الأردن
-        JP=日本|Nippon|Nihon|Japon|日本国
-        KG=Кыргызстан
-        KH=កម្ពុជា
+        CH=Helvetia|Confoederatio Helvetica
+        CI=Ivory Coast
+        CN=China PR|People's Republic of China|PRC
+        CV=Cape Verde
+        CZ=Czech Republic|Česká republika
+        GB=UK|Great Britain|Britain|United Kingdom
+        GR=Ελλάς|Hellas
+        IE=Republic of Ireland
+        IR=Islamic Republic of Iran
+        JP=Nippon|Nihon|日本国
         KP=North Korea|DPRK|조선
-        KR=South Korea|Republic of Korea|Korea|대한민국|한국
-        KW=الكويت
-        KZ=Қазақстан|Казахстан
+        KR=South Korea|Republic of Korea|Korea|한국
         LA=Laos|Lao
-        LB=لبنان|Liban
-        LK=ශ්‍රී ලංකාව
-        LT=Lietuva|Litauen
-        LU=Luxemburg|Lëtzebuerg
-        LV=Latvija|Lettland
-        LY=Libya|ليبيا
-        MA=Maroc|المغرب
         MD=Moldova
-        ME=Crna Gora
-        MK=Macedonia|North Macedonia|Северна Македонија
-        MM=Burma|Myanmar|Myanmar Burma
-        MN=Монгол улс
+        MK=Macedonia
+        MM=Burma|Myanmar
         MO=Macau|澳門
-        MX=México|Mexique|Mexiko
         NG=Naija
-        NL=Nederland|Holland|Niederlande|Pays-Bas|The Netherlands|Países Bajos
-        NO=Norge|Noreg|Norwegen|Norvège
-        NP=नेपाल
-        NZ=Aotearoa|Neuseeland
-        OM=عمان
-        PE=Perú
-        PH=Pilipinas|The Philippines
-        PK=پاکستان
-        PL=Polska|Polen|Pologne
-        PS=Palestine|فلسطين
-        QA=قطر
-        RO=România|Rumänien|Roumanie
-        RS=Srbija|Србија|Serbien
-        RU=Russian Federation|Россия|Russland|Russie|Rusia
-        SA=KSA|المملكة العربية السعودية
-        SE=Sverige|Schweden|Suède
-        SG=新加坡
-        SI=Slovenija|Slowenien
-        SK=Slovensko|Slowakei
-        SN=Sénégal
-        SY=Syria|سوريا
+        NL=Holland|The Netherlands
+        NZ=Aotearoa
+        PH=The Philippines
+        PS=Palestine
+        RU=Russian Federation
+        SA=KSA
+        SY=Syria
         SZ=Eswatini|Swaziland
-        TH=ไทย|ประเทศไทย
-        TJ=Тоҷикистон
-        TL=East Timor|Timor-Leste
-        TN=Tunisie|تونس
-        TR=Türkiye|Turkiye|Türkei|Turquie
-        TW=臺灣|台灣|台湾|ROC
+        TH=ประเทศไทย
+        TL=East Timor
+        TR=Türkiye|Turkiye|Turkey
+        TW=臺灣|台灣|ROC
         TZ=Tanzania
-        UA=Україна|Украина
-        US=USA|United States of America|America|Estados Unidos|Vereinigte Staaten|États-Unis|Stati Uniti
-        UZ=Oʻzbekiston
-        VA=Vatican City|Vatican|Holy See
-        VE=Venezuela
-        VN=Việt Nam|Viet Nam
-        XK=Kosova|Kosovo
-        YE=اليمن
-        ZA=South Africa|RSA|Suid-Afrika|Südafrika
+        US=USA|United States of America|America
+        VA=Vatican|Holy See
+        VN=Viet Nam
+        XK=Kosova
+        ZA=RSA
         """)
 
     /// Other names of a region, by GeoNames' code; the first is its abbreviation.

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+//
+// ICU renames its functions by its version (`u_charAge` is `u_charAge_72`) with macros that Swift does
+// not see; these have names that stay.
+#pragma once
+
+#include <unicode/uchar.h>
+#include <unicode/uloc.h>
+#include <unicode/unorm2.h>
+#include <unicode/utrans.h>
+
+// Lower case, compatibility letters and no invisible signs (NFKC_Casefold); the length of the result,
+// or -1 when it fails. Nothing is written past the capacity.
+static inline int32_t cairn_icu_casefold(
+    const UChar *text, int32_t count, UChar *result, int32_t capacity) {
+    UErrorCode status = U_ZERO_ERROR;
+    const UNormalizer2 *form = unorm2_getNFKCCasefoldInstance(&status);
+    if (U_FAILURE(status)) return -1;
+    int32_t length = unorm2_normalize(form, text, count, result, capacity, &status);
+    return U_FAILURE(status) && status != U_BUFFER_OVERFLOW_ERROR ? -1 : length;
+}
+
+// The full canonical decomposition of a character; -1 when it has none.
+static inline int32_t cairn_icu_decomposition(UChar32 character, UChar *result, int32_t capacity) {
+    UErrorCode status = U_ZERO_ERROR;
+    const UNormalizer2 *form = unorm2_getNFDInstance(&status);
+    if (U_FAILURE(status)) return -1;
+    int32_t length = unorm2_getDecomposition(form, character, result, capacity, &status);
+    return U_FAILURE(status) ? -1 : length;
+}
+
+// The major version of Unicode that a character was first in; 0 when it is in none.
+static inline uint8_t cairn_icu_age(UChar32 character) {
+    UVersionInfo age;
+    u_charAge(character, age);
+    return age[0];
+}
+
+static inline int8_t cairn_icu_category(UChar32 character) { return u_charType(character); }
+
+// The value of a decimal digit of any script; -1 for other characters.
+static inline int32_t cairn_icu_digit(UChar32 character) { return u_charDigitValue(character); }
+
+// A transliterator by its identifier; NULL when there is none.
+static inline void *cairn_icu_transliterator(const UChar *id, int32_t count) {
+    UErrorCode status = U_ZERO_ERROR;
+    UTransliterator *found = utrans_openU(id, count, UTRANS_FORWARD, NULL, 0, NULL, &status);
+    return U_FAILURE(status) ? NULL : found;
+}
+
+static inline void cairn_icu_close_transliterator(void *transliterator) {
+    utrans_close((UTransliterator *)transliterator);
+}
+
+// Transliterates in place; the new length, or -1 when it fails or does not fit.
+static inline int32_t cairn_icu_transliterate(
+    const void *transliterator, UChar *text, int32_t count, int32_t capacity) {
+    UErrorCode status = U_ZERO_ERROR;
+    int32_t limit = count;
+    utrans_transUChars(
+        (const UTransliterator *)transliterator, text, &count, capacity, 0, &limit, &status);
+    return U_FAILURE(status) || count > capacity ? -1 : count;
+}
+
+// The name of a country in a language; -1 when that language's data lack it.
+static inline int32_t cairn_icu_country(
+    const char *locale, const char *language, UChar *result, int32_t capacity) {
+    UErrorCode status = U_ZERO_ERROR;
+    int32_t length = uloc_getDisplayCountry(locale, language, result, capacity, &status);
+    return U_FAILURE(status) || status == U_USING_DEFAULT_WARNING ? -1 : length;
+}
