@@ -353,7 +353,7 @@ let benchTargets: [Target] =
             path: "Tests/Benchmarks/Engine", swiftSettings: settings),
         .executableTarget(
             name: "bench-locator",
-            dependencies: ["CairnModel", "Geometry", "Locator", "TestKit"],
+            dependencies: ["CairnModel", "Geometry", "Locator", "TestKit", arguments],
             path: "Tests/Benchmarks/Locator", swiftSettings: settings),
         .executableTarget(
             name: "bench-log",

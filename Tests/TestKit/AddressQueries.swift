@@ -34,11 +34,13 @@ public struct AddressQuery: Sendable {
     public var latitude: Double
     /// In degrees.
     public var longitude: Double
+    /// Whether people there write the postcode before the town, or after it and a comma.
+    public var hasPostcodeFirst: Bool
 
     /// Makes an address.
     public init(
         number: String, street: String, postcode: String, city: String, latitude: Double,
-        longitude: Double
+        longitude: Double, hasPostcodeFirst: Bool = true
     ) {
         self.number = number
         self.street = street
@@ -46,9 +48,13 @@ public struct AddressQuery: Sendable {
         self.city = city
         self.latitude = latitude
         self.longitude = longitude
+        self.hasPostcodeFirst = hasPostcodeFirst
     }
 
-    /// Reads a row of BANO's table; nil for one with quotes, or too short.
+    /// Reads a row of BANO's table: id, number, street, postcode, town, origin, latitude, longitude; nil
+    /// for one with quotes, or too short.
+    ///
+    /// A row whose origin is `OSM-US` is written as in the United States.
     public init?(bano row: String) {
         let fields = row.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         guard fields.count == 8, !row.contains("\""), let latitude = Double(fields[6]),
@@ -56,7 +62,7 @@ public struct AddressQuery: Sendable {
         else { return nil }
         self.init(
             number: fields[1], street: fields[2], postcode: fields[3], city: fields[4],
-            latitude: latitude, longitude: longitude)
+            latitude: latitude, longitude: longitude, hasPostcodeFirst: fields[5] != "OSM-US")
     }
 
     /// All rows of BANO's table at a path, plain or gzip.
@@ -74,10 +80,11 @@ public struct AddressQuery: Sendable {
     /// The address as it is written in one line.
     public func written(_ kind: Kind, using random: inout SeededGenerator) -> String {
         switch kind {
-        case .exact: return "\(number) \(street) \(postcode) \(city)"
-        case .withoutPostcode: return "\(number) \(street) \(city)"
-        case .plain:
-            return Self.plain("\(number) \(street) \(postcode) \(city)")
+        case .exact: return line(street, city)
+        case .withoutPostcode:
+            return hasPostcodeFirst
+                ? "\(number) \(street) \(city)" : "\(number) \(street), \(city)"
+        case .plain: return Self.plain(line(street, city))
         case .abbreviated:
             let words = street.split(separator: " ").map { word in
                 Self.shortForms[Self.plain(String(word))] ?? String(word)
@@ -85,14 +92,19 @@ public struct AddressQuery: Sendable {
             let city = city.split(separator: "-").map { word in
                 Self.shortForms[Self.plain(String(word))] ?? String(word)
             }
-            return "\(number) \(words.joined(separator: " ")) \(postcode) "
-                + city.joined(separator: "-")
+            return line(words.joined(separator: " "), city.joined(separator: "-"))
         case .oneTypo:
             return "\(number) "
                 + Self.withTypo("\(street) \(city)", using: &random).replacing(
                     "\u{0}", with: " ")
         case .cityFirst: return "\(postcode) \(city) \(number) \(street)"
         }
+    }
+
+    private func line(_ street: String, _ city: String) -> String {
+        hasPostcodeFirst
+            ? "\(number) \(street) \(postcode) \(city)"
+            : "\(number) \(street), \(city) \(postcode)"
     }
 
     /// Small ASCII letters.
@@ -133,5 +145,7 @@ public struct AddressQuery: Sendable {
         "sainte": "Ste", "general": "gal", "marechal": "mal", "docteur": "dr",
         "president": "pdt", "faubourg": "fbg", "square": "sq", "residence": "res",
         "commandant": "cdt", "colonel": "col", "grande": "gde", "passage": "pass",
+        "street": "St", "road": "Rd", "drive": "Dr", "lane": "Ln", "court": "Ct", "north": "N",
+        "south": "S", "east": "E", "west": "W", "parkway": "Pkwy",
     ]
 }

@@ -1,30 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+import ArgumentParser
 import CairnModel
 import Foundation
 import Geometry
 import Locator
 import TestKit
 
-/// Builds a locator of BANO's tables and asks for addresses of them, 500 of each kind.
+/// Builds a locator, or opens one, and asks for addresses of tables, so many of each way to write them.
 ///
-/// Arguments: tables and gazetteers. Prints JSON Lines: what was built, and for each kind how many
-/// were right and the times of one call; with `--misses` the first misses as well. With
-/// `--queries FILE` the queries are written there, a JSON object a line.
-@main struct BenchLocator {
-    static func main() throws {
-        var sources = Array(CommandLine.arguments.dropFirst())
-        let showsMisses = sources.contains("--misses")
-        sources.removeAll { $0 == "--misses" }
-        var queries: String?
-        if let flag = sources.firstIndex(of: "--queries"), flag + 1 < sources.count {
-            queries = sources[flag + 1]
-            sources.removeSubrange(flag...flag + 1)
-        }
-        var asked: [Query] = []
+/// Prints JSON Lines: what was built, then for each case how many answers were right, the times of one
+/// call and its processor time, all in this one thread. `deploy/bench locator` calls it, and asks others
+/// the same texts.
+@main struct BenchLocator: ParsableCommand {
+    @Argument(help: "What the locator is built of.") var sources: [String] = []
+    @Option(help: "A table in BANO's form; its addresses are asked for.") var ask: [String] = []
+    @Option(help: "Write the texts there, a JSON object a line.") var queries: String?
+    @Option(help: "Texts of each kind.") var count = 500
+    @Flag(help: "Print the first misses as well.") var misses = false
+
+    func run() throws {
         let directory = FileManager.default.temporaryDirectory.path + "/bench-locator"
         try? FileManager.default.removeItem(atPath: directory)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
         let clock = ContinuousClock()
         var began = clock.now
         let built = try LocatorBuilder.build(sources: sources, into: directory)
@@ -32,34 +31,37 @@ import TestKit
         began = clock.now
         let locator = try Locator(
             path: directory + "/\(built.id.rawValue)/locator.bin", id: built.id)
-        print(
-            "{\"case\":\"build\",\"streets\":\(built.streetCount),\"houses\":\(built.houseCount),"
-                + "\"places\":\(built.placeCount),\"bytes\":\(built.byteCount),"
-                + "\"rejected\":\(built.rejectedCount),\"buildMs\":\(building.milliseconds),"
-                + "\"openMs\":\((clock.now - began).milliseconds)}")
-        let addresses = try sources.filter { $0.contains("bano") }.flatMap(
-            AddressQuery.read(bano:))
+        try Self.write(
+            Build(
+                streets: built.streetCount, houses: built.houseCount, places: built.placeCount,
+                bytes: built.byteCount, rejected: built.rejectedCount,
+                buildMs: building.milliseconds, openMs: (clock.now - began).milliseconds))
+
+        let addresses = try ask.flatMap(AddressQuery.read(bano:))
         var random = SeededGenerator(seed: 2_026)
+        var asked: [Query] = []
         for kind in AddressQuery.Kind.allCases {
-            var times: [Double] = []
-            var misses: [String] = []
-            for _ in 0..<500 {
+            var figures = Figures(kind.rawValue)
+            var wrong: [String] = []
+            for _ in 0..<count {
                 guard let address = addresses.randomElement(using: &random) else { break }
                 let text = address.written(kind, using: &random)
-                asked.append(Query(kind, text, address))
-                let start = clock.now
-                let found = try locator.geocode(
-                    GeocodeRequest(singleLine: text, maxLocations: 1)
-                ).candidates.first
-                times.append((clock.now - start).milliseconds)
-                if !isMeant(found, address) {
-                    misses.append("\(text) -> \(found?.address ?? "nothing")")
+                asked.append(Query(kind.rawValue, text, address))
+                let found = try figures.timed {
+                    try locator.geocode(GeocodeRequest(singleLine: text, maxLocations: 1))
+                        .candidates.first
+                }
+                if Self.isMeant(found, address) {
+                    figures.right += 1
+                } else {
+                    wrong.append("\(text) -> \(found?.address ?? "nothing")")
                 }
             }
-            report(kind.rawValue, times, right: 500 - misses.count)
-            if showsMisses { for miss in misses.prefix(12) { print("  " + miss) } }
+            try Self.write(figures)
+            if misses { for miss in wrong.prefix(12) { print("  " + miss) } }
         }
-        try reverse(addresses, locator, &random)
+        asked += try suggest(addresses, locator, &random)
+        asked += try reverse(addresses, locator, &random)
         if let queries {
             let encoder = JSONEncoder()
             encoder.outputFormatting = .sortedKeys
@@ -69,59 +71,136 @@ import TestKit
         }
     }
 
-    /// A query as others are asked it.
-    private struct Query: Encodable {
-        var kind, text, number: String
-        var latitude, longitude: Double
-
-        init(_ kind: AddressQuery.Kind, _ text: String, _ address: AddressQuery) {
-            self.kind = kind.rawValue
-            self.text = text
-            number = address.number
-            (latitude, longitude) = (address.latitude, address.longitude)
+    /// Addresses typed letter by letter; each letter is a call, right where the house is at last among
+    /// the first five.
+    private func suggest(
+        _ addresses: [AddressQuery], _ locator: Locator, _ random: inout SeededGenerator
+    ) throws -> [Query] {
+        var figures = Figures("suggest")
+        var asked: [Query] = []
+        for _ in 0..<min(count, 100) {
+            guard let address = addresses.randomElement(using: &random) else { break }
+            let text = "\(address.number) \(address.street) \(address.city)"
+            asked.append(Query("suggest", text, address))
+            var isFound = false
+            for length in 1...text.count {
+                let typed = String(text.prefix(length))
+                let offered = try figures.timed {
+                    try locator.suggest(SuggestRequest(text: typed, maxSuggestions: 5))
+                        .suggestions
+                }
+                let plain = AddressQuery.plain("\(address.number) \(address.street)")
+                isFound = offered.contains { AddressQuery.plain($0.text).hasPrefix(plain) }
+                if misses, let took = figures.last, took > 1 { print("  \(took) ms: \(typed)") }
+            }
+            if misses, !isFound { print("  not offered: \(text)") }
+            figures.right += isFound ? 1 : 0
+            figures.of = asked.count
         }
+        try Self.write(figures)
+        return asked
     }
 
-    private static func reverse(
+    /// From two metres off; right is the nearest house, which may be another at the same place.
+    private func reverse(
         _ addresses: [AddressQuery], _ locator: Locator, _ random: inout SeededGenerator
-    ) throws {
-        var times: [Double] = []
-        var right = 0
-        for _ in 0..<500 {
+    ) throws -> [Query] {
+        var figures = Figures("reverse")
+        var asked: [Query] = []
+        for _ in 0..<count {
             guard let address = addresses.randomElement(using: &random) else { break }
+            asked.append(Query("reverse", "", address))
             let request = ReverseGeocodeRequest(
                 location: Coordinate(x: address.longitude, y: address.latitude + 0.00002))
-            let clock = ContinuousClock()
-            let start = clock.now
-            let found = try locator.reverse(request).candidate
-            times.append((clock.now - start).milliseconds)
-            if let distance = found?.distanceMeters, distance < 2.3 { right += 1 }
+            let found = try figures.timed { try locator.reverse(request).candidate }
+            if let distance = found?.distanceMeters, distance < 2.3 { figures.right += 1 }
         }
-        report("reverse", times, right: right)
+        try Self.write(figures)
+        return asked
     }
 
+    /// The house number, within 75 m: what others are held to.
     private static func isMeant(_ found: Candidate?, _ address: AddressQuery) -> Bool {
-        guard let found, case .string(let number)? = found.attributes["AddNum"],
-            case .string(let street)? = found.attributes["StName"],
-            case .string(let city)? = found.attributes["City"]
-        else { return false }
+        guard let found, case .string(let number)? = found.attributes["AddNum"] else {
+            return false
+        }
         let dy = (found.location.y - address.latitude) * 111_195
         let dx =
             (found.location.x - address.longitude) * 111_195
             * cos(address.latitude * .pi / 180)
-        return number.replacing(" ", with: "").lowercased() == address.number.lowercased()
-            && AddressQuery.plain(street) == AddressQuery.plain(address.street)
-            && AddressQuery.plain(city) == AddressQuery.plain(address.city)
+        return number.replacing(" ", with: "").lowercased()
+            == address.number.replacing(" ", with: "").lowercased()
             && (dx * dx + dy * dy).squareRoot() <= 75
     }
 
-    private static func report(_ name: String, _ times: [Double], right: Int) {
+    private static func write(_ line: some Encodable) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        print(String(decoding: try encoder.encode(line), as: UTF8.self))
+    }
+}
+
+/// What a locator cost.
+private struct Build: Encodable {
+    var `case` = "build"
+    var streets, houses, places, bytes, rejected: Int
+    var buildMs, openMs: Double
+}
+
+/// A text as others are asked it.
+private struct Query: Encodable {
+    var kind, text, number, street: String
+    var latitude, longitude: Double
+
+    init(_ kind: String, _ text: String, _ address: AddressQuery) {
+        self.kind = kind
+        self.text = text
+        number = address.number
+        street = address.street
+        (latitude, longitude) = (address.latitude, address.longitude)
+    }
+}
+
+/// The calls of one case.
+private struct Figures: Encodable {
+    let name: String
+    var right = 0
+    /// Of how many; the number of calls unless stated.
+    var of: Int?
+    private var times: [Double] = []
+    var last: Double? { times.last }
+    private let begun = clock()
+
+    init(_ name: String) { self.name = name }
+
+    mutating func timed<Answer>(_ call: () throws -> Answer) rethrows -> Answer {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let answer = try call()
+        times.append((clock.now - start).milliseconds)
+        return answer
+    }
+
+    private enum Keys: String, CodingKey {
+        case name = "case"
+        case right, of, p50Ms, p99Ms, maxMs, cpuMs
+    }
+
+    func encode(to encoder: any Encoder) throws {
         let sorted = times.sorted()
-        guard !sorted.isEmpty else { return }
-        func share(_ part: Double) -> Double { sorted[Int(part * Double(sorted.count - 1))] }
-        print(
-            "{\"case\":\"\(name)\",\"right\":\(right),\"of\":\(times.count),"
-                + "\"p50Ms\":\(share(0.5)),\"p99Ms\":\(share(0.99)),\"maxMs\":\(share(1))}")
+        func share(_ part: Double) -> Double {
+            sorted.isEmpty ? 0 : sorted[Int(part * Double(sorted.count - 1))]
+        }
+        let used = Double(clock() - begun) / Double(CLOCKS_PER_SEC) * 1_000
+        var container = encoder.container(keyedBy: Keys.self)
+        try container.encode(name, forKey: .name)
+        try container.encode(right, forKey: .right)
+        try container.encode(of ?? times.count, forKey: .of)
+        try container.encode(share(0.5), forKey: .p50Ms)
+        try container.encode(share(0.99), forKey: .p99Ms)
+        try container.encode(share(1), forKey: .maxMs)
+        try container.encode(
+            (used / Double(max(times.count, 1)) * 1e4).rounded() / 1e4, forKey: .cpuMs)
     }
 }
 
