@@ -120,8 +120,8 @@ let tier4: [Target] = [
     library(
         "Locator", ["CairnModel", "Geometry", "ICU", "PROJ", "Platform", "SpatialIndex"],
         data: [
-            "columns-ban.json", "columns-bano.json", "columns-openaddresses.json", "words-en.txt",
-            "words-fr.txt",
+            "columns-ban.json", "columns-bano.json", "columns-openaddresses.json", "ranking.json",
+            "words-en.txt", "words-fr.txt",
         ]),
     library("Jobs", ["CairnModel"]),
     library("JobKinds", ["CairnModel", "Geometry", "Locator", "Platform", "Site"]),
@@ -175,7 +175,8 @@ let tier5: [Target] = [
     library(
         "Commands",
         [
-            "CairnClient", "CairnModel", "Dataset", "EventLog", "Geometry", "JobKinds", "Jobs",
+            "CairnClient", "CairnModel", "Dataset", "EventLog", "Geometry", "ICU", "JobKinds",
+            "Jobs",
             "Locator", "MapState", "PROJ", "Platform", "Raster", "Recording",
             "Reexecution", "Replay", "Site", "Terminal", arguments,
         ]),

@@ -34,6 +34,7 @@ struct DraftPlace {
 /// Turns a gazetteer into places, most important first.
 struct PlaceDrafting {
     let gazetteer: Gazetteer
+    private let kinds: Ranking.Kinds
     private(set) var places: [DraftPlace] = []
     /// The divisions and countries the settlements are in, with what is known of them so far.
     private var areas: [String: Area] = [:]
@@ -49,8 +50,9 @@ struct PlaceDrafting {
         var members: [Int] = []
     }
 
-    init(_ gazetteer: Gazetteer) {
+    init(_ gazetteer: Gazetteer, _ ranking: Ranking) {
         self.gazetteer = gazetteer
+        kinds = ranking.importance
         for settlement in gazetteer.settlements { add(settlement) }
         for (code, area) in areas.sorted(by: { $0.key < $1.key }) { add(area, code: code) }
         places.sort(by: Self.precedes)
@@ -87,7 +89,7 @@ struct PlaceDrafting {
                 regionCode: hasRegion ? region : "", subregionCode: subregion,
                 importance: Importance.of(
                     kind: .settlement, settlement: settlement.feature,
-                    population: settlement.population), towns: settlement.towns))
+                    population: settlement.population, kinds), towns: settlement.towns))
         for code in [country, hasRegion ? region : "", subregion] where !code.isEmpty {
             areas[code, default: Area()].add(
                 settlement, member: places.count - 1, isCountry: code == country)
@@ -120,7 +122,7 @@ struct PlaceDrafting {
             describe(&place, as: gazetteer.subregions[code])
         }
         place.importance = Importance.of(
-            kind: kind, settlement: .other, population: place.population)
+            kind: kind, settlement: .other, population: place.population, kinds)
         if !Sphere.envelope(place.extent, contains: place.location) {
             place.extent.extend(to: place.location)
         }

@@ -17,6 +17,7 @@ struct GeocodeSearch {
     let filter: PlaceFilter
     private let wordCount: Int
     private let scoring: Scoring
+    private let ranking: Ranking
     /// Runs of words that name countries, regions or second-level divisions.
     private var qualifiers: [Qualifier] = []
     /// The key of every run of words that is a name.
@@ -63,7 +64,8 @@ struct GeocodeSearch {
         self.text = text
         self.filter = filter
         wordCount = min(text.words.count, Self.mostWords)
-        scoring = Scoring(text)
+        scoring = Scoring(text, file.ranking)
+        ranking = file.ranking
     }
 
     /// The readings of the text, best first.
@@ -100,7 +102,7 @@ struct GeocodeSearch {
                 $0.score == 100 || $0.isBetterKnown
             }
         }
-        let least = max(Scoring.leastScore, first.score - Scoring.widestGap)
+        let least = max(ranking.score.least, first.score - ranking.score.gap)
         return sorted.filter { $0.score >= least }
     }
 
@@ -174,7 +176,12 @@ struct GeocodeSearch {
                 let text = file.keyText(key, bytes)
                 if text.count == wanted.count { continue }
                 let isWord = bytes.byte(at: text.lowerBound + wanted.count) == UInt8(ascii: " ")
-                let quality = isWord ? 0.95 : 0.9 - 0.3 / Double(letters)
+                let quality =
+                    1
+                    - (isWord
+                        ? ranking.places.wholeWords
+                        : ranking.places.insideWord
+                            + ranking.places.insideWordByLetters / Double(letters))
                 if consider(key, span: span, quality: quality, type: .prefix, most: 32, bytes) {
                     accepted += 1
                 }
@@ -214,7 +221,10 @@ struct GeocodeSearch {
             for number in file.wordPostings(rarest, bytes).prefix(2_000) where accepted < 30 {
                 let key = file.key(atWordPosting: number, bytes)
                 guard words.allSatisfy({ file.key(key, hasWord: $0, bytes) }) else { continue }
-                if consider(key, span: span, quality: 0.8, type: .prefix, most: 32, bytes) {
+                if consider(
+                    key, span: span, quality: 1 - ranking.places.words, type: .prefix, most: 32,
+                    bytes)
+                {
                     accepted += 1
                 }
             }
@@ -224,11 +234,13 @@ struct GeocodeSearch {
     /// A bare name that is spelled like a little known place may be a slip for a well known one.
     private mutating func addBetterKnown(than complete: Reading, _ bytes: RawSpan) {
         let all = 0..<wordCount
-        guard complete.weight < 0.62, wordCount <= 6,
+        guard complete.weight < ranking.places.littleKnownBelow, wordCount <= 6,
             names.contains(where: { $0.span == all }),
             text.segments[wordCount - 1] == text.segments[0]
         else { return }
-        findTypos([all], mostErrors: 1, leastWeight: complete.weight + 0.08, bytes)
+        findTypos(
+            [all], mostErrors: 1, leastWeight: complete.weight + ranking.places.betterKnownBy,
+            bytes)
     }
 
     // MARK: Judging
@@ -247,16 +259,18 @@ struct GeocodeSearch {
             let chain = [
                 file.country(place, bytes), file.region(place, bytes), file.subregion(place, bytes),
             ].compactMap(\.self)
-            let quality = posting.isTransliterated ? quality * Scoring.transliterated : quality
+            let quality =
+                posting.isTransliterated ? quality * (1 - ranking.places.transliterated) : quality
             var (score, isCertain) = score(
                 span: span, quality: quality, chain: chain, isExact: type == .exact, bytes)
-            if !isCertain { score = min(score, Scoring.mostUncertain) }
-            guard score >= Scoring.leastScore else { continue }
+            if !isCertain { score = min(score, ranking.score.uncertain) }
+            guard score >= ranking.score.least else { continue }
             var reading = Reading(
                 place: place, score: score, type: type,
                 weight: filter.weight(
                     of: place,
-                    less: posting.role.answerPenalty(isTransliterated: posting.isTransliterated),
+                    less: ranking.roles.penalty(
+                        posting.role, isTransliterated: posting.isTransliterated),
                     file, bytes),
                 isBetterKnown: leastWeight > 0)
             if type == .exact {
@@ -307,7 +321,8 @@ struct GeocodeSearch {
         if run.count == 1 {
             // A division that the place is not in contradicts; any other word is just unknown.
             let contradicts = scoring.mask(run) & divisions != 0
-            return scoring.weight(run) * (contradicts ? 1 : 0.6)
+            return scoring.weight(run)
+                * (contradicts ? ranking.places.otherDivision : ranking.places.unexplained)
         }
         return run.reduce(0) {
             $0 + lostByRun($1..<$1 + 1, chain: chain, divisions: divisions, bytes)
@@ -324,7 +339,9 @@ struct GeocodeSearch {
         if letters >= 3 {
             let limit = TypoSearch.allowedErrors(letters: letters)
             for key in file.keys(ofPlace: area, bytes) {
-                if file.key(key, beginsWith: wanted, bytes) { value = max(value, 0.95) }
+                if file.key(key, beginsWith: wanted, bytes) {
+                    value = max(value, 1 - ranking.places.divisionBeginning)
+                }
                 guard limit > 0 else { continue }
                 let name = file.keyBytes(key, bytes)
                 if let errors = TypoSearch.errors(wanted, name[...], limit: limit) {

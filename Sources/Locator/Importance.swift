@@ -10,29 +10,29 @@ internal import Glibc
 /// below: who writes `New York` more often means the city.
 enum Importance {
     static func of(
-        kind: PlaceKind, settlement: SettlementKind, population: UInt64
+        kind: PlaceKind, settlement: SettlementKind, population: UInt64, _ kinds: Ranking.Kinds
     ) -> UInt16 {
-        var least: UInt64 = 1
+        var least = 1.0
         let bonus: Double
         switch kind {
-        case .country: bonus = 0.10
-        case .region: bonus = -0.10
-        case .subregion: bonus = -0.15
+        case .country: bonus = kinds.country
+        case .region: bonus = kinds.region
+        case .subregion: bonus = kinds.subregion
         case .settlement:
             switch settlement {
             case .capital:
-                least = 5_000
-                bonus = 0.08
+                least = kinds.seatPeople
+                bonus = kinds.capital
             case .regionSeat:
-                least = 5_000
-                bonus = 0.03
-            case .lowerSeat: bonus = 0.01
+                least = kinds.seatPeople
+                bonus = kinds.regionSeat
+            case .lowerSeat: bonus = kinds.lowerSeat
             case .other: bonus = 0
-            case .partOfTown: bonus = -0.12
-            case .former: bonus = -0.30
+            case .partOfTown: bonus = kinds.partOfTown
+            case .former: bonus = kinds.former
             }
         }
-        let people = Double(max(population, least))
+        let people = max(Double(population), least)
         return quantised(log10(people) / 10 + bonus)
     }
 

@@ -73,7 +73,7 @@ public final class Locator: Sendable {
                 latin.utf8.count <= Self.longestText
             {
                 found = try self.found(latin, filter, bytes)
-                found.cap(at: Scoring.mostTransliterated)
+                found.cap(at: file.ranking.score.transliterated)
             }
             let count = min(request.maxLocations, 50)
             return GeocodeAnswer(
@@ -305,7 +305,8 @@ public final class Locator: Sendable {
     ) -> [Candidate] {
         let bestScore = max(found.addresses.first?.score ?? 0, found.places.first?.score ?? 0)
         let least =
-            bestScore == 100 ? 100 : max(Scoring.leastScore, bestScore - Scoring.widestGap)
+            bestScore == 100
+            ? 100 : max(file.ranking.score.least, bestScore - file.ranking.score.gap)
         var (addresses, places) = (found.addresses[...], found.places[...])
         var result: [Candidate] = []
         while result.count < most {

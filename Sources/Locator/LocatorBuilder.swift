@@ -24,16 +24,20 @@ public enum LocatorBuilder {
     ///     order of their names. Where two records have one id the first counts.
     ///   - columns: Files that state the columns of further tables of addresses, tried before those
     ///     that come with the program.
+    ///   - ranking: A file of the ranking model (`Docs/locator.md`), carried inside the locator; nil for
+    ///     the one that comes with the program.
     ///   - directory: The directory of all locators; made when missing.
     ///   - progress: Told what is being done, on the calling thread; throwing stops the build and
     ///     leaves nothing behind.
     /// - Throws: `unreadable` for a source that is missing or has no known layout, `invalidParameter`
     ///   when no place is left, `tooLarge`, `noSpace`.
     public static func build(
-        sources: [String], columns: [String] = [], into directory: String,
+        sources: [String], columns: [String] = [], ranking: String? = nil, into directory: String,
         progress: (LocatorBuildProgress) throws(Failure) -> Void = { _ throws(Failure) in }
     ) throws(Failure) -> BuiltLocator {
         let files = try expand(sources)
+        let rankingText = try ranking.map(read(file:)) ?? Ranking.shippedText
+        let model = try Ranking.reading(rankingText, source: ranking ?? "ranking.json")
         var reader = GazetteerReader()
         var table = AddressReader(columns: try columns.map(read) + AddressColumns.shipped)
         for (number, file) in files.enumerated() {
@@ -56,8 +60,9 @@ public enum LocatorBuilder {
                 details: rejected.prefix(5).map(\.description))
         }
         try progress(LocatorBuildProgress(step: "building the index", share: 0.6))
-        let places = PlaceDrafting(reader.gazetteer).places
-        let bytes = try LocatorWriter.bytes(for: places, addresses: addresses)
+        let places = PlaceDrafting(reader.gazetteer, model).places
+        let bytes = try LocatorWriter.bytes(
+            for: places, addresses: addresses, ranking: rankingText)
         try progress(LocatorBuildProgress(step: "writing", share: 0.9))
         let id = try write(bytes, into: directory)
         try progress(LocatorBuildProgress(step: "done", share: 1))
@@ -69,10 +74,14 @@ public enum LocatorBuilder {
     }
 
     private static func read(columns path: String) throws(Failure) -> AddressColumns {
+        try AddressColumns(json: try read(file: path), source: path)
+    }
+
+    private static func read(file path: String) throws(Failure) -> [UInt8] {
         guard let data = try? Data(contentsOf: URL(filePath: path)) else {
             throw Failure(.unreadable, "'\(path)': cannot be read")
         }
-        return try AddressColumns(json: Array(data), source: path)
+        return Array(data)
     }
 
     private static func expand(_ sources: [String]) throws(Failure) -> [String] {

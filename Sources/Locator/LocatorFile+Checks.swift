@@ -38,7 +38,13 @@ extension LocatorFile {
         guard sections[LocatorLayout.Section.weights.rawValue].count == total * 2 else {
             throw corrupt("the weights do not match the names")
         }
-        self.init(sections: sections, weightLevels: levels)
+        let ranking: Ranking
+        do throws(Failure) {
+            ranking = try Self.ranking(bytes, text: sections[LocatorLayout.Section.text.rawValue])
+        } catch {
+            throw corrupt(error.message)
+        }
+        self.init(sections: sections, weightLevels: levels, ranking: ranking)
         do {
             try checkPlaces(bytes, sections)
             try checkDivisions(bytes, sections)
@@ -107,6 +113,19 @@ extension LocatorFile {
         }
         guard expected == bytes.byteCount else { throw Damage("bytes follow the last section") }
         return result
+    }
+
+    /// The model in the file; the program's own where the file has none.
+    private static func ranking(
+        _ bytes: RawSpan, text: Range<Int>
+    ) throws(Failure) -> Ranking {
+        let (start, count) = (Int(bytes.uint32(at: 36)), Int(bytes.uint32(at: 40)))
+        if count == 0 { return try .reading(Ranking.shippedText, source: "ranking.json") }
+        guard start + count <= text.count else {
+            throw Failure(.corrupt, "its ranking lies outside the texts")
+        }
+        let at = text.lowerBound + start
+        return try .reading(bytes.copy(at..<at + count), source: "its ranking")
     }
 
     private func checkPlaces(_ bytes: RawSpan, _ sections: [Range<Int>]) throws(Damage) {

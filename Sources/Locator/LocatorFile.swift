@@ -25,8 +25,11 @@ struct LocatorFile: Sendable {
     /// Where each level of weights begins, in entries; the first is the keys' own.
     let weightLevels: [Int]
     private let starts: InlineArray<14, Int>
+    /// The model that orders its answers.
+    let ranking: Ranking
 
-    init(sections: [Range<Int>], weightLevels: [Int]) {
+    init(sections: [Range<Int>], weightLevels: [Int], ranking: Ranking) {
+        self.ranking = ranking
         func count(_ section: LocatorLayout.Section) -> Int {
             sections[section.rawValue].count / section.recordByteCount
         }

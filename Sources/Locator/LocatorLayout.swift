@@ -138,28 +138,4 @@ enum NameRole: UInt8 {
     case alternate
     /// A code or abbreviation: `DE`, `DEU`, `TX`.
     case code
-
-    /// What the name takes from the place's importance when it is weighed as an answer.
-    ///
-    /// Old and foreign names of big cities stand behind the towns that bear them today, unless the
-    /// city is a hundred times their size.
-    func answerPenalty(isTransliterated: Bool) -> Double {
-        if isTransliterated { return 0.35 }
-        return switch self {
-        case .name, .variant: 0
-        case .cognate: 0.10
-        case .alternate: 0.20
-        case .code: 0.35
-        }
-    }
-
-    /// What the name takes from the place's importance in suggestions, in its units.
-    var suggestionPenalty: UInt16 {
-        switch self {
-        case .name, .variant: 0
-        case .cognate: 5_243
-        case .alternate: 16_384
-        case .code: 22_938
-        }
-    }
 }

@@ -10,6 +10,8 @@ struct LocatorWriter {
     private let places: [DraftPlace]
     private let addresses: AddressGazetteer
     private let table: NameTable
+    private let rankingText: [UInt8]
+    private var ranking: (offset: UInt32, count: UInt32) = (0, 0)
     private let numbers: [String: UInt32]
     private var text: [UInt8] = []
     private var textOffsets: [String: UInt32] = [:]
@@ -19,9 +21,12 @@ struct LocatorWriter {
     ///
     /// `addresses` are settled; without any the file is the same as before there were addresses.
     static func bytes(
-        for places: [DraftPlace], addresses: AddressGazetteer = AddressGazetteer()
+        for places: [DraftPlace], addresses: AddressGazetteer = AddressGazetteer(),
+        ranking: [UInt8] = Ranking.shippedText
     ) throws(Failure) -> [UInt8] {
-        var writer = LocatorWriter(places, addresses)
+        var writer = LocatorWriter(
+            places, addresses, rankingText: ranking,
+            try .reading(ranking, source: "the ranking"))
         writer.layOut()
         let byteCount = writer.sections.values.reduce(0) { max($0, $1.count) }
         guard byteCount <= Int(UInt32.max) else {
@@ -30,10 +35,14 @@ struct LocatorWriter {
         return writer.assemble()
     }
 
-    private init(_ places: [DraftPlace], _ addresses: AddressGazetteer) {
+    private init(
+        _ places: [DraftPlace], _ addresses: AddressGazetteer, rankingText: [UInt8],
+        _ ranking: Ranking
+    ) {
         self.places = places
         self.addresses = addresses
-        table = NameTable(places)
+        self.rankingText = rankingText
+        table = NameTable(places, ranking)
         var numbers: [String: UInt32] = [:]
         for (index, place) in places.enumerated() where !place.code.isEmpty {
             numbers[place.code] = UInt32(index)
@@ -60,6 +69,8 @@ struct LocatorWriter {
             let writer = AddressWriter(addresses, places: townPlaces, words: .shipped)
             sections.merge(writer.sections { intern($0) }) { $1 }
         }
+        ranking = (UInt32(truncatingIfNeeded: text.count), UInt32(rankingText.count))
+        text += rankingText
         sections[.text] = text
     }
 
@@ -230,7 +241,9 @@ struct LocatorWriter {
         file.append(crc.value)
         file.append(UInt32(places.count))
         file.append(UInt32(table.keys.count))
-        file.append([UInt8](repeating: 0, count: 24))
+        file.append(ranking.offset)
+        file.append(ranking.count)
+        file.append([UInt8](repeating: 0, count: 16))
         // The header's own checksum, over the 60 bytes before it.
         var headerChecksum = CRC32C()
         headerChecksum.update(file.bytes)

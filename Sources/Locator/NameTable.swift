@@ -41,7 +41,7 @@ struct NameTable {
     /// Folded names longer than this are left out; a place's own name never is.
     static let longestAlternate = 120
 
-    init(_ places: [DraftPlace]) {
+    init(_ places: [DraftPlace], _ ranking: Ranking) {
         placeKeys = Array(repeating: [], count: places.count)
         var entries: [Entry] = []
         for (index, place) in places.enumerated() {
@@ -59,10 +59,12 @@ struct NameTable {
             }
             return left.posting.place < right.posting.place
         }
-        join(entries, places: places)
+        join(entries, places: places, ranking)
     }
 
-    private mutating func join(_ entries: [Entry], places: [DraftPlace]) {
+    private mutating func join(
+        _ entries: [Entry], places: [DraftPlace], _ ranking: Ranking
+    ) {
         var start = 0
         while start < entries.count {
             var end = start
@@ -73,7 +75,8 @@ struct NameTable {
             {
                 let posting = entries[end].posting
                 let importance = places[Int(posting.place)].importance
-                let penalty = posting.role.suggestionPenalty
+                let penalty = Importance.quantised(
+                    ranking.suggestions.penalty(posting.role, isTransliterated: false))
                 if !posting.isTransliterated {
                     weight = max(weight, importance > penalty ? importance - penalty : 0)
                     placeKeys[Int(posting.place)].append(UInt32(keys.count))

@@ -12,17 +12,6 @@ struct Scoring {
     private let lettersOfWords: [Int]
     private let total: Double
 
-    /// Readings below are not answers.
-    static let leastScore = 50.0
-    /// Answers further below the best are left out.
-    static let widestGap = 20.0
-    /// The most a reading gets that is not letter by letter.
-    static let mostUncertain = 99.0
-    /// What a name counts in Latin letters that it is not written in.
-    static let transliterated = 0.85
-    /// The most a reading gets whose text had to be written in Latin letters first.
-    static let mostTransliterated = 90.0
-
     /// Words that say nothing about which place is meant.
     private static let fillers: Set<[UInt8]> = Set(
         [
@@ -30,14 +19,14 @@ struct Scoring {
             "region", "country", "republic",
         ].map { Array($0.utf8) })
 
-    init(_ text: FoldedText) {
+    init(_ text: FoldedText, _ ranking: Ranking) {
         lettersOfWords = Array(text.letters.prefix(GeocodeSearch.mostWords))
         let isAddress = Self.isAddress(text)
         weights = lettersOfWords.enumerated().map { number, letters in
             let word = Array(text.bytes[text.words[number]])
             let isFiller =
                 Self.fillers.contains(word) || isAddress && Self.isOfStreet(word[...])
-            return Double(letters) * (isFiller ? 0.2 : 1)
+            return Double(letters) * (isFiller ? ranking.places.fillerWeight : 1)
         }
         // Words that are not read count as not explained.
         let unread = text.letters.dropFirst(GeocodeSearch.mostWords).reduce(0, +)
@@ -136,13 +125,14 @@ struct PlaceFilter {
         of place: Int, less penalty: Double, _ file: LocatorFile, _ bytes: RawSpan
     ) -> Double {
         Double(file.importance(place, bytes)) / 65_535 - penalty
-            + nearness(of: file.location(place, bytes))
+            + nearness(of: file.location(place, bytes), file.ranking)
     }
 
     /// What a place gains by lying near the location that is asked for; 0 where none is.
-    func nearness(of place: Coordinate) -> Double {
+    func nearness(of place: Coordinate, _ ranking: Ranking) -> Double {
         guard let location else { return 0 }
         let further = max(0, Sphere.meters(from: location, to: place) - nearMeters)
-        return 0.6 * (1 - min(1, log10(1 + further / 1_000) / 4))
+        return ranking.nearness.most
+            * (1 - min(1, log10(1 + further / 1_000) / ranking.nearness.decades))
     }
 }

@@ -77,9 +77,9 @@ struct SuggestSearch {
         guard !posting.isTransliterated, filter.accepts(posting.place, file, bytes) else {
             return false
         }
-        let penalty = posting.role.suggestionPenalty
+        let penalty = file.ranking.suggestions.penalty(posting.role, isTransliterated: false)
         let weight = filter.weight(
-            of: posting.place, less: Double(penalty) / 65_535, file, bytes)
+            of: posting.place, less: penalty, file, bytes)
         let found = Found(
             place: posting.place, posting: number, role: posting.role, weight: weight)
         let isNew = best[posting.place] == nil

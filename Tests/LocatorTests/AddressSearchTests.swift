@@ -40,7 +40,7 @@ import Testing
                     file: file, addresses: addresses, text: folded, filter: filter, bytes)
                 let found = search.run(bytes).first
 
-                var text = AddressText(folded, file: addresses, bytes)
+                var text = AddressText(folded, file: addresses, file.ranking.addresses, bytes)
                 let scoring = AddressScoring(
                     file: file, addresses: addresses, text: text, filter: filter, bytes)
                 func best() -> Double {

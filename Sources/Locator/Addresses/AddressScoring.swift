@@ -3,26 +3,6 @@
 
 internal import Platform
 
-/// The one scoring model of addresses: what is lost of the words' weight, by reason.
-///
-/// A score is 100 × (1 − lost ÷ weight of the text), in hundredths; `Docs/locator.md` explains it.
-enum AddressLosses {
-    /// A word that nothing explains, of its weight.
-    static let unexplained = 0.6
-    /// A word that is a town's name, not this one's, where the text names this one as well.
-    static let otherTown = 1.0
-    /// The same where nothing in the text says that it is this town.
-    static let onlyOtherTown = 1.5
-    /// A word of the street's name that the text lacks.
-    static let missing = 0.4
-    /// The same in a text that is still being typed.
-    static let missingYet = 0.05
-    /// A word of the town's name that the text lacks although it has others of it.
-    static let missingOfTown = 0.1
-    /// Not lost, but weighed among equal scores: the share of the town's importance that counts.
-    static let importance = 0.3
-}
-
 /// One way to read a text as an address.
 struct AddressReading {
     var street: Int
@@ -59,6 +39,7 @@ struct AddressScoring {
     let suffixes: [[[UInt8]]]
     /// What a word of a street's name costs that the text lacks.
     private let missing: Double
+    private let losses: Ranking.Addresses
     /// Words that are divisions' or countries' names, with the places they are.
     private(set) var areas: [(mask: UInt64, places: Set<Int>)] = []
     /// Words that are a town's name, in the vocabulary or among the places.
@@ -72,7 +53,8 @@ struct AddressScoring {
         self.addresses = addresses
         self.filter = filter
         suffixes = AddressWords.shipped.suffixes
-        missing = text.isUnfinished ? AddressLosses.missingYet : AddressLosses.missing
+        losses = file.ranking.addresses
+        missing = text.isUnfinished ? losses.missingYet : losses.missing
         for entry in text.entries
         where entry.quality == 1 && !addresses.townPostings(entry.word, bytes).isEmpty
             && addresses.kind(ofWord: entry.word, bytes) == .plain
@@ -158,22 +140,22 @@ struct AddressScoring {
             let bit = rest & (~rest + 1)
             let factor =
                 towns & bit == 0
-                ? AddressLosses.unexplained
-                : confirms ? AddressLosses.otherTown : AddressLosses.onlyOtherTown
+                ? losses.unexplained
+                : confirms ? losses.otherTown : losses.onlyOtherTown
             lost += text.weight(bit) * factor
             rest &= rest - 1
         }
         var score = (10_000 * max(0, 1 - lost / text.total)).rounded() / 100
         if !isCertain || text.text.words.count > text.count {
-            score = min(score, Scoring.mostUncertain)
+            score = min(score, file.ranking.score.uncertain)
         }
-        return score >= Scoring.leastScore ? score : nil
+        return score >= file.ranking.score.least ? score : nil
     }
 
     /// How an address stands among equal scores: by nearness, and a little by its town's importance.
     private func weight(of street: Int, in place: Int, _ bytes: RawSpan) -> Double {
-        AddressLosses.importance * Double(file.importance(place, bytes)) / 65_535
-            + filter.nearness(of: addresses.location(ofStreet: street, bytes))
+        losses.importance * Double(file.importance(place, bytes)) / 65_535
+            + filter.nearness(of: addresses.location(ofStreet: street, bytes), file.ranking)
     }
 
     /// Gives each word of the street's name the best word of the text that is left; whether the name
@@ -200,7 +182,7 @@ struct AddressScoring {
                 next = 64 - entry.mask.leadingZeroBitCount
             } else {
                 let letters = addresses.vocabulary.text(word, bytes).count
-                lost += Double(letters) * kind.weight * missing
+                lost += Double(letters) * kind.weight(losses) * missing
                 isCertain = false
                 isWhole = false
             }
@@ -224,11 +206,12 @@ struct AddressScoring {
                 if entry.quality < 1 { isCertain = false }
                 if kind != .little { isFound = true }
             } else {
-                missing += Double(addresses.vocabulary.text(word, bytes).count) * kind.weight
+                missing +=
+                    Double(addresses.vocabulary.text(word, bytes).count) * kind.weight(losses)
             }
         }
         if isFound, missing > 0 {
-            lost += missing * AddressLosses.missingOfTown
+            lost += missing * losses.missingOfTown
             isCertain = false
         }
         return isFound

@@ -19,6 +19,7 @@ struct AddressText {
 
     let text: FoldedText
     let file: AddressFile
+    let ranking: Ranking.Addresses
     let count: Int
     /// Whether the text is still being typed, so that names may go on.
     let isUnfinished: Bool
@@ -34,9 +35,11 @@ struct AddressText {
     private var known: UInt64 = 0
 
     init(
-        _ text: FoldedText, file: AddressFile, isUnfinished: Bool = false, _ bytes: RawSpan
+        _ text: FoldedText, file: AddressFile, _ ranking: Ranking.Addresses,
+        isUnfinished: Bool = false, _ bytes: RawSpan
     ) {
         self.text = text
+        self.ranking = ranking
         self.isUnfinished = isUnfinished
         self.file = file
         count = min(text.words.count, GeocodeSearch.mostWords)
@@ -45,7 +48,7 @@ struct AddressText {
             isNumber.append(UInt8(ascii: "0")...UInt8(ascii: "9") ~= word.first ?? 0)
             let kind = addExact(number, word, bytes)
             let letters = Double(text.letters[number])
-            weights.append(isNumber[number] ? max(2, letters) : letters * kind.weight)
+            weights.append(isNumber[number] ? max(2, letters) : letters * kind.weight(ranking))
         }
         total =
             weights.reduce(0, +)
@@ -137,7 +140,7 @@ struct AddressText {
         guard let word = file.vocabulary.number(of: joined[...], bytes), !isNumber[number] else {
             return
         }
-        entries.append(Entry(word: word, mask: mask, quality: Self.joinedQuality))
+        entries.append(Entry(word: word, mask: mask, quality: 1 - ranking.together))
     }
 
     /// A word that is two of the vocabulary: the division whose shorter part is longest.
@@ -154,8 +157,8 @@ struct AddressText {
         }
         guard let best else { return }
         let bit = UInt64(1) << UInt64(2 * number)
-        entries.append(Entry(word: best.first, mask: bit, quality: Self.joinedQuality))
-        entries.append(Entry(word: best.second, mask: bit << 1, quality: Self.joinedQuality))
+        entries.append(Entry(word: best.first, mask: bit, quality: 1 - ranking.together))
+        entries.append(Entry(word: best.second, mask: bit << 1, quality: 1 - ranking.together))
     }
 
     /// Words that begin with the last one: those of most streets, and those of most towns.
@@ -178,7 +181,7 @@ struct AddressText {
         words += found.prefix(Self.mostTypos).map(\.word).filter { !words.contains($0) }
         for other in words {
             entries.append(
-                Entry(word: other, mask: mask(number), quality: Self.beginningQuality))
+                Entry(word: other, mask: mask(number), quality: 1 - ranking.beginning))
             known |= mask(number)
         }
     }
@@ -206,19 +209,15 @@ struct AddressText {
     private static let mostTypos = 64
     /// How many words that begin with one are looked at.
     private static let mostBeginnings = 4_096
-    /// What a word counts that may go on.
-    private static let beginningQuality = 0.95
-    /// What words count that were written together, or apart.
-    private static let joinedQuality = 0.97
 }
 
 extension AddressWordKind {
     /// What a letter of such a word weighs.
-    var weight: Double {
+    func weight(_ ranking: Ranking.Addresses) -> Double {
         switch self {
         case .plain: 1
-        case .type: 0.5
-        case .little: 0.2
+        case .type: ranking.typeWeight
+        case .little: ranking.littleWeight
         }
     }
 }

@@ -10,16 +10,17 @@ internal import Locator
 internal import MapState
 internal import Platform
 internal import Site
+internal import Terminal
 
 struct LocatorEvaluate: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "evaluate", abstract: "Ask a locator for cases with known answers.",
         discussion: """
             CASES is JSON Lines, one case a line: id, category, kind (search, or reverse with \
-            [longitude, latitude] as query), query, limit, focus, and expected with lat, lon, \
-            max_distance_m and perhaps housenumber. A case passes when one of the first limit \
-            candidates is so near and has that number. Answers come from the locator's file in this \
-            process, with the site up or down. JSON: one line for each failed case, then one for each category.
+            [longitude, latitude] as query, or suggest), query, limit, focus, half, and expected with lat, lon, \
+            max_distance_m and perhaps housenumber and country_code. A case passes when one of the first \
+            limit candidates is so near and has that number and country. Answers come from the locator's file in this \
+            process, with the site up or down. JSON: one line for each failed case, then one for each category and half.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -30,12 +31,14 @@ struct LocatorEvaluate: SiteCommand {
     struct FailedLine: Encodable {
         var id: Int?
         var category: String
+        var half: LocatorCase.Half?
         var query: String
         var found: String?
     }
 
     struct CategoryLine: Encodable {
         var category: String
+        var half: LocatorCase.Half?
         var passed: Int
         var total: Int
         var medianMilliseconds: Double
@@ -49,59 +52,49 @@ struct LocatorEvaluate: SiteCommand {
         }
         let opened = try Locator(
             path: session.site.locatorPath(published.locator), id: published.locator)
-        var tallies: [String: Tally] = [:]
-        var lines = try openCases()
-        while let line = try next(&lines) {
-            if line.isEmpty { continue }
-            guard let one = try? JSONDecoder().decode(LocatorCase.self, from: Data(line)) else {
-                throw Failure(
-                    .invalidParameter,
-                    "'\(cases)', line \(lines.lineNumber): expected a case with query and expected")
-            }
+        var tallies: [Group: Tally] = [:]
+        var lines = try CaseLines(path: cases)
+        while let one = try lines.next() {
             let clock = ContinuousClock()
             let start = clock.now
             let outcome = try one.outcome(in: opened)
-            let category = one.category ?? "all"
-            tallies[category, default: Tally()].add(outcome.passed, clock.now - start)
+            let group = Group(category: one.category ?? "all", half: one.half)
+            tallies[group, default: Tally()].add(outcome.passed, clock.now - start)
             if !outcome.passed, failed || session.output.isJSON {
                 let line = FailedLine(
-                    id: one.id, category: category, query: one.query.text, found: outcome.found)
+                    id: one.id, category: group.category, half: one.half, query: one.query.text,
+                    found: outcome.found)
                 if session.output.isJSON {
                     try session.output.record(line)
                 } else {
                     try session.output.lines([
-                        "\(category): '\(line.query)' -> \(line.found ?? "nothing")"
+                        "\(group.text): '\(line.query)' -> \(line.found ?? "nothing")"
                     ])
                 }
             }
         }
         var table = Table(
-            ["category", "passed", "of", "median ms", "longest ms"], numbers: [1, 2, 3, 4])
-        for (category, tally) in tallies.sorted(by: { $0.key < $1.key }) {
-            let line = tally.line(category)
+            ["category", "half", "passed", "of", "share", "median ms", "longest ms"],
+            numbers: [2, 3, 4, 5, 6])
+        for (group, tally) in tallies.sorted(by: { $0.key.text < $1.key.text }) {
+            let line = tally.line(group)
             if session.output.isJSON { try session.output.record(line) }
+            let share = 100 * Double(line.passed) / Double(line.total)
             table.add([
-                category, "\(line.passed)", "\(line.total)", "\(line.medianMilliseconds)",
+                group.category, group.half?.rawValue ?? "", "\(line.passed)", "\(line.total)",
+                share.displayText(decimals: 1) + " %", "\(line.medianMilliseconds)",
                 "\(line.longestMilliseconds)",
             ])
         }
         if !session.output.isJSON { try session.output.lines(table.lines) }
     }
 
-    private func openCases() throws(Failure) -> TextLines {
-        do {
-            return try TextLines(path: cases)
-        } catch {
-            throw Failure(.unreadable, error.description)
-        }
-    }
+    /// The cases that are counted together.
+    private struct Group: Hashable {
+        var category: String
+        var half: LocatorCase.Half?
 
-    private func next(_ lines: inout TextLines) throws(Failure) -> [UInt8]? {
-        do {
-            return try lines.next()
-        } catch {
-            throw Failure(.unreadable, error.description)
-        }
+        var text: String { category + (half.map { " (\($0.rawValue))" } ?? "") }
     }
 
     /// What came of the cases of one category.
@@ -117,10 +110,10 @@ struct LocatorEvaluate: SiteCommand {
                     / 1_000)
         }
 
-        func line(_ category: String) -> CategoryLine {
+        func line(_ group: Group) -> CategoryLine {
             let sorted = milliseconds.sorted()
             return CategoryLine(
-                category: category, passed: passed, total: sorted.count,
+                category: group.category, half: group.half, passed: passed, total: sorted.count,
                 medianMilliseconds: sorted.isEmpty ? 0 : sorted[sorted.count / 2],
                 longestMilliseconds: sorted.last ?? 0)
         }

@@ -12,7 +12,7 @@ internal import Site
 struct LocatorCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "locator", abstract: "Build, list and evaluate locators.",
-        subcommands: [LocatorBuild.self, LocatorList.self, LocatorEvaluate.self])
+        subcommands: [LocatorBuild.self, LocatorList.self, LocatorEvaluate.self, LocatorCases.self])
 }
 
 struct LocatorBuild: SiteCommand {
@@ -31,6 +31,8 @@ struct LocatorBuild: SiteCommand {
     var name: MapName
     @Argument(help: "Gazetteers and tables of addresses, or directories of them.")
     var sources: [String]
+    @Option(help: "A ranking model, JSON, instead of the one that comes with the program.")
+    var ranking: String?
     @Option(
         name: .customLong("columns"),
         help: "A JSON file that states the columns of a table of addresses. May be repeated.")
@@ -54,13 +56,14 @@ struct LocatorBuild: SiteCommand {
     }
 
     func perform(_ session: Session) async throws {
-        let (sources, columns) = (sources, columns)
+        let (sources, columns, ranking) = (sources, columns, ranking)
         let directory = session.site.locatorsDirectory
         let built = try await OwnThread.run("locator-build") { () throws(Failure) in
             var progress = ProgressLine()
             defer { progress.clear() }
-            return try LocatorBuilder.build(sources: sources, columns: columns, into: directory) {
-                step throws(Failure) in
+            return try LocatorBuilder.build(
+                sources: sources, columns: columns, ranking: ranking, into: directory
+            ) { step throws(Failure) in
                 progress.show("\(Int(step.share * 100))% \(step.step)")
             }
         }.get()

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import FoundationEssentials
+
+/// The one ranking model: what readings lose, how scores are bounded, and what orders equal scores.
+///
+/// Its numbers are in `Data/ranking.json`, or a file given to the build, and carried inside the locator
+/// file, so that an answer follows from the file alone. `Docs/locator.md` says what each does.
+final class Ranking: Decodable, Sendable {
+    /// Bounds of scores, 0 to 100.
+    struct Scores: Decodable {
+        /// Readings below are not answers.
+        var least: Double
+        /// Answers further below the best are left out.
+        var gap: Double
+        /// The most a reading gets that is not letter by letter.
+        var uncertain: Double
+        /// The most a reading gets whose text had to be written in Latin letters first.
+        var transliterated: Double
+    }
+
+    /// What words of a place's name lose of their weight, 0 to 1.
+    struct Places: Decodable {
+        var wholeWords: Double
+        var insideWord: Double
+        /// Divided by the letters typed, more.
+        var insideWordByLetters: Double
+        var words: Double
+        var transliterated: Double
+        var divisionBeginning: Double
+        var unexplained: Double
+        var otherDivision: Double
+        /// What a letter of a word weighs that says nothing about the place.
+        var fillerWeight: Double
+        /// Names whose best place weighs less may be slips for better known ones.
+        var littleKnownBelow: Double
+        /// Those weigh so much more.
+        var betterKnownBy: Double
+    }
+
+    /// What words of an address lose of their weight.
+    struct Addresses: Decodable {
+        var unexplained: Double
+        /// A town's name that is not this one's, where the text names this one as well.
+        var otherTown: Double
+        /// The same where nothing in the text says that it is this town.
+        var onlyOtherTown: Double
+        /// A word of the street's name that the text lacks.
+        var missing: Double
+        /// The same in a text that is still being typed.
+        var missingYet: Double
+        /// A word of the town's name that the text lacks although it has others of it.
+        var missingOfTown: Double
+        /// Words written together, or apart.
+        var together: Double
+        /// A word that may go on.
+        var beginning: Double
+        /// What a letter of a sort of street weighs.
+        var typeWeight: Double
+        /// What a letter of an article or preposition weighs.
+        var littleWeight: Double
+        /// Among equal scores: the share of the town's importance that counts.
+        var importance: Double
+    }
+
+    /// What a name takes from its place's importance, by its role.
+    struct Roles: Decodable {
+        var name: Double
+        var variant: Double
+        var cognate: Double
+        var alternate: Double
+        var code: Double
+        var transliterated: Double
+
+        func penalty(_ role: NameRole, isTransliterated: Bool) -> Double {
+            if isTransliterated { return transliterated }
+            return switch role {
+            case .name: name
+            case .variant: variant
+            case .cognate: cognate
+            case .alternate: alternate
+            case .code: code
+            }
+        }
+    }
+
+    /// What a place gains by lying near the location that is asked for.
+    struct Nearness: Decodable {
+        var most: Double
+        /// Over so many powers of ten of kilometres it falls to none.
+        var decades: Double
+    }
+
+    /// What kinds of places gain or lose beside a tenth of the logarithm of their population.
+    struct Kinds: Decodable {
+        var country: Double
+        var region: Double
+        var subregion: Double
+        var capital: Double
+        var regionSeat: Double
+        var lowerSeat: Double
+        var partOfTown: Double
+        var former: Double
+        /// Capitals and seats of regions count with so many people at least.
+        var seatPeople: Double
+    }
+
+    let score: Scores
+    let places: Places
+    let addresses: Addresses
+    let roles: Roles
+    let suggestions: Roles
+    let nearness: Nearness
+    let importance: Kinds
+
+    /// The longest text of a model, in bytes.
+    static let longestText = 65_536
+
+    /// The model that comes with the program.
+    static let shippedText: [UInt8] = PackageResources.ranking_json
+
+    /// Reads and checks a model.
+    ///
+    /// Throws `Failure` (`invalidParameter`) with the source, the member and what was expected.
+    static func reading(_ json: [UInt8], source: String) throws(Failure) -> Ranking {
+        guard json.count <= longestText else {
+            throw Failure(
+                .tooLarge, "'\(source)': a ranking has at most \(longestText) bytes")
+        }
+        let ranking: Ranking
+        do {
+            ranking = try JSONDecoder().decode(Ranking.self, from: Data(json))
+        } catch DecodingError.keyNotFound(let key, let context) {
+            throw Failure(
+                .invalidParameter,
+                "'\(source)': '\(path(context.codingPath + [key]))' is missing; expected a number")
+        } catch DecodingError.typeMismatch(_, let context) {
+            throw Failure(
+                .invalidParameter, "'\(source)': '\(path(context.codingPath))': expected a number")
+        } catch {
+            throw Failure(
+                .invalidParameter, "'\(source)': expected JSON with the members of a ranking")
+        }
+        if let fault = ranking.fault {
+            throw Failure(.invalidParameter, "'\(source)': \(fault)")
+        }
+        return ranking
+    }
+
+    private static func path(_ keys: [any CodingKey]) -> String {
+        keys.map(\.stringValue).joined(separator: ".")
+    }
+
+    /// The first member that is out of its range, in words.
+    private var fault: String? {
+        let shares: [(String, Double)] = [
+            ("places.wholeWords", places.wholeWords), ("places.insideWord", places.insideWord),
+            ("places.insideWordByLetters", places.insideWordByLetters),
+            ("places.words", places.words), ("places.transliterated", places.transliterated),
+            ("places.divisionBeginning", places.divisionBeginning),
+            ("places.unexplained", places.unexplained),
+            ("places.fillerWeight", places.fillerWeight),
+            ("places.littleKnownBelow", places.littleKnownBelow),
+            ("places.betterKnownBy", places.betterKnownBy),
+            ("addresses.unexplained", addresses.unexplained),
+            ("addresses.missing", addresses.missing),
+            ("addresses.missingYet", addresses.missingYet),
+            ("addresses.missingOfTown", addresses.missingOfTown),
+            ("addresses.together", addresses.together),
+            ("addresses.beginning", addresses.beginning),
+            ("addresses.typeWeight", addresses.typeWeight),
+            ("addresses.littleWeight", addresses.littleWeight),
+            ("addresses.importance", addresses.importance), ("nearness.most", nearness.most),
+        ]
+        if let (name, value) = shares.first(where: { !(0...1 ~= $0.1) }) {
+            return "'\(name)' is \(value); expected 0 to 1"
+        }
+        let double = [
+            ("places.otherDivision", places.otherDivision),
+            ("addresses.otherTown", addresses.otherTown),
+            ("addresses.onlyOtherTown", addresses.onlyOtherTown),
+        ]
+        if let (name, value) = double.first(where: { !(0...2 ~= $0.1) }) {
+            return "'\(name)' is \(value); expected 0 to 2"
+        }
+        for (group, values) in [("roles", roles.all), ("suggestions", suggestions.all)] {
+            if let value = values.first(where: { !(0...1 ~= $0) }) {
+                return "a member of '\(group)' is \(value); expected 0 to 1"
+            }
+        }
+        if let value = importance.bonuses.first(where: { !(-1...1 ~= $0) }) {
+            return "a member of 'importance' is \(value); expected -1 to 1"
+        }
+        if !(1...1e9 ~= importance.seatPeople) {
+            return "'importance.seatPeople' is \(importance.seatPeople); expected 1 to 1000000000"
+        }
+        if !(0.1...10 ~= nearness.decades) {
+            return "'nearness.decades' is \(nearness.decades); expected 0.1 to 10"
+        }
+        let bounds = [score.least, score.gap, score.uncertain, score.transliterated]
+        if let value = bounds.first(where: { !(0...100 ~= $0) }) {
+            return "a member of 'score' is \(value); expected 0 to 100"
+        }
+        return nil
+    }
+}
+
+extension Ranking.Roles {
+    fileprivate var all: [Double] { [name, variant, cognate, alternate, code, transliterated] }
+}
+
+extension Ranking.Kinds {
+    fileprivate var bonuses: [Double] {
+        [country, region, subregion, capital, regionSeat, lowerSeat, partOfTown, former]
+    }
+}
