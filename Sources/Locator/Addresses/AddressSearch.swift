@@ -16,6 +16,8 @@ struct AddressSearch {
     /// One bit per street that was read.
     private var seen: [UInt64]
     private var best: [AddressReading] = []
+    /// How many streets may still be read.
+    private var left = Int.max
 
     /// How many readings are kept.
     static let mostReadings = 64
@@ -29,6 +31,9 @@ struct AddressSearch {
     private static let fewStreets = 48
     /// How many streets are read for words alone, or for one word within one town.
     private static let mostStreets = 6_000
+    /// How many are read, in each of two halves, for a text that is still being typed: its next letter
+    /// asks again, and soon.
+    private static let mostStreetsYet = 600
 
     init(
         file: LocatorFile, addresses: AddressFile, text: FoldedText, filter: PlaceFilter,
@@ -79,8 +84,10 @@ struct AddressSearch {
     var hasNumber: Bool { text.isNumber.contains(true) }
 
     private mutating func pass(_ bytes: RawSpan) {
+        if text.isUnfinished { left = Self.mostStreetsYet }
         readTowns(bytes)
         readPostcodes(bytes)
+        if text.isUnfinished { left = Self.mostStreetsYet }
         if best.first?.isCertain != true { readAnywhere(bytes) }
     }
 
@@ -151,7 +158,9 @@ struct AddressSearch {
                 let first = firstPosting(from: range.lowerBound, in: postings, bytes)
                 for posting in first..<postings.upperBound {
                     let street = addresses.street(atPosting: posting, bytes)
-                    guard street < range.upperBound, count < Self.mostStreets else { break }
+                    guard street < range.upperBound, count < Self.mostStreets, left > 0 else {
+                        break
+                    }
                     count += 1
                     if let postcode, addresses.postcode(ofStreet: street, bytes) != postcode {
                         continue
@@ -188,19 +197,19 @@ struct AddressSearch {
             }
         }
         words.sort { ($0.count, $0.entry) < ($1.count, $1.entry) }
-        var left = Self.mostStreets
+        left = min(left, Self.mostStreets)
         for (_, number) in words {
             for posting in addresses.streetPostings(text.entries[number].word, bytes).prefix(left) {
                 read(addresses.street(atPosting: posting, bytes), bytes)
-                left -= 1
             }
         }
     }
 
     private mutating func read(_ street: Int, _ bytes: RawSpan) {
         let bit = UInt64(1) << UInt64(street % 64)
-        guard seen[street / 64] & bit == 0 else { return }
+        guard seen[street / 64] & bit == 0, left > 0 else { return }
         seen[street / 64] |= bit
+        left -= 1
         guard let reading = scoring.reading(of: street, text, bytes) else { return }
         if best.count == Self.mostReadings {
             guard let last = best.last, reading.precedes(last) else { return }

@@ -245,8 +245,8 @@ def asked(peer, kind, queries):
         elif kind == "suggest":
             for length in range(1, len(query["text"]) + 1):
                 offered = timed(query["text"][:length])
-            wanted = plain(f"{query['number']} {query['street']}")
-            right += any(plain(one).startswith(wanted) for one in offered)
+            wanted = plain(f"{query['number']}{query['street']}").replace(" ", "")
+            right += any(plain(one).replace(" ", "").startswith(wanted) for one in offered)
         else:
             right += is_meant(timed(query["text"]), query)
     used = (ticks(peer.pids) - before) * 1000
