@@ -120,9 +120,13 @@ let tier4: [Target] = [
     library(
         "Locator", ["CairnModel", "Geometry", "ICU", "PROJ", "Platform", "SpatialIndex"],
         data: [
-            "columns-ban.json", "columns-bano.json", "columns-openaddresses.json", "ranking.json",
-            "words-en.txt", "words-fr.txt",
+            "columns-ban.json", "columns-bano.json", "columns-centerlines.json",
+            "columns-openaddresses.json", "columns-streets.json", "columns-tiger-roads.json",
+            "columns-tiger.json", "ranking.json", "words-en.txt", "words-fr.txt",
         ]),
+    library(
+        "LocatorSources",
+        ["CairnModel", "Dataset", "GDAL", "Geometry", "Locator", "PROJ", "Platform"]),
     library("Jobs", ["CairnModel"]),
     library("JobKinds", ["CairnModel", "Geometry", "Locator", "Platform", "Site"]),
     library("Replay", ["CairnModel", "Jobs", "MapState"]),
@@ -177,7 +181,7 @@ let tier5: [Target] = [
         [
             "CairnClient", "CairnModel", "Dataset", "EventLog", "Geometry", "ICU", "JobKinds",
             "Jobs",
-            "Locator", "MapState", "PROJ", "Platform", "Raster", "Recording",
+            "Locator", "LocatorSources", "MapState", "PROJ", "Platform", "Raster", "Recording",
             "Reexecution", "Replay", "Site", "Terminal", arguments,
         ]),
 ]
@@ -257,6 +261,9 @@ let testTargets: [Target] = [
             "TestKit",
         ]),
     tests("LocatorTests", ["Locator", "CairnModel", "ICU", "Geometry", "Platform", "TestKit"]),
+    tests(
+        "LocatorSourcesTests",
+        ["LocatorSources", "CairnModel", "Geometry", "Locator", "Platform", "TestKit"]),
     tests("JobsTests", ["Jobs", "CairnModel", "EventLog", "TestKit"]),
     tests("RecordingTests", ["Recording", "CairnModel", "Geometry", "Platform", "TestKit"]),
     tests("ReplayTests", ["Replay", "CairnModel", "Geometry", "Jobs", "MapState", "TestKit"]),
@@ -354,7 +361,9 @@ let benchTargets: [Target] =
             path: "Tests/Benchmarks/Engine", swiftSettings: settings),
         .executableTarget(
             name: "bench-locator",
-            dependencies: ["CairnModel", "Geometry", "Locator", "TestKit", arguments],
+            dependencies: [
+                "CairnModel", "Geometry", "Locator", "LocatorSources", "TestKit", arguments,
+            ],
             path: "Tests/Benchmarks/Locator", swiftSettings: settings),
         .executableTarget(
             name: "bench-log",

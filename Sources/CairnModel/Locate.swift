@@ -23,6 +23,9 @@ public struct GeocodeRequest: Hashable, Sendable, Codable {
     public var categories: [String]?
     /// Ties the request to one suggestion.
     public var magicKey: String?
+    /// Whether a house number outside the ranges of its street is looked for beyond the nearest; nil
+    /// for true.
+    public var matchOutOfRange: Bool?
 
     /// Makes a request.
     public init(

@@ -33,7 +33,8 @@ extension Candidate {
         texts(["Loc_name", "Status"]) + [FieldDescription(name: "Score", type: .double)]
         + texts([
             "Match_addr", "LongLabel", "ShortLabel", "Addr_type", "Type", "PlaceName",
-            "Place_addr", "Address", "AddNum", "StName", "City", "Subregion", "Region",
+            "Place_addr", "Address", "AddNum", "AddNumFrom", "AddNumTo", "Side", "StName", "City",
+            "Subregion", "Region",
             "RegionAbbr", "Postal", "Country", "CntryName", "CountryCode", "LangCode",
         ])
         + ["X", "Y", "DisplayX", "DisplayY", "Xmin", "Xmax", "Ymin", "Ymax"].map {

@@ -30,7 +30,7 @@ public enum DatasetBuilder {
         }
         let staging = try StagingDirectory(in: directory)
         do {
-            let source = try open(path, in: staging)
+            let source = try VectorSource.open(path, expandingIn: staging)
             let wanted = source.layers.indices.filter { source.layers[$0].hasGeometry }
             progress(.opened(layers: wanted.map { source.layers[$0].name }))
             var staged: [StagedDataset] = []
@@ -72,36 +72,6 @@ public enum DatasetBuilder {
         let entry = String(dataset.path.dropLast("/layer.fgb".count))
         try staging.publish(entry: entry, as: dataset.layer.dataset.rawValue)
     }
-
-    private static func open(
-        _ path: String, in staging: borrowing StagingDirectory
-    ) throws -> VectorSource {
-        var path = path
-        let lowered = path.lowercased()
-        if GzipFile.isGzip(path), !lowered.hasSuffix(".tgz"), !lowered.hasSuffix(".tar.gz") {
-            var name = path.split(separator: "/").last.map(String.init) ?? "source"
-            if name.lowercased().hasSuffix(".gz") { name.removeLast(3) }
-            let expanded = try staging.makeEntry() + "/" + name
-            try GzipFile.expand(path, to: expanded)
-            path = expanded
-        } else if lowered.hasSuffix(".tgz") || lowered.hasSuffix(".tar.gz")
-            || lowered.hasSuffix(".tar")
-        {
-            path = "/vsitar/" + path
-        } else if lowered.hasSuffix(".zip") {
-            path = "/vsizip/" + path
-        }
-        let isTable = [".csv", ".tsv", ".txt"].contains { path.lowercased().hasSuffix($0) }
-        return try VectorSource(path: path, options: isTable ? tableOptions : [])
-    }
-
-    /// How coordinates are found in tables.
-    private static let tableOptions = [
-        "X_POSSIBLE_NAMES=longitude,long,lon,lng,x,easting",
-        "Y_POSSIBLE_NAMES=latitude,lat,y,northing",
-        "GEOM_POSSIBLE_NAMES=wkt,the_geom,geom,geometry",
-        "AUTODETECT_TYPE=YES", "KEEP_GEOM_COLUMNS=YES",
-    ]
 }
 
 extension Failure {

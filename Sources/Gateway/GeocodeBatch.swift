@@ -66,6 +66,7 @@ struct GeocodeBatch: Sendable {
             request.searchExtent = filter.searchExtent
             request.location = filter.location
             request.distanceMeters = filter.distanceMeters
+            request.matchOutOfRange = filter.matchOutOfRange
             records.append(Record(id: id, request: request))
         }
         self.records = records

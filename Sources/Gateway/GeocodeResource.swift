@@ -79,6 +79,7 @@ enum GeocodeResource {
             location: filter.location, magicKey: key)
         request.distanceMeters = filter.distanceMeters
         request.categories = filter.categories
+        request.matchOutOfRange = filter.matchOutOfRange
         return request
     }
 
@@ -96,13 +97,16 @@ enum GeocodeResource {
         var searchExtent: Envelope?
         var location: Coordinate?
         var distanceMeters: Double?
+        /// Nil unless it is false.
+        var matchOutOfRange: Bool?
     }
 
     static func filter(_ parameters: Parameters) throws(Failure) -> Filter {
         Filter(
             countryCodes: countryCodes(parameters), categories: list(parameters["category"]),
             searchExtent: try degrees("searchExtent", parameters, .envelope)?.envelope,
-            location: try point("location", parameters), distanceMeters: try distance(parameters))
+            location: try point("location", parameters), distanceMeters: try distance(parameters),
+            matchOutOfRange: try parameters.flag("matchOutOfRange", default: true) ? nil : false)
     }
 
     /// ISO codes, with commas, of countries.

@@ -63,10 +63,11 @@ public final class Locator: Sendable {
                     candidates: [candidate(for: target, named: request.locator, bytes)],
                     locator: id)
             }
-            let filter = try filter(
+            var filter = try filter(
                 countries: request.countryCodes, extent: request.searchExtent,
                 location: request.location, within: request.distanceMeters,
                 categories: request.categories, bytes)
+            filter.takesOutside = request.matchOutOfRange ?? true
             let text = try bounded(request.singleLine)
             var found = try found(text, filter, bytes)
             if found.isEmpty, let latin = LatinWriting.latin(text),
@@ -172,9 +173,9 @@ public final class Locator: Sendable {
         let suggestions = found.map { reading in
             let label = AddressLabel(
                 file, addresses, street: reading.street, house: reading.house, bytes)
-            let target = reading.house.map { MagicKey.Target.house($0) } ?? .street(reading.street)
             return Suggestion(
-                text: label.long, magicKey: MagicKey(target, in: id).text, isCollection: false)
+                text: label.long, magicKey: MagicKey(MagicKey.Target(reading), in: id).text,
+                isCollection: false)
         }
         return (suggestions, search.hasNumber)
     }
@@ -209,7 +210,7 @@ public final class Locator: Sendable {
                         file, addresses, street: found.street, house: found.house, bytes)
                     return ReverseGeocodeAnswer(
                         candidate: label.candidate(
-                            file, score: 100, type: .position, locator: request.locator,
+                            file, addresses, score: 100, type: .position, locator: request.locator,
                             distanceMeters: found.meters, bytes))
                 }
             }
@@ -330,11 +331,18 @@ public final class Locator: Sendable {
         switch (target, file.addresses) {
         case (.street(let street), let addresses?):
             return AddressLabel(file, addresses, street: street, house: nil, bytes).candidate(
-                file, score: 100, type: .exact, locator: locator, bytes)
+                file, addresses, score: 100, type: .exact, locator: locator, bytes)
         case (.house(let house), let addresses?):
-            let street = addresses.street(ofHouse: house, bytes)
-            return AddressLabel(file, addresses, street: street, house: house, bytes).candidate(
-                file, score: 100, type: .exact, locator: locator, bytes)
+            return AddressLabel(
+                file, addresses, street: addresses.street(ofHouse: house, bytes),
+                house: .point(house), bytes
+            ).candidate(file, addresses, score: 100, type: .exact, locator: locator, bytes)
+        case (.range(let match), let addresses?):
+            return AddressLabel(
+                file, addresses, street: addresses.street(ofSegment: match.segment, bytes),
+                house: .range(match), bytes
+            ).candidate(file, addresses, score: 100, type: .exact, locator: locator, bytes)
+        case (.range, nil): return candidate(for: .place(0), named: locator, bytes)
         case (.place(let number), _), (.street(let number), nil), (.house(let number), nil):
             return candidate(
                 for: GeocodeSearch.Reading(place: number, score: 100, type: .exact, weight: 0),
@@ -409,7 +417,8 @@ private enum AddressAnswer {
         case .street(let reading):
             AddressLabel(file, addresses, street: reading.street, house: reading.house, bytes)
                 .candidate(
-                    file, score: reading.score, type: reading.isCertain ? .exact : .fuzzy,
+                    file, addresses, score: reading.score,
+                    type: reading.isCertain ? .exact : .fuzzy,
                     locator: locator, bytes)
         case .postcode(let reading):
             reading.candidate(file, addresses, locator: locator, bytes)

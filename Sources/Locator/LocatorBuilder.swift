@@ -13,6 +13,14 @@ internal import Platform
 /// which is seen from the first line. Tables of addresses are delimited text in a layout that a file
 /// of columns states.
 public enum LocatorBuilder {
+    /// Reads a source that is no text into the draft; `progress` hears of features read and may throw to
+    /// stop.
+    ///
+    /// Given by those who can read vector files, so that a locator is opened without what reads them.
+    public typealias VectorReader = (
+        _ path: String, _ draft: inout LocatorDraft, _ progress: (Int) throws(Failure) -> Void
+    ) throws(Failure) -> Void
+
     /// How many rejected lines are kept with their reasons; all are counted.
     public static let longestRejectionList = 100
 
@@ -24,34 +32,55 @@ public enum LocatorBuilder {
     ///     order of their names. Where two records have one id the first counts.
     ///   - columns: Files that state the columns of further tables of addresses, tried before those
     ///     that come with the program.
+    ///   - constants: `field=text` for fields of addresses that the sources lack.
     ///   - ranking: A file of the ranking model (`Docs/locator.md`), carried inside the locator; nil for
     ///     the one that comes with the program.
+    ///   - vectors: Reads vector files; without it they are refused.
     ///   - directory: The directory of all locators; made when missing.
     ///   - progress: Told what is being done, on the calling thread; throwing stops the build and
     ///     leaves nothing behind.
     /// - Throws: `unreadable` for a source that is missing or has no known layout, `invalidParameter`
     ///   when no place is left, `tooLarge`, `noSpace`.
     public static func build(
-        sources: [String], columns: [String] = [], ranking: String? = nil, into directory: String,
+        sources: [String], columns: [String] = [], constants: [String] = [], ranking: String? = nil,
+        vectors: VectorReader? = nil, into directory: String,
         progress: (LocatorBuildProgress) throws(Failure) -> Void = { _ throws(Failure) in }
     ) throws(Failure) -> BuiltLocator {
-        let files = try expand(sources)
+        let files = try expand(sources, takesVectors: vectors != nil)
         let rankingText = try ranking.map(read(file:)) ?? Ranking.shippedText
         let model = try Ranking.reading(rankingText, source: ranking ?? "ranking.json")
         var reader = GazetteerReader()
-        var table = AddressReader(columns: try columns.map(read) + AddressColumns.shipped)
+        let layouts = try (try columns.map(read) + AddressColumns.shipped).map {
+            layout throws(Failure) in try layout.adding(constants: constants)
+        }
+        var table = AddressReader(columns: layouts)
+        var draft = LocatorDraft(columns: layouts)
         for (number, file) in files.enumerated() {
             let name = file.split(separator: "/").last.map(String.init) ?? file
             let share = 0.6 * Double(number) / Double(files.count)
             try progress(LocatorBuildProgress(step: "reading \(name)", share: share))
+            if !isText(file) {
+                guard let vectors else {
+                    throw Failure(
+                        .unreadable, "'\(file)' is no text, and vector files are not read")
+                }
+                try vectors(file, &draft) { features throws(Failure) in
+                    try progress(
+                        LocatorBuildProgress(
+                            step: "reading \(name), feature \(features)", share: share))
+                }
+                continue
+            }
             let line = { (line: Int) throws(Failure) in
                 try progress(
                     LocatorBuildProgress(step: "reading \(name), line \(line)", share: share))
             }
             if try !table.read(file, progress: line) { try reader.read(file, progress: line) }
         }
-        let rejected = Array((reader.rejected + table.rejected).prefix(longestRejectionList))
         var addresses = table.addresses
+        draft.settle(into: &addresses, near: reader.gazetteer)
+        let rejected = Array(
+            (reader.rejected + table.rejected + draft.rejected).prefix(longestRejectionList))
         addresses.settle()
         addresses.settle(in: &reader.gazetteer)
         guard !reader.gazetteer.settlements.isEmpty else {
@@ -68,8 +97,9 @@ public enum LocatorBuilder {
         try progress(LocatorBuildProgress(step: "done", share: 1))
         return BuiltLocator(
             id: id, placeCount: places.count, streetCount: addresses.streets.count,
-            houseCount: addresses.houseCount, byteCount: bytes.count, rejected: rejected,
-            rejectedCount: reader.rejectedCount + table.rejectedCount,
+            houseCount: addresses.houseCount, segmentCount: addresses.segmentCount,
+            byteCount: bytes.count, rejected: rejected,
+            rejectedCount: reader.rejectedCount + table.rejectedCount + draft.rejectedCount,
             ignoredCount: reader.gazetteer.ignoredCount)
     }
 
@@ -84,22 +114,44 @@ public enum LocatorBuilder {
         return Array(data)
     }
 
-    private static func expand(_ sources: [String]) throws(Failure) -> [String] {
+    /// Whether a file is text that is neither JSON nor XML, by its first bytes.
+    private static func isText(_ path: String) -> Bool {
+        var isDirectory = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), !isDirectory
+        else { return false }
+        let start = GzipFile.beginning(of: path, count: 32)
+        let first = start.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
+        return !start.contains(0) && ![UInt8](#"{[<"#.utf8).contains(first ?? 0x41)
+    }
+
+    private static let textSuffixes = [".tsv", ".txt", ".csv"]
+    private static let vectorSuffixes = [
+        ".geojson", ".json", ".gpkg", ".shp", ".fgb", ".gml", ".kml", ".pbf",
+    ]
+
+    private static func expand(
+        _ sources: [String], takesVectors: Bool
+    ) throws(Failure) -> [String] {
         var files: [String] = []
         for source in sources {
             var isDirectory = false
             guard FileManager.default.fileExists(atPath: source, isDirectory: &isDirectory) else {
                 throw Failure(.unreadable, "'\(source)': no such file or directory")
             }
-            guard isDirectory else {
+            guard isDirectory, !(takesVectors && source.hasSuffix(".gdb")) else {
                 files.append(source)
                 continue
             }
             let names = (try? FileManager.default.contentsOfDirectory(atPath: source)) ?? []
-            let suffixes = [".tsv", ".txt", ".csv", ".tsv.gz", ".txt.gz", ".csv.gz"]
-            let wanted = names.filter { name in suffixes.contains { name.hasSuffix($0) } }
+            let suffixes = textSuffixes + (takesVectors ? vectorSuffixes : [])
+            let wanted = names.filter { name in
+                suffixes.contains { name.hasSuffix($0) || name.hasSuffix($0 + ".gz") }
+            }
             guard !wanted.isEmpty else {
-                throw Failure(.unreadable, "'\(source)' holds no .tsv, .txt, .csv or .gz file")
+                throw Failure(
+                    .unreadable,
+                    "'\(source)' holds no file of these kinds, plain or .gz: "
+                        + suffixes.joined(separator: ", "))
             }
             files += wanted.sorted().map { source + "/" + $0 }
         }
@@ -148,6 +200,8 @@ public struct BuiltLocator: Hashable, Sendable {
     public var streetCount: Int
     /// House numbers, as the sources have them.
     public var houseCount: Int
+    /// Lines of streets, each counted once in every postcode along it.
+    public var segmentCount: Int
     /// The size of the file.
     public var byteCount: Int
     /// The first ``LocatorBuilder/longestRejectionList`` lines that could not be used.

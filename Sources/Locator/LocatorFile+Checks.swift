@@ -77,8 +77,7 @@ extension LocatorFile {
         guard version <= LocatorLayout.version else { throw Damage("", version: version) }
         var crc = CRC32C()
         crc.update(bytes.extracting(0..<60))
-        guard version == 1 || version == LocatorLayout.version, crc.value == bytes.uint32(at: 60)
-        else {
+        guard version >= 1, crc.value == bytes.uint32(at: 60) else {
             throw Damage("the header's checksum is wrong")
         }
         guard bytes.uint64(at: 16) == UInt64(bytes.byteCount) else {
@@ -88,9 +87,7 @@ extension LocatorFile {
         crc = CRC32C()
         crc.update(bytes.extracting(LocatorLayout.fixedHeaderByteCount..<bytes.byteCount))
         guard crc.value == bytes.uint32(at: 24) else { throw Damage("the checksum is wrong") }
-        let count =
-            version == 1
-            ? LocatorLayout.placeSectionCount : LocatorLayout.Section.allCases.count
+        let count = LocatorLayout.sectionCounts[Int(version) - 1]
         header = LocatorLayout.headerByteCount(sections: count)
         guard bytes.uint32(at: 12) == UInt32(count), bytes.byteCount >= header else {
             throw Damage("it has \(bytes.uint32(at: 12)) sections; expected \(count)")

@@ -5,10 +5,13 @@
 enum LocatorLayout {
     /// `CRNLOCTR`.
     static let magic = Array("CRNLOCTR".utf8)
+    /// How many of the sections, from the first, a file of each version has.
     ///
-    /// A file without addresses is version 1 and has the first ``placeSectionCount`` sections only.
-    static let version: UInt32 = 2
-    static let placeSectionCount = 14
+    /// Version 1 has places, 2 addresses as well, 3 streets as lines with ranges of house numbers. A
+    /// file has the lowest version that holds what is in it.
+    static let sectionCounts = [14, 33, 36]
+    static let version = UInt32(sectionCounts.count)
+    static let placeSectionCount = sectionCounts[0]
     /// Before the table of sections.
     static let fixedHeaderByteCount = 64
     /// One entry of the table: offset and byte count.
@@ -92,6 +95,12 @@ enum LocatorLayout {
         case streetRectangles
         /// The streets along a curve that keeps near ones together.
         case streetOrder
+        /// Where the segments of each street begin in the next section; one more ends the last.
+        case segmentStarts
+        /// One record per segment of a street, by street, and a last one.
+        case segments
+        /// The vertices of every segment, in the direction of its line.
+        case vertices
 
         /// The bytes of one record.
         var recordByteCount: Int {
@@ -100,13 +109,14 @@ enum LocatorLayout {
             case .weights: 2
             case .placeKeys, .wordPostings, .endings, .vocabularyEndings, .streetPostings,
                 .townPostingStarts, .townPostings, .nameWords, .postcodeStreets, .longForms,
-                .streetOrder:
+                .streetOrder, .segmentStarts:
                 4
-            case .keys, .vocabulary, .suffixes: 8
+            case .keys, .vocabulary, .suffixes, .vertices: 8
             case .postings, .trie, .words, .countries, .vocabularyTree, .towns, .houses, .postcodes,
                 .shortForms:
                 12
             case .regions, .streetRectangles: 16
+            case .segments: 24
             case .nearest, .streets: 32
             case .places: 72
             }

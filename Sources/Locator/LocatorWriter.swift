@@ -218,9 +218,8 @@ struct LocatorWriter {
     private func assemble() -> [UInt8] {
         var body = ByteWriter()
         var entries = ByteWriter()
-        let count =
-            addresses.isEmpty
-            ? LocatorLayout.placeSectionCount : LocatorLayout.Section.allCases.count
+        let version = addresses.isEmpty ? 1 : addresses.segmentCount == 0 ? 2 : 3
+        let count = LocatorLayout.sectionCounts[version - 1]
         let headerByteCount = LocatorLayout.headerByteCount(sections: count)
         for section in LocatorLayout.Section.allCases.prefix(count) {
             let bytes = sections[section] ?? []
@@ -235,7 +234,7 @@ struct LocatorWriter {
         crc.update(body.bytes)
         var file = ByteWriter(capacity: headerByteCount + body.bytes.count)
         file.append(LocatorLayout.magic)
-        file.append(addresses.isEmpty ? 1 : LocatorLayout.version)
+        file.append(UInt32(version))
         file.append(UInt32(count))
         file.append(UInt64(headerByteCount + body.bytes.count))
         file.append(crc.value)

@@ -53,6 +53,10 @@ final class Ranking: Decodable, Sendable {
         var missingYet: Double
         /// A word of the town's name that the text lacks although it has others of it.
         var missingOfTown: Double
+        /// A number outside the ranges of the street.
+        var outside: Double
+        /// The same, more, the farther it is: so much at the farthest.
+        var farOutside: Double
         /// Words written together, or apart.
         var together: Double
         /// A word that may go on.
@@ -168,6 +172,8 @@ final class Ranking: Decodable, Sendable {
             ("addresses.missing", addresses.missing),
             ("addresses.missingYet", addresses.missingYet),
             ("addresses.missingOfTown", addresses.missingOfTown),
+            ("addresses.outside", addresses.outside),
+            ("addresses.farOutside", addresses.farOutside),
             ("addresses.together", addresses.together),
             ("addresses.beginning", addresses.beginning),
             ("addresses.typeWeight", addresses.typeWeight),

@@ -104,6 +104,8 @@ struct PlaceFilter {
     var acceptsAddresses = true
     /// Whether postcodes may be answers.
     var acceptsPostcodes = true
+    /// Whether a number outside all ranges of a street is a house beyond the nearest.
+    var takesOutside = true
 
     func accepts(_ place: Int, _ file: LocatorFile, _ bytes: RawSpan) -> Bool {
         if let categories, !categories.contains(file.category(place, bytes)) { return false }

@@ -41,6 +41,18 @@ public enum GzipFile {
         }
     }
 
+    /// The first bytes of a file, expanded where it is gzip: `count`, fewer where it is shorter, none
+    /// where it cannot be read.
+    public static func beginning(of path: String, count: Int) -> [UInt8] {
+        guard let file = unsafe gzopen(path, "rb") else { return [] }
+        defer { _ = unsafe gzclose_r(file) }
+        var bytes = [UInt8](repeating: 0, count: count)
+        let found = unsafe bytes.withUnsafeMutableBytes { buffer in
+            unsafe gzread(file, buffer.baseAddress, UInt32(buffer.count))
+        }
+        return Array(bytes.prefix(max(0, Int(found))))
+    }
+
     /// Whether the file starts with gzip's two magic bytes; false when it cannot be read.
     public static func isGzip(_ path: String) -> Bool {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)

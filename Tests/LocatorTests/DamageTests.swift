@@ -11,9 +11,9 @@ import Testing
 @testable import Locator
 
 @Suite struct DamageTests {
-    /// Places alone, and with addresses.
+    /// Places alone, with addresses, and with streets as lines: a version of the file each.
     enum Contents: String, CaseIterable {
-        case places, addresses
+        case places, addresses, streets
 
         fileprivate var texts: [String] {
             let table = """
@@ -29,13 +29,38 @@ import Testing
     private static let wholes: [Contents: (id: ContentID, bytes: [UInt8])] = {
         var result: [Contents: (id: ContentID, bytes: [UInt8])] = [:]
         for contents in Contents.allCases {
-            guard let (built, path) = try? Scratch.build(contents.texts),
+            let made =
+                contents == .streets
+                ? try? streets() : try? Scratch.build(contents.texts)
+            guard let (built, path) = made,
                 let data = try? Data(contentsOf: URL(filePath: path))
             else { continue }
             result[contents] = (built.id, Array(data))
         }
         return result
     }()
+
+    /// The addresses, and two lines with house numbers.
+    private static func streets() throws -> (locator: BuiltLocator, path: String) {
+        let directory = Scratch.directory("streets")
+        let sources =
+            try Contents.addresses.texts.map { try Scratch.source($0) }
+            + [try Scratch.source("{}", name: "lines.json")]
+        let fields = ["FULLNAME", "LFROMADD", "LTOADD", "RFROMADD", "RTOADD"]
+        let built = try LocatorBuilder.build(
+            sources: sources, constants: ["city=Paris", "country=FR"],
+            vectors: { (path, draft, _) throws(Failure) in
+                guard let layout = draft.layout(fields: fields) else { return }
+                for (number, street) in ["Rue Basse", "Avenue du Général Leclerc"].enumerated() {
+                    let y = 48.85 + 0.001 * Double(number)
+                    let line = [2.34, 2.341, 2.345].map { Coordinate(x: $0, y: y) }
+                    draft.take(
+                        [.polyline(paths: [line])], layout, source: path, number: number + 1
+                    ) { [street, "20", "2", "21", "40"][$0] }
+                }
+            }, into: directory)
+        return (built, directory + "/" + built.id.rawValue + "/locator.bin")
+    }
 
     private func bytes(
         _ contents: Contents = .places
@@ -88,7 +113,7 @@ import Testing
     @Test func `a newer version is told from damage`() throws {
         let (id, whole) = try bytes()
         var newer = whole
-        newer[8] = 3
+        newer[8] = 4
         #expect {
             try open(newer, id, at: Scratch.directory("newer") + "/locator.bin")
         } throws: { error in
@@ -130,6 +155,7 @@ import Testing
             answered += 1
             for text in ["Paris", "paris, texas", "Sant Luis", "p", "Münchn", "pa"]
                 + ["12 bis av gal leclerc 08000 paris", "7 r st quentin sedn", "rue haut"]
+                + ["33 rue basse paris", "51 rue basse"]
             {
                 _ = try? locator.geocode(GeocodeRequest(singleLine: text))
                 _ = try? locator.suggest(SuggestRequest(text: text))

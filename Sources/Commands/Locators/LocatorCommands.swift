@@ -6,6 +6,7 @@ internal import CairnClient
 internal import CairnModel
 internal import FoundationEssentials
 internal import Locator
+internal import LocatorSources
 internal import MapState
 internal import Site
 
@@ -19,17 +20,18 @@ struct LocatorBuild: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "build", abstract: "Build a locator from gazetteers and publish it.",
         discussion: """
-            World is the locator that geocode asks by default. Works with the site up or down. Tables \
-            of addresses are known by their columns: those of BAN, BANO and OpenAddresses, and of \
-            --columns files. JSON: one line with name, locator, placeCount, streetCount, houseCount, \
-            byteCount, rejectedCount, ignoredCount, rejected and sequence.
+            World is the locator that geocode asks by default. Works with the site up or down. Sources \
+            are gazetteers, tables of addresses, and streets or addresses in any vector file that GDAL \
+            reads. Tables and layers are known by their columns: those of BAN, BANO, OpenAddresses, \
+            TIGER/Line and of --columns files. JSON: one line with name, locator, placeCount, \
+            streetCount, houseCount, segmentCount, byteCount, rejectedCount, ignoredCount, rejected and sequence.
             """)
     static let makesSite = true
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "The locator's name, by the rule for map names.", transform: Reading.mapName)
     var name: MapName
-    @Argument(help: "Gazetteers and tables of addresses, or directories of them.")
+    @Argument(help: "Gazetteers, tables of addresses and vector files, or directories of them.")
     var sources: [String]
     @Option(help: "A ranking model, JSON, instead of the one that comes with the program.")
     var ranking: String?
@@ -37,6 +39,10 @@ struct LocatorBuild: SiteCommand {
         name: .customLong("columns"),
         help: "A JSON file that states the columns of a table of addresses. May be repeated.")
     var columns: [String] = []
+    @Option(
+        name: .customLong("constant"),
+        help: "FIELD=TEXT, such as city=Cambridge, where a source lacks it. May be repeated.")
+    var constants: [String] = []
 
     struct Line: Encodable {
         var name: String
@@ -44,6 +50,7 @@ struct LocatorBuild: SiteCommand {
         var placeCount: Int
         var streetCount: Int
         var houseCount: Int
+        var segmentCount: Int
         var byteCount: Int
         var rejectedCount: Int
         var ignoredCount: Int
@@ -56,13 +63,15 @@ struct LocatorBuild: SiteCommand {
     }
 
     func perform(_ session: Session) async throws {
-        let (sources, columns, ranking) = (sources, columns, ranking)
+        let (sources, columns, constants) = (sources, columns, constants)
+        let ranking = ranking
         let directory = session.site.locatorsDirectory
         let built = try await OwnThread.run("locator-build") { () throws(Failure) in
             var progress = ProgressLine()
             defer { progress.clear() }
             return try LocatorBuilder.build(
-                sources: sources, columns: columns, ranking: ranking, into: directory
+                sources: sources, columns: columns, constants: constants, ranking: ranking,
+                vectors: VectorSources.reader(expandingIn: directory), into: directory
             ) { step throws(Failure) in
                 progress.show("\(Int(step.share * 100))% \(step.step)")
             }
@@ -75,13 +84,15 @@ struct LocatorBuild: SiteCommand {
         let line = Line(
             name: name.rawValue, locator: built.id, placeCount: built.placeCount,
             streetCount: built.streetCount, houseCount: built.houseCount,
-            byteCount: built.byteCount, rejectedCount: built.rejectedCount,
+            segmentCount: built.segmentCount, byteCount: built.byteCount,
+            rejectedCount: built.rejectedCount,
             ignoredCount: built.ignoredCount, rejected: built.rejected.map(\.description),
             sequence: sequence)
         if session.output.isJSON { return try session.output.record(line) }
         var lines = [
             "locator '\(line.name)': \(line.placeCount) places, \(line.streetCount) streets, "
-                + "\(line.houseCount) house numbers, \(line.byteCount) bytes, "
+                + "\(line.houseCount) house numbers, \(line.segmentCount) segments, "
+                + "\(line.byteCount) bytes, "
                 + "sequence \(sequence)"
         ]
         if line.rejectedCount > 0 {

@@ -37,6 +37,7 @@ extension AddressFile {
             throw LocatorFile.Damage("town \(town) is a place that does not exist")
         }
         try checkStreets(bytes)
+        try checkSegments(bytes)
         guard count(.streetRectangles) == rectangleCount else {
             throw LocatorFile.Damage("the rectangles do not match the streets")
         }
@@ -59,6 +60,35 @@ extension AddressFile {
             guard suffix(ofHouse: house, bytes) < suffixCount, abs(location.x) <= 180,
                 abs(location.y) <= 90
             else { throw LocatorFile.Damage("house \(house) is not sound") }
+        }
+    }
+
+    private func checkSegments(_ bytes: RawSpan) throws(LocatorFile.Damage) {
+        guard count(.segmentStarts) > 0 || count(.segments) > 0 || count(.vertices) > 0 else {
+            return
+        }
+        guard count(.segmentStarts) == streetCount + 1, count(.segments) > 0 else {
+            throw LocatorFile.Damage("the segments do not match the streets")
+        }
+        try ascends(.segmentStarts, field: 0, upTo: segmentCount, bytes)
+        try ascends(.segments, field: 0, upTo: count(.vertices), strictly: true, bytes)
+        for segment in 0..<segmentCount {
+            let kinds = bytes.uint32(at: offset(.segments, segment) + 20)
+            guard vertices(ofSegment: segment, bytes).count >= 2, kinds & 0xFF <= 3,
+                kinds >> 8 <= 3
+            else { throw LocatorFile.Damage("segment \(segment) is not sound") }
+            for side in StreetSide.allCases {
+                guard let range = range(ofSegment: segment, side, bytes) else { continue }
+                guard max(range.from, range.to) <= Int(AddressGazetteer.mostNumber) else {
+                    throw LocatorFile.Damage("segment \(segment) is not sound")
+                }
+            }
+        }
+        for vertex in 0..<count(.vertices) {
+            let location = location(ofVertex: vertex, bytes)
+            guard abs(location.x) <= 180, abs(location.y) <= 90 else {
+                throw LocatorFile.Damage("vertex \(vertex) is not sound")
+            }
         }
     }
 

@@ -15,15 +15,19 @@ struct AddressFile: Sendable {
     let suffixCount: Int
     let postcodeCount: Int
     let shortFormCount: Int
+    let segmentCount: Int
     /// Where each level of rectangles begins, in entries; the first is the streets' own.
     let rectangleLevels: [Int]
     /// Of all levels.
     let rectangleCount: Int
     /// The bytes of every section.
-    let sections: InlineArray<33, Range<Int>>
+    let sections: InlineArray<36, Range<Int>>
 
     init(sections all: [Range<Int>]) {
-        let sections = InlineArray<33, Range<Int>> { all[$0] }
+        // Older files lack the last ones.
+        let sections = InlineArray<36, Range<Int>> {
+            $0 < all.count ? all[$0] : 0..<0
+        }
         self.sections = sections
         func count(_ section: LocatorLayout.Section) -> Int {
             sections[section.rawValue].count / section.recordByteCount
@@ -41,6 +45,7 @@ struct AddressFile: Sendable {
         suffixCount = count(.suffixes)
         postcodeCount = count(.postcodes) - 1
         shortFormCount = count(.shortForms) - 1
+        segmentCount = max(0, count(.segments) - 1)
         var levels = [0]
         var (width, total) = (streetCount, streetCount)
         while width > 1 {
@@ -59,7 +64,7 @@ struct AddressFile: Sendable {
     }
 
     @inline(__always)
-    private func number(_ section: LocatorLayout.Section, _ record: Int, _ bytes: RawSpan) -> Int {
+    func number(_ section: LocatorLayout.Section, _ record: Int, _ bytes: RawSpan) -> Int {
         Int(bytes.uint32(at: sections[section.rawValue].lowerBound + 4 * record))
     }
 
@@ -126,7 +131,8 @@ struct AddressFile: Sendable {
         var wanted = wanted.makeIterator()
         for at in stored {
             var byte = bytes.byte(at: at)
-            if byte == 0x20 || byte == 0x2D { continue }
+            // Blanks, `-`, and `/` as in `1/2`.
+            if byte == 0x20 || byte == 0x2D || byte == 0x2F { continue }
             if 0x41...0x5A ~= byte { byte |= 0x20 }
             guard let other = wanted.next() else { return 1 }
             if byte != other { return byte < other ? -1 : 1 }
@@ -241,7 +247,7 @@ struct AddressFile: Sendable {
         return range.lowerBound..<end
     }
 
-    private func position(at offset: Int, _ bytes: RawSpan) -> Coordinate {
+    func position(at offset: Int, _ bytes: RawSpan) -> Coordinate {
         Coordinate(
             x: Double(Int32(bitPattern: bytes.uint32(at: offset))) / 1e7,
             y: Double(Int32(bitPattern: bytes.uint32(at: offset + 4))) / 1e7)

@@ -13,6 +13,14 @@ struct DraftHouse: Hashable, Comparable {
     var longitude: Int32
     var latitude: Int32
 
+    /// At a longitude and latitude on the Earth.
+    init(number: UInt32, suffix: UInt16, _ location: Coordinate) {
+        self.number = number
+        self.suffix = suffix
+        longitude = Int32((location.x * 1e7).rounded())
+        latitude = Int32((location.y * 1e7).rounded())
+    }
+
     static func < (left: DraftHouse, right: DraftHouse) -> Bool {
         if left.number != right.number { return left.number < right.number }
         if left.suffix != right.suffix { return left.suffix < right.suffix }
@@ -35,10 +43,16 @@ struct AddressGazetteer {
         /// Positions without a house number, in 1e-7 degrees.
         var points: [DraftHouse] = []
 
-        /// The position that stands for the street: the house, or point, in the middle of the list.
+        /// Its lines, in the order of the sources.
+        var segments: [DraftSegment] = []
+
+        /// The position that stands for the street: the house, point or vertex in the middle.
         var middle: DraftHouse? {
             let list = houses.isEmpty ? points : houses
-            return list.isEmpty ? nil : list[list.count / 2]
+            if !list.isEmpty { return list[list.count / 2] }
+            guard !segments.isEmpty else { return nil }
+            let line = segments[segments.count / 2].line
+            return line[line.count / 2]
         }
     }
 
@@ -73,6 +87,7 @@ struct AddressGazetteer {
     private(set) var towns: [Town] = []
     private(set) var suffixes: [String] = [""]
     private(set) var houseCount = 0
+    private(set) var segmentCount = 0
     private var postalTowns: [PostalTown] = []
     private var suffixNumbers: [String: UInt16] = ["": 0]
     private var streetNumbers: [String: Int] = [:]
@@ -111,17 +126,48 @@ struct AddressGazetteer {
         }
         let number = try self.street(
             street, city: city, postal: postal, region: region, country: country)
-        let point = DraftHouse(
-            number: house?.number ?? 0, suffix: suffix,
-            longitude: Int32((location.x * 1e7).rounded()),
-            latitude: Int32((location.y * 1e7).rounded()))
+        let point = DraftHouse(number: house?.number ?? 0, suffix: suffix, location)
         if house == nil {
             streets[number].points.append(point)
         } else {
             streets[number].houses.append(point)
             houseCount += 1
         }
-        let town = streets[number].town
+        weigh(location, in: streets[number].town)
+    }
+
+    /// One line of a street with the house numbers along its sides; throws ``Unusable`` with the
+    /// reason.
+    ///
+    /// Sides under different postcodes become segments of two streets.
+    mutating func add(
+        street: String, city: String, region: String, country: String, left: DraftSide,
+        right: DraftSide, line: [Coordinate]
+    ) throws(Unusable) {
+        guard line.count >= 2 else { throw Unusable("the line has no length") }
+        let vertices = line.map { DraftHouse(number: 0, suffix: 0, $0) }
+        let segments =
+            left.postal == right.postal || left.postal.isEmpty || right.postal.isEmpty
+            ? [
+                (
+                    left.postal.isEmpty ? right.postal : left.postal,
+                    DraftSegment(left: left.range, right: right.range, line: vertices)
+                )
+            ]
+            : [
+                (left.postal, DraftSegment(left: left.range, right: nil, line: vertices)),
+                (right.postal, DraftSegment(left: nil, right: right.range, line: vertices)),
+            ]
+        for (postal, segment) in segments {
+            let number = try self.street(
+                street, city: city, postal: postal, region: region, country: country)
+            streets[number].segments.append(segment)
+            segmentCount += 1
+            weigh(line[line.count / 2], in: streets[number].town)
+        }
+    }
+
+    private mutating func weigh(_ location: Coordinate, in town: Int) {
         postalTowns[town].sumX += location.x
         postalTowns[town].sumY += location.y
         postalTowns[town].count += 1

@@ -8,7 +8,7 @@ internal import Platform
 /// What an address is called, and where it lies, in words.
 struct AddressLabel {
     let street: Int
-    let house: Int?
+    let house: AddressHouse?
     let streetName: String
     /// `12 bis`; empty for a street.
     let number: String
@@ -27,7 +27,8 @@ struct AddressLabel {
     private static let houseReachMeters = 100.0
 
     init(
-        _ file: LocatorFile, _ addresses: AddressFile, street: Int, house: Int?, _ bytes: RawSpan
+        _ file: LocatorFile, _ addresses: AddressFile, street: Int, house: AddressHouse?,
+        _ bytes: RawSpan
     ) {
         self.street = street
         self.house = house
@@ -39,12 +40,8 @@ struct AddressLabel {
         let place = addresses.place(ofTown: addresses.town(ofStreet: street, bytes), bytes)
         town = PlaceLabel(file, place, name: nil, bytes)
         if let house {
-            let suffix = addresses.suffixText(addresses.suffix(ofHouse: house, bytes), bytes)
-            // `12 BIS`, but `12A`, `12-14`.
-            let isWord = suffix.utf8.count > 1 && suffix.utf8.first.map { $0 >= 0x41 } ?? false
-            number =
-                "\(addresses.number(ofHouse: house, bytes))" + (isWord ? " " : "") + suffix
-            location = addresses.location(ofHouse: house, bytes)
+            number = Self.number(of: house, addresses, bytes)
+            location = addresses.location(of: house, bytes)
             extent = Sphere.envelope(around: location, radiusMeters: Self.houseReachMeters)
         } else {
             number = ""
@@ -53,26 +50,68 @@ struct AddressLabel {
             for house in addresses.houses(ofStreet: street, bytes).prefix(10_000) {
                 bounds.extend(to: addresses.location(ofHouse: house, bytes))
             }
+            let lines = addresses.segments(ofStreet: street, bytes).prefix(1_000)
+            for segment in lines {
+                for vertex in addresses.vertices(ofSegment: segment, bytes).prefix(1_000) {
+                    bounds.extend(to: addresses.location(ofVertex: vertex, bytes))
+                }
+            }
             extent = bounds
         }
         short = number.isEmpty ? streetName : number + " " + streetName
         long = short + ", " + (postcode.isEmpty ? "" : postcode + " ") + town.long
     }
 
+    /// `12 bis`, `12-14`, `12 1/2`.
+    private static func number(
+        of house: AddressHouse, _ addresses: AddressFile, _ bytes: RawSpan
+    ) -> String {
+        let (number, suffix): (Int, String)
+        switch house {
+        case .point(let house):
+            number = addresses.number(ofHouse: house, bytes)
+            suffix = addresses.suffixText(addresses.suffix(ofHouse: house, bytes), bytes)
+        case .range(let match, _):
+            number = match.number
+            suffix = match.end.map { "-\($0)" } ?? match.suffix
+        }
+        // `12 BIS`, but `12A`, `12-14`.
+        let isWord = suffix.utf8.count > 1 && suffix.utf8.first.map { $0 >= 0x41 } ?? false
+        return "\(number)" + (isWord || suffix.contains("/") ? " " : "") + suffix
+    }
+
+    /// Esri's names for how well the position is known: of a house, on a range of house numbers,
+    /// beyond the end of one, or of the street.
+    private var types: (code: String, name: String) {
+        switch house {
+        case .point?: ("PointAddress", "Point Address")
+        case .range(let match, _)?:
+            (match.gap == 0 ? "StreetAddress" : "StreetAddressExt", "Street Address")
+        case nil: ("StreetName", "Street Name")
+        }
+    }
+
     /// A candidate with Esri's attributes; text is empty where unknown.
     func candidate(
-        _ file: LocatorFile, score: Double, type: MatchType, locator: String,
+        _ file: LocatorFile, _ addresses: AddressFile, score: Double, type: MatchType,
+        locator: String,
         distanceMeters: Double? = nil, _ bytes: RawSpan
     ) -> Candidate {
-        let own: [String: AttributeValue] = [
+        var own: [String: AttributeValue] = [
             "Match_addr": .string(long), "LongLabel": .string(long), "ShortLabel": .string(short),
-            "Addr_type": .string(house == nil ? "StreetName" : "PointAddress"),
-            "Type": .string(house == nil ? "Street Name" : "Point Address"),
+            "Addr_type": .string(types.code), "Type": .string(types.name),
             "PlaceName": .string(""), "Place_addr": .string(long), "Address": .string(short),
             "AddNum": .string(number), "StName": .string(streetName), "Postal": .string(postcode),
             "X": .real(location.x), "Y": .real(location.y), "DisplayX": .real(location.x),
             "DisplayY": .real(location.y), "Population": .integer(0), "GeoNamesID": .integer(0),
         ]
+        if case .range(let match, _)? = house,
+            let range = addresses.range(ofSegment: match.segment, match.side, bytes)
+        {
+            own["AddNumFrom"] = .string("\(range.from)")
+            own["AddNumTo"] = .string("\(range.to)")
+            own["Side"] = .string(match.side.letter)
+        }
         let attributes = town.attributes(
             file, score: score, extent: extent, locator: locator, bytes)
         return Candidate(

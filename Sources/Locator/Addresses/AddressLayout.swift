@@ -4,11 +4,13 @@
 internal import CairnModel
 internal import FoundationEssentials
 
-/// What a column of a table of addresses holds.
+/// What a column of a table of addresses, or a field of vector features, holds.
 enum AddressField: String, CaseIterable, Sendable {
     case number, suffix, street, city, postal, region, country, longitude, latitude
+    /// Of lines: house numbers where the line begins and ends, and postcodes, by side.
+    case leftFrom, leftTo, rightFrom, rightTo, leftPostal, rightPostal
 
-    /// What every row needs; the rest may be missing.
+    /// What every row of a table needs; the rest may be missing.
     static let required: [AddressField] = [.street, .city, .longitude, .latitude]
 }
 
@@ -16,7 +18,7 @@ enum AddressField: String, CaseIterable, Sendable {
 ///
 /// JSON: `name`; `separator`, one character; `columns`, which give for a field the heading of its
 /// column, or its number from 1; `columnCount`, needed for tables without a heading; `constants`,
-/// fields that are the same for every row.
+/// fields that are the same for every row. Without a longitude and latitude it is for vector files.
 struct AddressColumns: Sendable {
     /// Where a field is.
     enum Column: Hashable, Sendable, Decodable {
@@ -46,12 +48,21 @@ struct AddressColumns: Sendable {
     let separator: UInt8
     let columnCount: Int?
     let columns: [AddressField: Column]
-    let constants: [AddressField: String]
+    private(set) var constants: [AddressField: String]
+
+    /// Whether it says where rows of a table have their position; vector features have a geometry.
+    var isTable: Bool {
+        [AddressField.longitude, .latitude].contains {
+            columns[$0] != nil || constants[$0] != nil
+        }
+    }
 
     /// Those that come with the program, in the order they are tried.
     static let shipped: [AddressColumns] = [
         PackageResources.columns_ban_json, PackageResources.columns_bano_json,
-        PackageResources.columns_openaddresses_json,
+        PackageResources.columns_tiger_json, PackageResources.columns_centerlines_json,
+        PackageResources.columns_openaddresses_json, PackageResources.columns_tiger_roads_json,
+        PackageResources.columns_streets_json,
     ].compactMap { try? AddressColumns(json: $0, source: "shipped") }
 
     /// Reads one; throws `Failure` (`invalidParameter`) with the source and what is wrong in it.
@@ -91,17 +102,47 @@ struct AddressColumns: Sendable {
             }
             constants[field] = text
         }
-        for field in AddressField.required where columns[field] == nil && constants[field] == nil {
-            throw wrong("no column and no constant for '\(field.rawValue)'")
-        }
         columnCount = form.columnCount
         self.columns = columns
         self.constants = constants
+        let required = isTable || form.separator != nil ? AddressField.required : [.street]
+        for field in required where columns[field] == nil && constants[field] == nil {
+            throw wrong("no column and no constant for '\(field.rawValue)'")
+        }
     }
+
+    /// With other constants beside its own, `field=text`; throws `invalidParameter` for one that is
+    /// none.
+    func adding(constants texts: [String]) throws(Failure) -> AddressColumns {
+        var result = self
+        for text in texts {
+            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, let field = AddressField(rawValue: String(parts[0])) else {
+                throw Failure(
+                    .invalidParameter,
+                    "constant '\(text.prefix(60))': expected FIELD=TEXT, such as city=Cambridge")
+            }
+            result.constants[field] = String(parts[1])
+        }
+        return result
+    }
+
+    /// Where a layer of vector features with these fields has what; nil when it is another provider's.
+    func layout(fields: [String]) -> [AddressField: Int]? {
+        var positions: [AddressField: Int] = [:]
+        for case (let field, .heading(let heading)) in columns {
+            let position = fields.firstIndex { $0.lowercased() == heading.lowercased() }
+            if position == nil, field == .street || Self.ends.contains(field) { return nil }
+            positions[field] = position
+        }
+        return positions[.street] == nil ? nil : positions
+    }
+
+    private static let ends: Set<AddressField> = [.leftFrom, .leftTo, .rightFrom, .rightTo]
 
     /// The layout of a table that begins with this line; nil when it is another provider's.
     func layout(firstLine line: [UInt8]) -> AddressLayout? {
-        guard let fields = DelimitedFields.split(line, by: separator) else { return nil }
+        guard isTable, let fields = DelimitedFields.split(line, by: separator) else { return nil }
         var positions: [AddressField: Int] = [:]
         var hasHeading = false
         for (field, column) in columns {
@@ -144,7 +185,8 @@ struct AddressLayout {
     /// The text of a field, empty where the row has none; nil for a row that is too short.
     func text(_ field: AddressField, _ fields: [String]) -> String? {
         guard let position = positions[field] else { return constants[field] ?? "" }
-        return position < fields.count ? fields[position] : nil
+        guard position < fields.count else { return nil }
+        return fields[position].isEmpty ? constants[field] ?? "" : fields[position]
     }
 }
 

@@ -110,7 +110,7 @@ struct AddressReader {
     }
 
     /// Digits and what follows them; nil for an empty number, which stands for the street itself.
-    private static func house(
+    static func house(
         _ text: String, suffix: String
     ) throws(Unusable) -> (number: UInt32, suffix: String)? {
         guard !text.isEmpty else { return nil }

@@ -7,7 +7,7 @@ internal import Platform
 struct AddressReading {
     var street: Int
     /// Nil where the text has no house number, or the street no such house.
-    var house: Int?
+    var house: AddressHouse?
     /// 0…100.
     var score: Double
     /// Whether every word is explained letter by letter.
@@ -23,6 +23,9 @@ struct AddressReading {
 
     func precedes(_ other: AddressReading) -> Bool {
         if score != other.score { return score > other.score }
+        if house?.isRange != other.house?.isRange, house != nil, other.house != nil {
+            return other.house?.isRange == true
+        }
         if breaks != other.breaks { return breaks < other.breaks }
         if confirmsTown != other.confirmsTown { return confirmsTown }
         if weight != other.weight { return weight > other.weight }
@@ -100,6 +103,12 @@ struct AddressScoring {
         if match(town: town, text, &used, &lost, &isCertain, bytes) { confirms = true }
         useAreas(around: place, &used, bytes)
         let house = house(on: street, text, &used, bytes)
+        if case .range(let match, let words)? = house, !match.isPlain {
+            isCertain = false
+            let share = Double(match.gap) / Double(AddressFile.widestGap)
+            let factor = losses.outside + losses.farOutside * share
+            if match.gap > 0 { lost += text.weight(words) * factor }
+        }
         guard filter.accepts(address: house, street: street, place: place, file, bytes) else {
             return nil
         }
@@ -225,82 +234,12 @@ struct AddressScoring {
         }
         return nil
     }
-
-    /// The house that the first number left is, with the suffix in it or after it, or a range of which
-    /// it is the beginning or the end.
-    private func house(
-        on street: Int, _ text: AddressText, _ used: inout UInt64, _ bytes: RawSpan
-    ) -> Int? {
-        for number in 0..<text.count where text.isNumber[number] && used & text.mask(number) == 0 {
-            let word = text.text.bytes[text.text.words[number]]
-            let digits = word.prefix { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
-            guard digits.count <= 7 else { continue }
-            let wanted = digits.reduce(0) { $0 * 10 + Int($1 & 15) }
-            let houses = addresses.houses(wanted, ofStreet: street, bytes)
-            let isNextFree = number + 1 < text.count && used & text.mask(number + 1) == 0
-            let next =
-                isNextFree ? text.text.bytes[text.text.words[number + 1]] : ArraySlice<UInt8>()
-            let attached = word.dropFirst(digits.count)
-            if !attached.isEmpty {
-                if let house = self.house(houses, suffix: attached, bytes) {
-                    used |= text.mask(number)
-                    return house
-                }
-                continue
-            }
-            if !next.isEmpty, let house = self.house(houses, suffix: next, bytes) {
-                used |= text.mask(number..<number + 2)
-                return house
-            }
-            if isSuffix(next) {
-                // `12 bis` without such a house is not number 12.
-                continue
-            }
-            let isRange = isNextFree && text.isNumber[number + 1] && isEnd(next, after: wanted)
-            if let house = houses.first(where: { addresses.suffix(ofHouse: $0, bytes) == 0 }) {
-                used |= text.mask(number)
-                if isRange { used |= text.mask(number + 1) }
-                return house
-            }
-        }
-        return nil
-    }
-
-    /// Of houses of one number the one with a suffix, or another writing of it.
-    private func house(_ houses: Range<Int>, suffix: ArraySlice<UInt8>, _ bytes: RawSpan) -> Int? {
-        var writings = [suffix]
-        for group in suffixes where group.contains(where: { $0[...] == suffix }) {
-            writings += group.filter { $0[...] != suffix }.map { $0[...] }
-        }
-        for writing in writings {
-            for house in houses {
-                let own = addresses.suffix(ofHouse: house, bytes)
-                if own != 0, addresses.suffix(own, is: writing, bytes) { return house }
-            }
-        }
-        return nil
-    }
-
-    /// Whether a word after a number belongs to it: `bis`, or a letter that no elision leaves alone.
-    private func isSuffix(_ word: ArraySlice<UInt8>) -> Bool {
-        if word.count == 1, let letter = word.first {
-            return UInt8(ascii: "a")...UInt8(ascii: "z") ~= letter
-                && !"adlns".utf8.contains(letter)
-        }
-        return suffixes.contains { $0.contains { $0[...] == word } }
-    }
-
-    /// Whether a word may be the second number of `12-14`.
-    private func isEnd(_ word: ArraySlice<UInt8>, after first: Int) -> Bool {
-        let end = word.reduce(0) { min($0 * 10 + Int($1 & 15), 10_000_000) }
-        return end > first && end <= first + 100
-    }
 }
 
 extension PlaceFilter {
     /// Whether an address in a town may be an answer, where addresses are wanted at all.
     func accepts(
-        address house: Int?, street: Int, place: Int, _ file: LocatorFile, _ bytes: RawSpan
+        address house: AddressHouse?, street: Int, place: Int, _ file: LocatorFile, _ bytes: RawSpan
     ) -> Bool {
         guard let addresses = file.addresses else { return false }
         if let countries {
@@ -310,7 +249,7 @@ extension PlaceFilter {
         }
         guard let extent else { return true }
         let location =
-            house.map { addresses.location(ofHouse: $0, bytes) }
+            house.map { addresses.location(of: $0, bytes) }
             ?? addresses.location(ofStreet: street, bytes)
         return Sphere.envelope(extent, contains: location)
     }

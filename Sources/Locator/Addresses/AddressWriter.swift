@@ -58,6 +58,7 @@ struct AddressWriter {
         layOutNames(&result, intern)
         layOutPostcodes(&result, intern)
         layOutShortForms(&result, intern)
+        layOutSegments(&result)
         layOutRectangles(&result)
         var suffixes = ByteWriter()
         for suffix in addresses.suffixes {
@@ -161,6 +162,36 @@ struct AddressWriter {
         result[.houses] = houses.bytes
     }
 
+    private func layOutSegments(_ result: inout [LocatorLayout.Section: [UInt8]]) {
+        guard addresses.segmentCount > 0 else { return }
+        var (starts, segments, vertices) = (ByteWriter(), ByteWriter(), ByteWriter())
+        var (segmentCount, vertexCount) = (UInt32(0), UInt32(0))
+        for street in addresses.streets {
+            starts.append(segmentCount)
+            for segment in street.segments {
+                segments.append(vertexCount)
+                for range in [segment.left, segment.right] {
+                    segments.append(range?.from ?? 0)
+                    segments.append(range?.to ?? 0)
+                }
+                segments.append(
+                    UInt32(segment.left?.parity.rawValue ?? 0)
+                        | UInt32(segment.right?.parity.rawValue ?? 0) << 8)
+                for vertex in segment.line {
+                    vertices.append(vertex.longitude)
+                    vertices.append(vertex.latitude)
+                }
+                vertexCount += UInt32(segment.line.count)
+            }
+            segmentCount += UInt32(street.segments.count)
+        }
+        starts.append(segmentCount)
+        for value in [vertexCount, 0, 0, 0, 0, 0] { segments.append(value) }
+        result[.segmentStarts] = starts.bytes
+        result[.segments] = segments.bytes
+        result[.vertices] = vertices.bytes
+    }
+
     private func layOutPostcodes(
         _ result: inout [LocatorLayout.Section: [UInt8]], _ intern: (String) -> UInt32
     ) {
@@ -223,10 +254,10 @@ struct AddressWriter {
         for entry in curve {
             order.append(entry.number)
             let street = addresses.streets[Int(entry.number)]
-            // A street without houses is where it is shown.
+            // A street without houses and lines is where it is shown.
+            let points = street.houses + street.segments.flatMap(\.line)
             level.append(
-                Self.rectangle(
-                    of: street.houses.isEmpty ? [street.middle].compactMap(\.self) : street.houses))
+                Self.rectangle(of: points.isEmpty ? [street.middle].compactMap(\.self) : points))
         }
         var rectangles = ByteWriter()
         while true {

@@ -5,12 +5,12 @@ internal import Geometry
 internal import Glibc
 internal import Platform
 
-/// The house, or street without houses, nearest to a location, by the rectangles around streets.
+/// The house, line of a street, or street without both, nearest to a location, by the rectangles around streets.
 struct NearestAddress {
     /// A house, or a street without any.
     struct Found {
         var street: Int
-        var house: Int?
+        var house: AddressHouse?
         var meters: Double
     }
 
@@ -20,6 +20,8 @@ struct NearestAddress {
     /// How many metres a degree of longitude has at least anywhere near.
     private let metersPerDegreeEast: Double
     private var best: (street: Int, house: Int?, squaredChord: Double)
+    /// The line of the nearest street without a nearer house.
+    private var bestLine: (segment: Int, share: Double, side: StreetSide)?
 
     /// Farther away nothing is looked for.
     static let farthestMeters = 10_000.0
@@ -44,8 +46,15 @@ struct NearestAddress {
         visit(level: file.rectangleLevels.count - 1, number: 0, bytes)
         guard best.street >= 0 else { return nil }
         return Found(
-            street: best.street, house: best.house,
+            street: best.street, house: house(bytes),
             meters: Sphere.meters(squaredChord: best.squaredChord))
+    }
+
+    /// The house found: of a line the one on the side of the location, where that side has houses.
+    private func house(_ bytes: RawSpan) -> AddressHouse? {
+        guard let line = bestLine else { return best.house.map { .point($0) } }
+        return file.house(ofSegment: line.segment, line.side, at: line.share, bytes)
+            .map { .range($0) }
     }
 
     private mutating func visit(level: Int, number: Int, _ bytes: RawSpan) {
@@ -81,8 +90,25 @@ struct NearestAddress {
 
     private mutating func take(_ street: Int, _ bytes: RawSpan) {
         let houses = file.houses(ofStreet: street, bytes)
-        if houses.isEmpty { weigh(street, nil, file.location(ofStreet: street, bytes)) }
+        let segments = file.segments(ofStreet: street, bytes)
+        if houses.isEmpty, segments.isEmpty {
+            weigh(street, nil, file.location(ofStreet: street, bytes))
+        }
         for house in houses { weigh(street, house, file.location(ofHouse: house, bytes)) }
+        for segment in segments {
+            let found = StreetLine(file, segment: segment, bytes).nearest(to: location)
+            let distance = Sphere.squaredChord(meters: found.meters)
+            // Sides under different postcodes are two streets along one line.
+            let isBetter =
+                best.street < 0
+                || bestLine.map { file.range(ofSegment: $0.segment, $0.side, bytes) == nil }
+                    ?? false
+                    && file.range(ofSegment: segment, found.side, bytes) != nil
+            guard distance < best.squaredChord || distance == best.squaredChord && isBetter
+            else { continue }
+            best = (street, nil, distance)
+            bestLine = (segment, found.share, found.side)
+        }
     }
 
     private mutating func weigh(_ street: Int, _ house: Int?, _ location: Coordinate) {
@@ -92,6 +118,7 @@ struct NearestAddress {
             || distance == best.squaredChord && (isFirst || best.street < 0)
         {
             best = (street, house, distance)
+            bestLine = nil
         }
     }
 }

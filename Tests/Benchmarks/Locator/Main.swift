@@ -20,7 +20,12 @@ import TestKit
     @Option(help: "Texts of each kind.") var count = 500
     @Flag(help: "Print the first misses as well.") var misses = false
 
+    @Flag(
+        help: "Ask for address points of Cambridge, Massachusetts, along its centrelines instead.")
+    var interpolation = false
+
     func run() throws {
+        if interpolation { return try Interpolation.run(gazetteers: sources) }
         let directory = FileManager.default.temporaryDirectory.path + "/bench-locator"
         try? FileManager.default.removeItem(atPath: directory)
         defer { try? FileManager.default.removeItem(atPath: directory) }

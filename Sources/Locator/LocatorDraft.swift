@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import Geometry
+
+/// What vector sources say, on its way into a locator.
+///
+/// A ``LocatorBuilder/VectorReader`` fills it with features in longitude and latitude, WGS 84; the
+/// builder gives those without a town the nearest settlement of the gazetteers.
+public struct LocatorDraft {
+    /// Where a layer's features have what a locator needs.
+    public struct Layout {
+        fileprivate var columns: AddressColumns
+        fileprivate var positions: [AddressField: Int]
+
+        /// The places of the fields that are needed.
+        public var fields: [Int] { positions.values.sorted() }
+    }
+
+    /// A street's line, a house, or a street's position.
+    private struct Feature {
+        enum Position {
+            case line([Coordinate], left: DraftSide, right: DraftSide)
+            case house((number: UInt32, suffix: String)?, Coordinate, postal: String)
+        }
+
+        var street: String
+        var city: String
+        var region: String
+        var country: String
+        var position: Position
+        var source: String
+        var number: Int
+
+        var location: Coordinate {
+            switch position {
+            case .line(let line, _, _): line[line.count / 2]
+            case .house(_, let location, _): location
+            }
+        }
+    }
+
+    private let columns: [AddressColumns]
+    private var features: [Feature] = []
+    private(set) var rejected: [RejectedLine] = []
+    private(set) var rejectedCount = 0
+
+    /// The most vertices that a line may have.
+    public static let mostVertices = 100_000
+    /// How far from a settlement something may be to lie in it.
+    static let townReachMeters = 20_000.0
+
+    init(columns: [AddressColumns]) { self.columns = columns }
+
+    /// The layout of a layer with these fields, by the first file of columns that fits; nil for none.
+    public func layout(fields: [String]) -> Layout? {
+        for columns in columns {
+            if let positions = columns.layout(fields: fields) {
+                return Layout(columns: columns, positions: positions)
+            }
+        }
+        return nil
+    }
+
+    /// Takes one feature, or counts it as rejected.
+    ///
+    /// - Parameters:
+    ///   - shapes: Its geometry, longitude and latitude.
+    ///   - layout: Its layer's.
+    ///   - source: The file, for people.
+    ///   - number: The feature's place in it, from 1.
+    ///   - text: The text of the field at a place, without outer blanks; empty for none.
+    public mutating func take(
+        _ shapes: [Shape], _ layout: Layout, source: String, number: Int,
+        text: (Int) -> String
+    ) {
+        func field(_ field: AddressField) -> String {
+            let own = layout.positions[field].map(text) ?? ""
+            return own.isEmpty ? layout.columns.constants[field] ?? "" : own
+        }
+        do {
+            features.append(try Self.feature(shapes, field, source: source, number: number))
+        } catch {
+            reject(error.reason, source: source, number: number)
+        }
+    }
+
+    /// Counts a feature that cannot be used.
+    public mutating func reject(_ reason: String, source: String, number: Int) {
+        rejectedCount += 1
+        guard rejected.count < LocatorBuilder.longestRejectionList else { return }
+        rejected.append(RejectedLine(source: source, line: number, reason: reason))
+    }
+
+    private static func feature(
+        _ shapes: [Shape], _ text: (AddressField) -> String, source: String, number: Int
+    ) throws(Unusable) -> Feature {
+        for field in [AddressField.street, .city]
+        where text(field).utf8.count > AddressReader.longestName {
+            throw Unusable(
+                "the \(field.rawValue) is longer than \(AddressReader.longestName) bytes")
+        }
+        let short: [AddressField] = [.number, .suffix, .postal, .leftPostal, .rightPostal, .region]
+        for field in short where text(field).utf8.count > 40 {
+            throw Unusable("the \(field.rawValue) is longer than 40 bytes")
+        }
+        guard !text(.street).isEmpty else { throw Unusable("the street is empty") }
+        let country = text(.country).uppercased()
+        guard country.isEmpty || country.utf8.count == 2 else {
+            throw Unusable("country '\(country.prefix(20))': expected two letters")
+        }
+        return Feature(
+            street: text(.street), city: text(.city), region: text(.region), country: country,
+            position: try position(shapes, text), source: source, number: number)
+    }
+
+    private static func position(
+        _ shapes: [Shape], _ text: (AddressField) -> String
+    ) throws(Unusable) -> Feature.Position {
+        let paths = shapes.flatMap { shape in
+            if case .polyline(let paths) = shape { paths } else { [[Coordinate]]() }
+        }
+        guard let line = StreetPath.joined(paths) else {
+            guard let location = shapes.first?.centroid, isOnEarth(location) else {
+                throw Unusable("its geometry has no position in longitude and latitude")
+            }
+            let house = try AddressReader.house(text(.number), suffix: text(.suffix))
+            return .house(house, location, postal: text(.postal))
+        }
+        guard line.count <= mostVertices else {
+            throw Unusable("the line has \(line.count) vertices; expected at most \(mostVertices)")
+        }
+        guard line.allSatisfy(isOnEarth) else {
+            throw Unusable("the line leaves longitude and latitude")
+        }
+        guard line.count >= 2 else { throw Unusable("the line has no length") }
+        func side(
+            _ from: AddressField, _ to: AddressField, _ postal: AddressField
+        ) throws(Unusable) -> DraftSide {
+            let own = text(postal)
+            return DraftSide(
+                range: try range(from, text(from), to, text(to)),
+                postal: own.isEmpty ? text(.postal) : own)
+        }
+        return .line(
+            line, left: try side(.leftFrom, .leftTo, .leftPostal),
+            right: try side(.rightFrom, .rightTo, .rightPostal))
+    }
+
+    /// The numbers of a side; nil where both are empty, 0 or negative.
+    private static func range(
+        _ from: AddressField, _ fromText: String, _ to: AddressField, _ toText: String
+    ) throws(Unusable) -> AddressRange? {
+        func number(_ field: AddressField, _ text: String) throws(Unusable) -> UInt32? {
+            // Cities write -1 for none.
+            guard !text.isEmpty, text.first != "-" || Double(text) == nil else { return nil }
+            let whole = text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+            guard let number = UInt32(whole), number <= AddressGazetteer.mostNumber else {
+                throw Unusable(
+                    "\(field.rawValue) '\(text.prefix(20))': expected a house number from 0 to "
+                        + "\(AddressGazetteer.mostNumber)")
+            }
+            return number
+        }
+        switch (try number(from, fromText), try number(to, toText)) {
+        case (nil, nil), (0, 0), (0, nil), (nil, 0): return nil
+        case (let first?, let last?): return AddressRange(from: first, to: last)
+        case (nil, _): throw Unusable("\(from.rawValue) is empty, \(to.rawValue) is '\(toText)'")
+        case (_, nil): throw Unusable("\(to.rawValue) is empty, \(from.rawValue) is '\(fromText)'")
+        }
+    }
+
+    private static func isOnEarth(_ location: Coordinate) -> Bool {
+        location.isFinite && abs(location.x) <= 180 && abs(location.y) <= 90
+    }
+
+    /// Gives all features their towns and adds them to the tables' addresses.
+    mutating func settle(into addresses: inout AddressGazetteer, near gazetteer: Gazetteer) {
+        let settlements = SettlementGrid(gazetteer)
+        for feature in features {
+            do {
+                try add(feature, to: &addresses, settlements)
+            } catch {
+                reject(error.reason, source: feature.source, number: feature.number)
+            }
+        }
+        features = []
+    }
+
+    private func add(
+        _ feature: Feature, to addresses: inout AddressGazetteer, _ settlements: SettlementGrid
+    ) throws(Unusable) {
+        var (city, region, country) = (feature.city, feature.region, feature.country)
+        if city.isEmpty {
+            guard
+                let near = settlements.nearest(
+                    to: feature.location, within: Self.townReachMeters, country: country)
+            else {
+                throw Unusable(
+                    "it has no city, and no settlement of the gazetteers is within "
+                        + "\(Int(Self.townReachMeters / 1_000)) km")
+            }
+            city = near.name
+            country = near.country
+            if region.isEmpty { region = near.region }
+        }
+        switch feature.position {
+        case .line(let line, let left, let right):
+            try addresses.add(
+                street: feature.street, city: city, region: region, country: country, left: left,
+                right: right, line: line)
+        case .house(let house, let location, let postal):
+            try addresses.add(
+                street: feature.street, city: city, postal: postal, region: region,
+                country: country, house: house, location: location)
+        }
+    }
+}
+
+/// The line of a street made of the paths of one feature.
+enum StreetPath {
+    /// The paths joined where one begins as the one before ends, equal neighbours once.
+    ///
+    /// Of several that stay the longest; nil without a path.
+    static func joined(_ paths: [[Coordinate]]) -> [Coordinate]? {
+        var lines: [[Coordinate]] = []
+        for path in paths where !path.isEmpty {
+            if let last = lines.last?.last, last == path[0] {
+                lines[lines.count - 1] += path.dropFirst()
+            } else {
+                lines.append(path)
+            }
+        }
+        let longest = lines.enumerated().max { left, right in
+            let (first, second) = (length(left.element), length(right.element))
+            return first != second ? first < second : left.offset > right.offset
+        }
+        guard let longest else { return nil }
+        var result: [Coordinate] = []
+        for vertex in longest.element where vertex != result.last { result.append(vertex) }
+        return result
+    }
+
+    private static func length(_ line: [Coordinate]) -> Double {
+        zip(line, line.dropFirst()).reduce(0) { sum, step in
+            let (dx, dy) = (step.1.x - step.0.x, step.1.y - step.0.y)
+            return sum + (dx * dx + dy * dy).squareRoot()
+        }
+    }
+}
+
+/// The settlements of a gazetteer by squares of a quarter of a degree.
+struct SettlementGrid {
+    private struct Cell: Hashable {
+        var x: Int
+        var y: Int
+    }
+
+    private let settlements: [Gazetteer.Settlement]
+    private var cells: [Cell: [Int]] = [:]
+    private static let cellsPerDegree = 4.0
+
+    init(_ gazetteer: Gazetteer) {
+        settlements = gazetteer.settlements
+        for (number, settlement) in settlements.enumerated()
+        where settlement.feature != .partOfTown && settlement.feature != .former {
+            cells[Self.cell(settlement.location), default: []].append(number)
+        }
+    }
+
+    private static func cell(_ location: Coordinate) -> Cell {
+        Cell(
+            x: Int((location.x * cellsPerDegree).rounded(.down)),
+            y: Int((location.y * cellsPerDegree).rounded(.down)))
+    }
+
+    /// The settlement nearest on the great circle, of a country where one is given.
+    ///
+    /// Nil for none within the distance, which is at most 25 km. Of equally near ones the first.
+    func nearest(
+        to location: Coordinate, within meters: Double, country: String
+    ) -> Gazetteer.Settlement? {
+        let center = Self.cell(location)
+        let box = Sphere.envelope(around: location, radiusMeters: meters)
+        let reach = min(40, Int((box.width / 2 * Self.cellsPerDegree).rounded(.up)))
+        var best: (meters: Double, number: Int)?
+        for x in center.x - reach...center.x + reach {
+            for y in center.y - 1...center.y + 1 {
+                for number in cells[Cell(x: x, y: y)] ?? []
+                where country.isEmpty || settlements[number].country == country {
+                    let distance = Sphere.meters(
+                        from: location, to: settlements[number].location)
+                    if distance <= meters, (distance, number) < best ?? (.infinity, 0) {
+                        best = (distance, number)
+                    }
+                }
+            }
+        }
+        return best.map { settlements[$0.number] }
+    }
+}
