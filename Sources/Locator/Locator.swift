@@ -113,6 +113,13 @@ public final class Locator: Sendable {
                 filter.acceptsAddresses ? search.run(bytes) : [],
                 filter.acceptsPostcodes ? search.postcodes(bytes) : [])
         }
+        if let file = file.addresses, file.segmentCount > 0, filter.acceptsIntersections,
+            found.addresses.first?.score ?? 0 < 100
+        {
+            let search = IntersectionSearch(file: self.file, addresses: file, filter: filter)
+            found.addresses = AddressAnswer.merged(
+                search.run(singleLine, bytes), before: found.addresses)
+        }
         if found.addresses.first.map({ !$0.confirmsTown || $0.score < 80 }) ?? true {
             var search = GeocodeSearch(file: file, text: text, filter: filter)
             found.places = search.run(bytes)
@@ -184,7 +191,8 @@ public final class Locator: Sendable {
     /// circle, at most 10 km; where there is none, the nearest settlement within the distance.
     ///
     /// Of the types of features that a request names, `PointAddress`, `StreetAddress` and `StreetName`
-    /// stand for the former, `Locality` for the latter; others are not known.
+    /// stand for the former, `Locality` for the latter, `StreetInt` for the nearest crossing of two
+    /// streets, which comes before both; others are not known.
     /// Throws `Failure` (`invalidParameter`) for a location that is not on the Earth.
     public func reverse(_ request: ReverseGeocodeRequest) throws(Failure) -> ReverseGeocodeAnswer {
         let location = request.location
@@ -200,6 +208,15 @@ public final class Locator: Sendable {
         }
         let types = request.featureTypes.map { Set($0.map { $0.lowercased() }) }
         return mapped.withBytes { bytes in
+            if types?.contains("streetint") == true, let addresses = file.addresses {
+                let search = NearestIntersection(file: addresses, location: location)
+                if let (found, meters) = search.run(within: request.maxDistanceMeters, bytes) {
+                    return ReverseGeocodeAnswer(
+                        candidate: found.candidate(
+                            file, addresses, score: 100, type: .position,
+                            locator: request.locator, distanceMeters: meters, bytes))
+                }
+            }
             if let addresses = file.addresses,
                 types.map({ !$0.isDisjoint(with: Self.addressTypes) }) ?? true
             {
@@ -295,6 +312,9 @@ public final class Locator: Sendable {
             } ?? true,
             acceptsPostcodes: categories.map {
                 $0.contains { ["postal", "primary postal"].contains($0.lowercased()) }
+            } ?? true,
+            acceptsIntersections: categories.map {
+                $0.contains { ["address", "intersection"].contains($0.lowercased()) }
             } ?? true)
     }
 
@@ -369,17 +389,23 @@ public final class Locator: Sendable {
 private enum AddressAnswer {
     case street(AddressReading)
     case postcode(PostcodeReading)
+    case intersection(IntersectionReading)
 
     var score: Double {
         switch self {
         case .street(let reading): reading.score
         case .postcode(let reading): reading.score
+        case .intersection(let reading): reading.score
         }
     }
 
     /// Whether the text names its town or postcode.
     var confirmsTown: Bool {
-        if case .street(let reading) = self { reading.confirmsTown } else { true }
+        switch self {
+        case .street(let reading): reading.confirmsTown
+        case .intersection(let reading): reading.confirmsTown
+        case .postcode: true
+        }
     }
 
     /// Lowers the score if it is above.
@@ -393,7 +419,24 @@ private enum AddressAnswer {
             reading.score = min(score, reading.score)
             reading.isCertain = false
             self = .postcode(reading)
+        case .intersection(var reading):
+            reading.score = min(score, reading.score)
+            reading.isCertain = false
+            self = .intersection(reading)
         }
+    }
+
+    /// Both, best first; of equal scores the crossing.
+    static func merged(_ crossings: [IntersectionReading], before others: [Self]) -> [Self] {
+        var others = others[...]
+        var result: [Self] = []
+        for crossing in crossings {
+            while let other = others.first, other.score > crossing.score {
+                result.append(others.removeFirst())
+            }
+            result.append(.intersection(crossing))
+        }
+        return result + others
     }
 
     /// Both, best first; of equal scores the street.
@@ -422,6 +465,10 @@ private enum AddressAnswer {
                     locator: locator, bytes)
         case .postcode(let reading):
             reading.candidate(file, addresses, locator: locator, bytes)
+        case .intersection(let reading):
+            reading.intersection.candidate(
+                file, addresses, score: reading.score,
+                type: reading.isCertain ? .exact : .fuzzy, locator: locator, bytes)
         }
     }
 }

@@ -104,6 +104,8 @@ struct PlaceFilter {
     var acceptsAddresses = true
     /// Whether postcodes may be answers.
     var acceptsPostcodes = true
+    /// Whether crossings of streets may be answers.
+    var acceptsIntersections = true
     /// Whether a number outside all ranges of a street is a house beyond the nearest.
     var takesOutside = true
 

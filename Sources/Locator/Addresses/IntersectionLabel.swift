@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Geometry
+internal import Platform
+
+extension Intersection {
+    /// How far the extent reaches to every side.
+    private static let reachMeters = 100.0
+
+    /// A candidate with Esri's attributes: `Cambridge St & Prospect St, Cambridge, …`.
+    func candidate(
+        _ file: LocatorFile, _ addresses: AddressFile, score: Double, type: MatchType,
+        locator: String, distanceMeters: Double? = nil, _ bytes: RawSpan
+    ) -> Candidate {
+        let names = [first, second].map { addresses.name(ofStreet: $0, bytes) }
+        let short = names.joined(separator: " & ")
+        let place = addresses.place(ofTown: addresses.town(ofStreet: first, bytes), bytes)
+        let town = PlaceLabel(file, place, name: nil, bytes)
+        let code = addresses.postcode(ofStreet: first, bytes).map {
+            addresses.text(ofPostcode: $0, bytes)
+        }
+        let postal = code ?? ""
+        let long = short + ", " + (postal.isEmpty ? "" : postal + " ") + town.long
+        let extent = Sphere.envelope(around: location, radiusMeters: Self.reachMeters)
+        let own: [String: AttributeValue] = [
+            "Match_addr": .string(long), "LongLabel": .string(long), "ShortLabel": .string(short),
+            "Addr_type": .string("StreetInt"), "Type": .string("Intersection"),
+            "PlaceName": .string(""), "Place_addr": .string(long), "Address": .string(short),
+            "StName": .string(""), "Postal": .string(postal), "X": .real(location.x),
+            "Y": .real(location.y), "DisplayX": .real(location.x), "DisplayY": .real(location.y),
+            "Population": .integer(0), "GeoNamesID": .integer(0),
+        ]
+        let attributes = town.attributes(
+            file, score: score, extent: extent, locator: locator, bytes)
+        return Candidate(
+            address: long, location: location, score: score, matchType: type, extent: extent,
+            attributes: attributes.with(own), distanceMeters: distanceMeters)
+    }
+}
