@@ -26,6 +26,13 @@ public struct GeocodeRequest: Hashable, Sendable, Codable {
     /// Whether a house number outside the ranges of its street is looked for beyond the nearest; nil
     /// for true.
     public var matchOutOfRange: Bool?
+    /// The parts that `singleLine` is made of, where it came in parts: each is looked for as what it is
+    /// first.
+    public var fields: AddressFields?
+    /// Only candidates with this score or more, 0…100; nil for all answers.
+    public var minScore: Double?
+    /// Whether each candidate says why it stands where it does; nil for no.
+    public var explain: Bool?
 
     /// Makes a request.
     public init(
@@ -59,6 +66,8 @@ public struct Candidate: Hashable, Sendable, Codable {
     public var attributes: Attributes
     /// The distance in metres from the given location, for reverse geocoding.
     public var distanceMeters: Double?
+    /// Why it stands where it does, where the request asks for it and a text was read.
+    public var explanation: Explanation?
 
     /// Makes a candidate.
     public init(

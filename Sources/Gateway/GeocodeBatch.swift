@@ -62,6 +62,7 @@ struct GeocodeBatch: Sendable {
                 locator: locator, singleLine: line,
                 countryCodes: GeocodeResource.countryCodes(attributes), maxLocations: 2)
             if request.countryCodes.isEmpty { request.countryCodes = filter.countryCodes }
+            request.fields = GeocodeResource.fields(attributes)
             request.categories = filter.categories
             request.searchExtent = filter.searchExtent
             request.location = filter.location

@@ -80,6 +80,9 @@ enum GeocodeResource {
         request.distanceMeters = filter.distanceMeters
         request.categories = filter.categories
         request.matchOutOfRange = filter.matchOutOfRange
+        if try parameters.flag("explain", default: false) { request.explain = true }
+        request.fields = fields(parameters)
+        request.minScore = try parameters.number("minScore")
         return request
     }
 
@@ -88,6 +91,20 @@ enum GeocodeResource {
         if let line = parameters["SingleLine"] { return line }
         let parts = addressFields.dropLast().compactMap { parameters[$0] }
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
+    }
+
+    /// The parts of the address; nil where it comes in one line.
+    static func fields(_ parameters: Parameters) -> AddressFields? {
+        guard parameters["SingleLine"] == nil, line(parameters) != nil else { return nil }
+        func joined(_ names: String...) -> String? {
+            let texts = names.compactMap { parameters[$0] }
+            return texts.isEmpty ? nil : texts.joined(separator: ", ")
+        }
+        return AddressFields(
+            address: joined("Address", "Address2", "Address3"),
+            neighborhood: joined("Neighborhood"), city: joined("City"),
+            subregion: joined("Subregion"), region: joined("Region"),
+            postal: joined("Postal", "PostalExt"))
     }
 
     /// What limits and ranks the places of every operation on text.
@@ -134,6 +151,9 @@ enum GeocodeResource {
                         }
                     }
                     json.member("extent") { $0.sides(of: reference.project(candidate.extent)) }
+                    if let explanation = candidate.explanation {
+                        json.member("explanation") { $0.explanation(explanation) }
+                    }
                 }
             }
         }

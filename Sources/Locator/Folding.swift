@@ -16,6 +16,8 @@ struct FoldedText: Hashable {
     var letters: [Int] = []
     /// The comma-parted segment that each word belongs to, from 0, growing.
     var segments: [Int] = []
+    /// The part of an address that each word was given in; empty for a text without parts.
+    var fields: [AddressPart] = []
     /// Whether the text ends inside its last word, so that the word may go on.
     var endsInsideWord = false
 

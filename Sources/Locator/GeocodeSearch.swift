@@ -16,10 +16,10 @@ struct GeocodeSearch {
     let text: FoldedText
     let filter: PlaceFilter
     private let wordCount: Int
-    private let scoring: Scoring
-    private let ranking: Ranking
+    let scoring: Scoring
+    let ranking: Ranking
     /// Runs of words that name countries, regions or second-level divisions.
-    private var qualifiers: [Qualifier] = []
+    private(set) var qualifiers: [Qualifier] = []
     /// The key of every run of words that is a name.
     private var names: [(span: Range<Int>, key: Int)] = []
     private var best: [Int: Reading] = [:]
@@ -33,6 +33,13 @@ struct GeocodeSearch {
         var type: MatchType
         /// Among equal scores the greater comes first.
         var weight: Double
+        /// The words that are its name, how much of their weight counts, and the record of the name.
+        var span = 0..<0
+        var quality = 1.0
+        var posting = 0
+        var isBeginning = false
+        /// The qualifier that was put last before the text was read so; nil for the text as it is.
+        var arrangement: Int?
         /// Whether it is shown although a better reading explains every word: a better known place
         /// that the text may be a slip for.
         var isBetterKnown = false
@@ -44,7 +51,7 @@ struct GeocodeSearch {
         }
     }
 
-    private struct Qualifier {
+    struct Qualifier {
         var span: Range<Int>
         var places: Set<Int>
     }
@@ -64,7 +71,7 @@ struct GeocodeSearch {
         self.text = text
         self.filter = filter
         wordCount = min(text.words.count, Self.mostWords)
-        scoring = Scoring(text, file.ranking)
+        scoring = Scoring(text, file.ranking, knowsPostcodes: file.addresses != nil)
         ranking = file.ranking
     }
 
@@ -82,6 +89,7 @@ struct GeocodeSearch {
             if (best.values.map(\.score).max() ?? 0) < 85 {
                 findTypos(spans, mostErrors: 2, bytes)
             }
+            findRearranged(bytes)
         }
         return ranked()
     }
@@ -108,7 +116,7 @@ struct GeocodeSearch {
 
     // MARK: Looking names up
 
-    private mutating func lookUpNames(_ bytes: RawSpan) {
+    mutating func lookUpNames(_ bytes: RawSpan) {
         for start in 0..<wordCount {
             for end in start + 1...min(wordCount, start + Self.longestSpan) {
                 let span = text.bytes[text.span(start..<end)]
@@ -116,7 +124,9 @@ struct GeocodeSearch {
                 guard key < file.keyCount, file.key(key, beginsWith: span, bytes) else { break }
                 guard file.keyText(key, bytes).count == span.count else { continue }
                 names.append((start..<end, key))
-                let areas = self.areas(of: key, bytes)
+                let areas = self.areas(of: key, bytes).filter {
+                    text.allows(file.kind($0, bytes), at: start..<end)
+                }
                 if !areas.isEmpty {
                     qualifiers.append(Qualifier(span: start..<end, places: areas))
                 }
@@ -208,7 +218,7 @@ struct GeocodeSearch {
 
     /// Names that have all the words among others, in any order.
     private mutating func findWords(_ spans: [Range<Int>], _ bytes: RawSpan) {
-        for span in spans
+        for span in spans + spansOverSegments()
         where scoring.letters(span) >= 4 && !names.contains(where: { $0.span == span }) {
             let words = span.map { text.bytes[text.words[$0]] }
             let found = words.compactMap { file.word($0, bytes) }
@@ -230,6 +240,57 @@ struct GeocodeSearch {
             }
         }
     }
+
+    /// The first words up to each place where only names of divisions follow, over segments.
+    private func spansOverSegments() -> [Range<Int>] {
+        guard wordCount > 1 else { return [] }
+        var covered: UInt64 = 0
+        for qualifier in qualifiers { covered |= scoring.mask(qualifier.span) }
+        return (2...min(wordCount, 6)).filter { end in
+            text.segments[end - 1] != text.segments[0]
+                && scoring.mask(end..<wordCount) & ~covered == 0
+        }.map { 0..<$0 }
+    }
+
+    /// Names with the name of a division between their words: `Miami Florida Beach`.
+    private mutating func findRearranged(_ bytes: RawSpan) {
+        for number in qualifiers.indices.prefix(Self.mostArrangements)
+        where text.fields.isEmpty && qualifiers[number].span.lowerBound > 0
+            && qualifiers[number].span.upperBound < wordCount
+        {
+            var search = rearranged(number)
+            search.lookUpNames(bytes)
+            for (span, key) in search.names {
+                search.consider(key, span: span, quality: 1, type: .exact, bytes)
+            }
+            for var reading in search.best.values where reading.score == 100 {
+                reading.score = scoring.score(lost: scoring.total * ranking.places.rearranged)
+                reading.type = .fuzzy
+                reading.arrangement = number
+                if best[reading.place].map({ reading.precedes($0) }) ?? true {
+                    best[reading.place] = reading
+                }
+            }
+        }
+    }
+
+    /// The search of the text with a qualifier put last.
+    func rearranged(_ qualifier: Int) -> GeocodeSearch {
+        let last = qualifiers[qualifier].span
+        var words = FoldedText()
+        for number in Array(0..<last.lowerBound) + (last.upperBound..<wordCount) + last {
+            if !words.bytes.isEmpty { words.bytes.append(UInt8(ascii: " ")) }
+            let start = words.bytes.count
+            words.bytes += text.bytes[text.words[number]]
+            words.words.append(start..<words.bytes.count)
+            words.letters.append(text.letters[number])
+            words.segments.append(last.contains(number) ? 1 : 0)
+        }
+        return GeocodeSearch(file: file, text: words, filter: filter)
+    }
+
+    /// How many qualifiers are tried at the end of the text.
+    private static let mostArrangements = 4
 
     /// A bare name that is spelled like a little known place may be a slip for a well known one.
     private mutating func addBetterKnown(than complete: Reading, _ bytes: RawSpan) {
@@ -255,10 +316,10 @@ struct GeocodeSearch {
         for number in file.postings(key, bytes).prefix(most) {
             let posting = file.posting(number, bytes)
             let place = posting.place
-            guard filter.accepts(place, file, bytes) else { continue }
-            let chain = [
-                file.country(place, bytes), file.region(place, bytes), file.subregion(place, bytes),
-            ].compactMap(\.self)
+            guard filter.accepts(place, file, bytes),
+                text.allows(file.kind(place, bytes), at: span)
+            else { continue }
+            let chain = chain(of: place, bytes)
             let quality =
                 posting.isTransliterated ? quality * (1 - ranking.places.transliterated) : quality
             var (score, isCertain) = score(
@@ -272,6 +333,7 @@ struct GeocodeSearch {
                     less: ranking.roles.penalty(
                         posting.role, isTransliterated: posting.isTransliterated),
                     file, bytes),
+                span: span, quality: quality, posting: number, isBeginning: type == .prefix,
                 isBetterKnown: leastWeight > 0)
             if type == .exact {
                 let isOwnName = posting.role == .name || posting.role == .variant
@@ -290,8 +352,28 @@ struct GeocodeSearch {
     private mutating func score(
         span: Range<Int>, quality: Double, chain: [Int], isExact: Bool, _ bytes: RawSpan
     ) -> (score: Double, isCertain: Bool) {
-        let named = scoring.mask(span)
-        var explained: UInt64 = named
+        let (explained, divisions) = masks(named: scoring.mask(span), chain: chain)
+        var lost = scoring.weight(span) * (1 - quality)
+        let rest = scoring.all & ~explained
+        var isCertain = rest == 0 && quality == 1
+        for run in scoring.runs(of: rest) {
+            var pieces: [Piece] = []
+            lost += lostByRun(run, chain: chain, divisions: divisions, &pieces, bytes)
+            isCertain = false
+        }
+        return (scoring.score(lost: lost), isCertain)
+    }
+
+    /// What contains a place, from the largest, itself included for divisions.
+    func chain(of place: Int, _ bytes: RawSpan) -> [Int] {
+        [file.country(place, bytes), file.region(place, bytes), file.subregion(place, bytes)]
+            .compactMap(\.self)
+    }
+
+    /// The words that are the name or letter by letter what contains it, and those that name divisions
+    /// which do not.
+    func masks(named: UInt64, chain: [Int]) -> (explained: UInt64, divisions: UInt64) {
+        var explained = named
         var divisions: UInt64 = 0
         for qualifier in qualifiers {
             let mask = scoring.mask(qualifier.span)
@@ -302,31 +384,47 @@ struct GeocodeSearch {
                 divisions |= mask
             }
         }
-        var lost = scoring.weight(span) * (1 - quality)
-        let rest = scoring.all & ~explained
-        var isCertain = rest == 0 && quality == 1
-        for run in scoring.runs(of: rest) {
-            lost += lostByRun(run, chain: chain, divisions: divisions, bytes)
-            isCertain = false
-        }
-        return (scoring.score(lost: lost), isCertain)
+        return (explained, divisions)
+    }
+
+    /// Words that no name explains letter by letter: like the name of an area, or lost.
+    struct Piece {
+        var span: Range<Int>
+        var area: Int?
+        var contradicts: Bool
+        var lost: Double
     }
 
     /// What words cost that no name of a containing division explains letter by letter.
-    private mutating func lostByRun(
-        _ run: Range<Int>, chain: [Int], divisions: UInt64, _ bytes: RawSpan
+    mutating func lostByRun(
+        _ run: Range<Int>, chain: [Int], divisions: UInt64, _ pieces: inout [Piece],
+        _ bytes: RawSpan
     ) -> Double {
-        let whole = chain.map { likeness(of: run, to: $0, bytes) }.max() ?? 0
-        if whole > 0 { return scoring.weight(run) * (1 - whole) }
+        var like: (value: Double, area: Int?) = (0, nil)
+        for area in chain {
+            let value = likeness(of: run, to: area, bytes)
+            if value > like.value { like = (value, area) }
+        }
+        if like.value > 0 {
+            let lost = scoring.weight(run) * (1 - like.value)
+            pieces.append(Piece(span: run, area: like.area, contradicts: false, lost: lost))
+            return lost
+        }
         if run.count == 1 {
             // A division that the place is not in contradicts; any other word is just unknown.
             let contradicts = scoring.mask(run) & divisions != 0
-            return scoring.weight(run)
+            let lost =
+                scoring.weight(run)
                 * (contradicts ? ranking.places.otherDivision : ranking.places.unexplained)
+            pieces.append(Piece(span: run, area: nil, contradicts: contradicts, lost: lost))
+            return lost
         }
-        return run.reduce(0) {
-            $0 + lostByRun($1..<$1 + 1, chain: chain, divisions: divisions, bytes)
+        var lost = 0.0
+        for word in run {
+            lost += lostByRun(
+                word..<word + 1, chain: chain, divisions: divisions, &pieces, bytes)
         }
+        return lost
     }
 
     /// How like a run of words is to a name of a division, 0…1: its beginning, or it with errors.
@@ -336,7 +434,7 @@ struct GeocodeSearch {
         let letters = scoring.letters(run)
         let wanted = text.bytes[text.span(run)]
         var value = 0.0
-        if letters >= 3 {
+        if letters >= 3, text.allows(file.kind(area, bytes), at: run) {
             let limit = TypoSearch.allowedErrors(letters: letters)
             for key in file.keys(ofPlace: area, bytes) {
                 if file.key(key, beginsWith: wanted, bytes) {

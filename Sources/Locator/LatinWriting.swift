@@ -16,13 +16,21 @@ enum LatinWriting {
         return transliterator(script, country)?.transliterated(text)
     }
 
-    /// The same as further folded names: the words, and for Chinese characters also as one word.
+    /// The same as further folded names: the words, for Chinese characters also as one word, for Cyrillic
+    /// also letter by letter (ISO 9).
     static func keys(_ text: String, country: String) -> [[UInt8]] {
-        guard let latin = latin(text, country: country) else { return [] }
+        guard let script = script(of: text), let latin = latin(text, country: country) else {
+            return []
+        }
         let folded = Folder.fold(latin)
-        let joined = folded.bytes.filter { $0 != UInt8(ascii: " ") }
-        let isHan = script(of: text) == .han && joined.count < folded.bytes.count
-        return isHan ? [folded.bytes, joined] : [folded.bytes]
+        var keys = [folded.bytes]
+        switch script {
+        case .han: keys.append(folded.bytes.filter { $0 != UInt8(ascii: " ") })
+        case .cyrillic:
+            if let other = any?.transliterated(text) { keys.append(Folder.fold(other).bytes) }
+        case .greek, .hebrew, .other: break
+        }
+        return keys
     }
 
     private enum Script { case cyrillic, greek, hebrew, han, other }

@@ -55,6 +55,9 @@ public final class Locator: Sendable {
             throw Failure(
                 .invalidParameter, "maxLocations \(request.maxLocations): expected 1 to 50")
         }
+        if let least = request.minScore, !(0...100 ~= least) {
+            throw Failure(.invalidParameter, "minScore \(least): expected 0 to 100")
+        }
         return try mapped.withBytes { bytes throws(Failure) in
             if let target = request.magicKey.flatMap({
                 MagicKey(parsing: $0).target(in: id, file)
@@ -69,16 +72,27 @@ public final class Locator: Sendable {
                 categories: request.categories, bytes)
             filter.takesOutside = request.matchOutOfRange ?? true
             let text = try bounded(request.singleLine)
-            var found = try found(text, filter, bytes)
+            if let location = CoordinateText.location(text), filter.accepts(coordinate: location) {
+                return GeocodeAnswer(
+                    candidates: [CoordinateLabel(location).candidate(locator: request.locator)],
+                    locator: id)
+            }
+            var found = try found(text, request.fields, filter, bytes)
             if found.isEmpty, let latin = LatinWriting.latin(text),
                 latin.utf8.count <= Self.longestText
             {
-                found = try self.found(latin, filter, bytes)
+                found = try self.found(latin, nil, filter, bytes)
                 found.cap(at: file.ranking.score.transliterated)
+            }
+            if let least = request.minScore {
+                found.addresses.removeAll { $0.score < least }
+                found.places.removeAll { $0.score < least }
             }
             let count = min(request.maxLocations, 50)
             return GeocodeAnswer(
-                candidates: candidates(found, most: count, named: request.locator, bytes),
+                candidates: candidates(
+                    &found, most: count, named: request.locator,
+                    isExplained: request.explain == true, bytes),
                 locator: id)
         }
     }
@@ -87,8 +101,11 @@ public final class Locator: Sendable {
     private struct Found {
         var addresses: [AddressAnswer] = []
         var places: [GeocodeSearch.Reading] = []
+        var addressSearch: AddressSearch?
+        var placeSearch: GeocodeSearch?
 
         var isEmpty: Bool { addresses.isEmpty && places.isEmpty }
+        var bestScore: Double { max(addresses.first?.score ?? 0, places.first?.score ?? 0) }
 
         /// Lowers scores that are above.
         mutating func cap(at score: Double) {
@@ -100,29 +117,50 @@ public final class Locator: Sendable {
         }
     }
 
+    /// A text in parts is read so that each part is what it says; where that finds too little, as one line.
     private func found(
-        _ singleLine: String, _ filter: PlaceFilter, _ bytes: RawSpan
+        _ singleLine: String, _ fields: AddressFields?, _ filter: PlaceFilter, _ bytes: RawSpan
     ) throws(Failure) -> Found {
-        let text = try folded(singleLine)
+        if let fields {
+            let text = FoldedText(fields)
+            if !text.words.isEmpty {
+                let words = FoldedText(fields, partingApostrophes: true)
+                let inParts = found(text, words, line: singleLine, filter, bytes)
+                if inParts.bestScore >= file.ranking.score.fieldsAlone { return inParts }
+                var line = try found(singleLine, nil, filter, bytes)
+                line.cap(at: file.ranking.score.mixedFields)
+                return inParts.bestScore >= line.bestScore ? inParts : line
+            }
+        }
+        return found(
+            try folded(singleLine), Folder.fold(singleLine, partingApostrophes: true),
+            line: singleLine, filter, bytes)
+    }
+
+    private func found(
+        _ text: FoldedText, _ words: FoldedText, line: String, _ filter: PlaceFilter,
+        _ bytes: RawSpan
+    ) -> Found {
         var found = Found()
         if let file = file.addresses, filter.acceptsAddresses || filter.acceptsPostcodes {
-            let words = Folder.fold(singleLine, partingApostrophes: true)
             var search = AddressSearch(
                 file: self.file, addresses: file, text: words, filter: filter, bytes)
             found.addresses = AddressAnswer.merged(
                 filter.acceptsAddresses ? search.run(bytes) : [],
                 filter.acceptsPostcodes ? search.postcodes(bytes) : [])
+            found.addressSearch = search
         }
         if let file = file.addresses, file.segmentCount > 0, filter.acceptsIntersections,
             found.addresses.first?.score ?? 0 < 100
         {
             let search = IntersectionSearch(file: self.file, addresses: file, filter: filter)
             found.addresses = AddressAnswer.merged(
-                search.run(singleLine, bytes), before: found.addresses)
+                search.run(line, bytes), before: found.addresses)
         }
         if found.addresses.first.map({ !$0.confirmsTown || $0.score < 80 }) ?? true {
             var search = GeocodeSearch(file: file, text: text, filter: filter)
             found.places = search.run(bytes)
+            found.placeSearch = search
         }
         return found
     }
@@ -300,7 +338,7 @@ public final class Locator: Sendable {
                 throw Failure(
                     .invalidParameter,
                     "'\(country.prefix(40))' is no country this locator knows; expected ISO 3166 "
-                        + "codes such as 'FR' or 'FRA'")
+                        + "codes such as 'FR' or 'FRA', or a country's name")
             }
             places = (places ?? []).union(named)
         }
@@ -315,6 +353,9 @@ public final class Locator: Sendable {
             } ?? true,
             acceptsIntersections: categories.map {
                 $0.contains { ["address", "intersection"].contains($0.lowercased()) }
+            } ?? true,
+            acceptsCoordinates: categories.map {
+                $0.contains { ["coordinate system", "latlong"].contains($0.lowercased()) }
             } ?? true)
     }
 
@@ -322,9 +363,10 @@ public final class Locator: Sendable {
 
     /// Addresses and places together, best first; of equal scores the place.
     private func candidates(
-        _ found: Found, most: Int, named locator: String, _ bytes: RawSpan
+        _ found: inout Found, most: Int, named locator: String, isExplained: Bool,
+        _ bytes: RawSpan
     ) -> [Candidate] {
-        let bestScore = max(found.addresses.first?.score ?? 0, found.places.first?.score ?? 0)
+        let bestScore = found.bestScore
         let least =
             bestScore == 100
             ? 100 : max(file.ranking.score.least, bestScore - file.ranking.score.gap)
@@ -334,10 +376,18 @@ public final class Locator: Sendable {
             if let place = places.first, place.score >= addresses.first?.score ?? 0 {
                 places.removeFirst()
                 guard place.score >= least || place.isBetterKnown else { continue }
-                result.append(candidate(for: place, named: locator, bytes))
+                var one = candidate(for: place, named: locator, bytes)
+                if isExplained {
+                    one.explanation = found.placeSearch?.explanation(of: place, bytes)
+                }
+                result.append(one)
             } else if let address = addresses.popFirst(), let file = file.addresses {
                 guard address.score >= least else { continue }
-                result.append(address.candidate(self.file, file, locator: locator, bytes))
+                var one = address.candidate(self.file, file, locator: locator, bytes)
+                if isExplained, let search = found.addressSearch {
+                    one.explanation = address.explanation(by: search, bytes)
+                }
+                result.append(one)
             } else {
                 break
             }
@@ -451,6 +501,15 @@ private enum AddressAnswer {
             }
         }
         return result
+    }
+
+    /// Why it stands where it does; nil for a crossing, which both its streets explain.
+    func explanation(by search: AddressSearch, _ bytes: RawSpan) -> Explanation? {
+        switch self {
+        case .intersection: nil
+        case .street(let reading): search.explanation(of: reading, bytes)
+        case .postcode(let reading): search.explanation(of: reading, bytes)
+        }
     }
 
     func candidate(

@@ -19,6 +19,10 @@ final class Ranking: Decodable, Sendable {
         var uncertain: Double
         /// The most a reading gets whose text had to be written in Latin letters first.
         var transliterated: Double
+        /// The most a reading gets of a text in parts that was read as one line.
+        var mixedFields: Double
+        /// A text in parts is read as one line as well where its best reading gets less.
+        var fieldsAlone: Double
     }
 
     /// What words of a place's name lose of their weight, 0 to 1.
@@ -32,6 +36,8 @@ final class Ranking: Decodable, Sendable {
         var divisionBeginning: Double
         var unexplained: Double
         var otherDivision: Double
+        /// Of the whole text: a reading of its words in another order.
+        var rearranged: Double
         /// What a letter of a word weighs that says nothing about the place.
         var fillerWeight: Double
         /// Names whose best place weighs less may be slips for better known ones.
@@ -164,7 +170,7 @@ final class Ranking: Decodable, Sendable {
             ("places.insideWordByLetters", places.insideWordByLetters),
             ("places.words", places.words), ("places.transliterated", places.transliterated),
             ("places.divisionBeginning", places.divisionBeginning),
-            ("places.unexplained", places.unexplained),
+            ("places.unexplained", places.unexplained), ("places.rearranged", places.rearranged),
             ("places.fillerWeight", places.fillerWeight),
             ("places.littleKnownBelow", places.littleKnownBelow),
             ("places.betterKnownBy", places.betterKnownBy),
@@ -205,7 +211,10 @@ final class Ranking: Decodable, Sendable {
         if !(0.1...10 ~= nearness.decades) {
             return "'nearness.decades' is \(nearness.decades); expected 0.1 to 10"
         }
-        let bounds = [score.least, score.gap, score.uncertain, score.transliterated]
+        let bounds = [
+            score.least, score.gap, score.uncertain, score.transliterated, score.mixedFields,
+            score.fieldsAlone,
+        ]
         if let value = bounds.first(where: { !(0...100 ~= $0) }) {
             return "a member of 'score' is \(value); expected 0 to 100"
         }

@@ -10,7 +10,8 @@ internal import Platform
 struct Scoring {
     private let weights: [Double]
     private let lettersOfWords: [Int]
-    private let total: Double
+    /// What all words weigh, those that are not read included.
+    let total: Double
 
     /// Words that say nothing about which place is meant.
     private static let fillers: Set<[UInt8]> = Set(
@@ -19,13 +20,16 @@ struct Scoring {
             "region", "country", "republic",
         ].map { Array($0.utf8) })
 
-    init(_ text: FoldedText, _ ranking: Ranking) {
+    /// - Parameter knowsPostcodes: Where not, a part that is a postcode weighs as little as a filler.
+    init(_ text: FoldedText, _ ranking: Ranking, knowsPostcodes: Bool = true) {
         lettersOfWords = Array(text.letters.prefix(GeocodeSearch.mostWords))
         let isAddress = Self.isAddress(text)
         weights = lettersOfWords.enumerated().map { number, letters in
             let word = Array(text.bytes[text.words[number]])
+            let isPostcode = number < text.fields.count && text.fields[number] == .postal
             let isFiller =
-                Self.fillers.contains(word) || isAddress && Self.isOfStreet(word[...])
+                isPostcode && !knowsPostcodes || Self.fillers.contains(word)
+                || isAddress && Self.isOfStreet(word[...])
             return Double(letters) * (isFiller ? ranking.places.fillerWeight : 1)
         }
         // Words that are not read count as not explained.
@@ -108,6 +112,14 @@ struct PlaceFilter {
     var acceptsIntersections = true
     /// Whether a number outside all ranges of a street is a house beyond the nearest.
     var takesOutside = true
+    /// Whether positions typed as text may be answers.
+    var acceptsCoordinates = true
+
+    /// Whether a position typed as text may be an answer; it is in no country.
+    func accepts(coordinate: Coordinate) -> Bool {
+        acceptsCoordinates
+            && extent.map { Sphere.envelope($0, contains: coordinate) } ?? true
+    }
 
     func accepts(_ place: Int, _ file: LocatorFile, _ bytes: RawSpan) -> Bool {
         if let categories, !categories.contains(file.category(place, bytes)) { return false }

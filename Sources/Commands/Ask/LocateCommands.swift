@@ -20,13 +20,14 @@ struct GeocodeCommand: SiteCommand {
     @Option(help: "Only inside 'xmin,ymin,xmax,ymax'.") var extent: String?
     @Option(help: "Prefer what is near 'longitude,latitude'.") var near: String?
     @Option(help: "The key of a suggestion.") var key: String?
+    @Flag(help: "Also say why each candidate stands where it does.") var explain = false
 
     func validate() throws {
         guard 1...50 ~= max else { throw ValidationError("--max takes 1 to 50.") }
     }
 
     func perform(_ session: Session) async throws {
-        let request = try UsageFailure.reading { () throws(Failure) in
+        var request = try UsageFailure.reading { () throws(Failure) in
             GeocodeRequest(
                 locator: locator, singleLine: text, countryCodes: countryCodes(country),
                 maxLocations: max,
@@ -37,8 +38,37 @@ struct GeocodeCommand: SiteCommand {
                     try GeometryText.coordinate(text, name: "--near")
                 }, magicKey: key)
         }
+        if explain { request.explain = true }
         let answer = try await session.client().geocode(request)
         try session.show(answer.candidates)
+        if explain, !session.output.isJSON {
+            for candidate in answer.candidates {
+                if let explanation = candidate.explanation {
+                    try session.output.lines([candidate.address] + Self.lines(explanation))
+                }
+            }
+        }
+    }
+}
+
+extension GeocodeCommand {
+    /// A line for each group of words, and one for what orders equal scores.
+    private static func lines(_ explanation: Explanation) -> [String] {
+        let words = explanation.words.map { words in
+            "  '\(words.text)' is \(words.meaning.rawValue)"
+                + (words.name.map { " '\($0)'" } ?? "")
+                + (words.match.map { ", \($0.rawValue)" } ?? "")
+                + (words.lost > 0 ? ", loses \(words.lost.displayText(decimals: 2))" : "")
+        }
+        let order = explanation.order
+        return words + [
+            "  lost \(explanation.lost.displayText(decimals: 2)) of "
+                + "\(explanation.weight.displayText(decimals: 2))",
+            "  order \(order.weight.displayText(decimals: 3)) = importance "
+                + "\(order.importance.displayText(decimals: 3)) - role "
+                + "\(order.role.displayText(decimals: 3)) + nearness "
+                + "\(order.nearness.displayText(decimals: 3))",
+        ]
     }
 }
 

@@ -54,8 +54,9 @@ extension AddressScoring {
         on street: Int, _ text: AddressText, _ used: inout UInt64, _ bytes: RawSpan
     ) -> AddressHouse? {
         var numbers: [Written] = []
-        for number in 0..<text.count where text.isNumber[number] && used & text.mask(number) == 0 {
-            guard let written = written(number, text, used) else { continue }
+        let taken = used | forbidden.street
+        for number in 0..<text.count where text.isNumber[number] && taken & text.mask(number) == 0 {
+            guard let written = written(number, text, taken) else { continue }
             numbers.append(written)
             let houses = addresses.houses(written.number, ofStreet: street, bytes)
             if let found = house(houses, suffix: written.next.word, bytes) {

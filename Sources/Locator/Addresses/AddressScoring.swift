@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import CairnModel
 internal import Platform
 
 /// One way to read a text as an address.
@@ -38,6 +39,8 @@ struct AddressScoring {
     let file: LocatorFile
     let addresses: AddressFile
     let filter: PlaceFilter
+    /// What words of a text in parts cannot be.
+    let forbidden: ForbiddenWords
     /// The writings of suffixes of house numbers that stand for each other.
     let suffixes: [[[UInt8]]]
     /// What a word of a street's name costs that the text lacks.
@@ -57,6 +60,7 @@ struct AddressScoring {
         self.filter = filter
         suffixes = AddressWords.shipped.suffixes
         losses = file.ranking.addresses
+        forbidden = ForbiddenWords(text.text, count: text.count)
         missing = text.isUnfinished ? losses.missingYet : losses.missing
         for entry in text.entries
         where entry.quality == 1 && !addresses.townPostings(entry.word, bytes).isEmpty
@@ -82,7 +86,14 @@ struct AddressScoring {
 
     /// The reading of a text as a street and perhaps a house of it; nil where no word of the street's
     /// name is in the text, or the filter refuses it.
-    func reading(of street: Int, _ text: AddressText, _ bytes: RawSpan) -> AddressReading? {
+    ///
+    /// - Parameter step: Told after each step what was matched, and the words and losses up to there.
+    func reading(
+        of street: Int, _ text: AddressText, _ bytes: RawSpan,
+        step: (_ meaning: Explanation.Meaning, _ used: UInt64, _ lost: Double) -> Void = {
+            _, _, _ in
+        }
+    ) -> AddressReading? {
         var used: UInt64 = 0
         var lost = 0.0
         var isCertain = true
@@ -90,18 +101,23 @@ struct AddressScoring {
         guard match(street: street, text, &used, &lost, &isCertain, &breaks, bytes) else {
             return nil
         }
+        step(.street, used, lost)
         let town = addresses.town(ofStreet: street, bytes)
         let place = addresses.place(ofTown: town, bytes)
         var confirms = false
         if let code = addresses.postcode(ofStreet: street, bytes) {
-            for entry in text.postcodes where entry.postcode == code && entry.mask & used == 0 {
+            for entry in text.postcodes
+            where entry.postcode == code && entry.mask & (used | forbidden.postcode) == 0 {
                 used |= entry.mask
                 confirms = true
                 break
             }
         }
+        step(.postcode, used, lost)
         if match(town: town, text, &used, &lost, &isCertain, bytes) { confirms = true }
+        step(.town, used, lost)
         useAreas(around: place, &used, bytes)
+        step(.area, used, lost)
         let house = house(on: street, text, &used, bytes)
         if case .range(let match, let words)? = house, !match.isPlain {
             isCertain = false
@@ -109,6 +125,7 @@ struct AddressScoring {
             let factor = losses.outside + losses.farOutside * share
             if match.gap > 0 { lost += text.weight(words) * factor }
         }
+        step(.house, used, lost)
         guard filter.accepts(address: house, street: street, place: place, file, bytes) else {
             return nil
         }
@@ -128,7 +145,7 @@ struct AddressScoring {
         let chain = [
             file.country(place, bytes), file.region(place, bytes), file.subregion(place, bytes),
         ]
-        for area in areas where area.mask & used == 0 {
+        for area in areas where area.mask & (used | forbidden.area) == 0 {
             if chain.contains(where: { $0.map(area.places.contains) ?? false }) {
                 used |= area.mask
             }
@@ -146,12 +163,7 @@ struct AddressScoring {
         var rest = text.mask(0..<text.count) & ~used
         if rest != 0 { isCertain = false }
         while rest != 0 {
-            let bit = rest & (~rest + 1)
-            let factor =
-                towns & bit == 0
-                ? losses.unexplained
-                : confirms ? losses.otherTown : losses.onlyOtherTown
-            lost += text.weight(bit) * factor
+            lost += self.lost(rest & (~rest + 1), text, confirms: confirms)
             rest &= rest - 1
         }
         var score = (10_000 * max(0, 1 - lost / text.total)).rounded() / 100
@@ -159,6 +171,13 @@ struct AddressScoring {
             score = min(score, file.ranking.score.uncertain)
         }
         return score >= file.ranking.score.least ? score : nil
+    }
+
+    /// What words of one meaning lose that nothing explains.
+    func lost(_ mask: UInt64, _ text: AddressText, confirms: Bool) -> Double {
+        text.weight(mask)
+            * (towns & mask == 0
+                ? losses.unexplained : confirms ? losses.otherTown : losses.onlyOtherTown)
     }
 
     /// How an address stands among equal scores: by nearness, and a little by its town's importance.
@@ -181,7 +200,7 @@ struct AddressScoring {
             let word = addresses.word(at: at, bytes)
             let kind = addresses.kind(ofWord: word, bytes)
             if kind == .plain { hasPlain = true }
-            if let entry = entry(for: word, text, used) {
+            if let entry = entry(for: word, text, used | forbidden.street) {
                 used |= entry.mask
                 lost += text.weight(entry.mask) * (1 - entry.quality)
                 if entry.quality < 1 { isCertain = false }
@@ -209,7 +228,7 @@ struct AddressScoring {
         for at in addresses.words(ofTown: town, bytes) {
             let word = addresses.word(at: at, bytes)
             let kind = addresses.kind(ofWord: word, bytes)
-            if let entry = entry(for: word, text, used) {
+            if let entry = entry(for: word, text, used | forbidden.town) {
                 used |= entry.mask
                 lost += text.weight(entry.mask) * (1 - entry.quality)
                 if entry.quality < 1 { isCertain = false }

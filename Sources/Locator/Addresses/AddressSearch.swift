@@ -9,10 +9,10 @@ internal import Platform
 /// every word, those that have the rarest words of the text anywhere; then both again with words that
 /// are a slip away. Every step has a bound, so the cost does not grow with the number of addresses.
 struct AddressSearch {
-    private let file: LocatorFile
-    private let addresses: AddressFile
-    private var text: AddressText
-    private var scoring: AddressScoring
+    let file: LocatorFile
+    let addresses: AddressFile
+    private(set) var text: AddressText
+    let scoring: AddressScoring
     /// One bit per street that was read.
     private var seen: [UInt64]
     private var best: [AddressReading] = []

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Platform
+
+extension GeocodeSearch {
+    /// Why a reading stands where it does: what each word was taken for, and what orders it.
+    mutating func explanation(of reading: Reading, _ bytes: RawSpan) -> Explanation {
+        if let arrangement = reading.arrangement {
+            var search = rearranged(arrangement)
+            search.lookUpNames(bytes)
+            var inner = reading
+            inner.arrangement = nil
+            var result = search.explanation(of: inner, bytes)
+            let more = result.weight * ranking.places.rearranged
+            result.words.append(
+                Explanation.Words(
+                    text: "", meaning: .unexplained, match: .rearranged, name: nil, lost: more))
+            result.lost += more
+            return result
+        }
+        let posting = file.posting(reading.posting, bytes)
+        let chain = chain(of: reading.place, bytes)
+        let named = scoring.mask(reading.span)
+        let match: Explanation.Match =
+            posting.isTransliterated
+            ? .transliterated
+            : reading.quality == 1 ? .exact : reading.isBeginning ? .beginning : .slips
+        var words = [
+            Explanation.Words(
+                text: text(of: reading.span), meaning: .name, match: match,
+                name: file.text(ofPosting: reading.posting, bytes),
+                lost: scoring.weight(reading.span) * (1 - reading.quality))
+        ]
+        var explained = named
+        for qualifier in qualifiers.sorted(by: { $0.span.count > $1.span.count })
+        where scoring.mask(qualifier.span) & explained == 0 {
+            guard let area = chain.first(where: qualifier.places.contains) else { continue }
+            explained |= scoring.mask(qualifier.span)
+            words.append(
+                Explanation.Words(
+                    text: text(of: qualifier.span), meaning: meaning(of: area, bytes),
+                    match: .exact, name: file.name(area, bytes), lost: 0))
+        }
+        let (all, divisions) = masks(named: named, chain: chain)
+        for run in scoring.runs(of: scoring.all & ~all) {
+            var pieces: [Piece] = []
+            _ = lostByRun(run, chain: chain, divisions: divisions, &pieces, bytes)
+            words += pieces.map { piece in
+                Explanation.Words(
+                    text: text(of: piece.span),
+                    meaning: piece.area.map { meaning(of: $0, bytes) }
+                        ?? (piece.contradicts ? .contradiction : .unexplained),
+                    match: piece.area == nil ? nil : .slips,
+                    name: piece.area.map { file.name($0, bytes) }, lost: piece.lost)
+            }
+        }
+        let role = ranking.roles.penalty(
+            posting.role, isTransliterated: posting.isTransliterated)
+        return Explanation(
+            words: words, weight: scoring.total, lost: words.reduce(0) { $0 + $1.lost },
+            order: Explanation.Order(
+                importance: Double(file.importance(reading.place, bytes)) / 65_535, role: role,
+                nearness: filter.nearness(of: file.location(reading.place, bytes), ranking)))
+    }
+
+    private func text(of span: Range<Int>) -> String {
+        String(decoding: text.bytes[text.span(span)], as: UTF8.self)
+    }
+
+    private func meaning(of area: Int, _ bytes: RawSpan) -> Explanation.Meaning {
+        switch file.kind(area, bytes) {
+        case .country: .country
+        case .region: .region
+        case .subregion, .settlement: .subregion
+        }
+    }
+}
