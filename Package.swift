@@ -126,7 +126,8 @@ let tier4: [Target] = [
         ]),
     library(
         "LocatorSources",
-        ["CairnModel", "Dataset", "GDAL", "Geometry", "Locator", "PROJ", "Platform"]),
+        ["CairnModel", "Dataset", "GDAL", "Geometry", "Locator", "PROJ", "Platform"],
+        data: ["osmconf.ini"]),
     library("Jobs", ["CairnModel"]),
     library("JobKinds", ["CairnModel", "Geometry", "Locator", "Platform", "Site"]),
     library("Replay", ["CairnModel", "Jobs", "MapState"]),
@@ -263,7 +264,7 @@ let testTargets: [Target] = [
     tests("LocatorTests", ["Locator", "CairnModel", "ICU", "Geometry", "Platform", "TestKit"]),
     tests(
         "LocatorSourcesTests",
-        ["LocatorSources", "CairnModel", "Geometry", "Locator", "Platform", "TestKit"]),
+        ["LocatorSources", "CairnModel", "GDAL", "Geometry", "Locator", "Platform", "TestKit"]),
     tests("JobsTests", ["Jobs", "CairnModel", "EventLog", "TestKit"]),
     tests("RecordingTests", ["Recording", "CairnModel", "Geometry", "Platform", "TestKit"]),
     tests("ReplayTests", ["Replay", "CairnModel", "Geometry", "Jobs", "MapState", "TestKit"]),

@@ -78,6 +78,48 @@ public final class VectorSource {
         }
     }
 
+    /// Calls `body` with every feature of all layers in the order the source has them, and the place of
+    /// its layer in ``layers``; the feature is only valid during the call.
+    ///
+    /// The way to read formats whose layers lie mixed in one file, such as OpenStreetMap's. Throws what
+    /// `body` throws, or a ``GDALError`` where GDAL reports any failure.
+    public func forEachFeature(_ body: (Int, borrowing SourceFeature) throws -> Void) throws {
+        var handles: [OGRLayerH?] = unsafe []
+        var swapsAxes: [Bool] = []
+        for index in 0..<layers.count {
+            let layer = unsafe GDALDatasetGetLayer(handle, Int32(index))
+            unsafe handles.append(layer)
+            swapsAxes.append(
+                unsafe layer.map {
+                    unsafe SpatialReferenceHandle.isLatitudeFirst(OGR_L_GetSpatialRef($0))
+                } ?? false)
+        }
+        let kinds = layers.map { $0.fields.map(\.kind) }
+        unsafe GDALDatasetResetReading(handle)
+        let log = MessageLog()
+        try log.listen {
+            var count = 0
+            while true {
+                log.clear()
+                var layer: OGRLayerH?
+                let next = unsafe GDALDatasetGetNextFeature(handle, &layer, nil, nil, nil)
+                guard let next = unsafe next else {
+                    if log.failures.isEmpty { break }
+                    throw log.error("read on after \(count) features of '\(path)'")
+                }
+                let place = unsafe handles.firstIndex { unsafe $0 == layer } ?? 0
+                let feature = unsafe SourceFeature(
+                    next, kinds: kinds[place], swapsAxes: swapsAxes[place],
+                    complaints: log.failures)
+                guard log.failures.isEmpty else {
+                    throw log.error("read feature \(count + 1) of '\(path)'")
+                }
+                try body(place, feature)
+                count += 1
+            }
+        }
+    }
+
     private static func describe(_ layer: OGRLayerH) -> SourceLayer {
         let definition = unsafe OGR_L_GetLayerDefn(layer)
         let fields = (0..<(unsafe OGR_FD_GetFieldCount(definition))).map { index in

@@ -78,7 +78,7 @@ public enum LocatorBuilder {
             if try !table.read(file, progress: line) { try reader.read(file, progress: line) }
         }
         var addresses = table.addresses
-        draft.settle(into: &addresses, near: reader.gazetteer)
+        draft.settle(into: &addresses, near: &reader.gazetteer)
         let rejected = Array(
             (reader.rejected + table.rejected + draft.rejected).prefix(longestRejectionList))
         addresses.settle()

@@ -42,6 +42,8 @@ public struct LocatorDraft {
 
     private let columns: [AddressColumns]
     private var features: [Feature] = []
+    private var places: [Place] = []
+    private var areas: [Area] = []
     private(set) var rejected: [RejectedLine] = []
     private(set) var rejectedCount = 0
 
@@ -61,6 +63,24 @@ public struct LocatorDraft {
         }
         return nil
     }
+
+    /// The layout of features whose fields are the street, number, suffix, city, postcode, region and
+    /// country, in this order.
+    public var plainLayout: Layout {
+        let fields: [AddressField] = [
+            .street, .number, .suffix, .city, .postal, .region, .country,
+        ]
+        var positions: [AddressField: Int] = [:]
+        for (number, field) in fields.enumerated() { positions[field] = number }
+        // The last of the shipped ones has these fields alone, and the constants of the build.
+        return Layout(columns: columns[columns.count - 1], positions: positions)
+    }
+
+    /// Takes a settlement.
+    public mutating func add(_ place: Place) { places.append(place) }
+
+    /// Takes borders.
+    public mutating func add(_ area: Area) { areas.append(area) }
 
     /// Takes one feature, or counts it as rejected.
     ///
@@ -175,22 +195,37 @@ public struct LocatorDraft {
     }
 
     /// Gives all features their towns and adds them to the tables' addresses.
-    mutating func settle(into addresses: inout AddressGazetteer, near gazetteer: Gazetteer) {
+    ///
+    /// First it gives its settlements, and the names of its countries and divisions, to the gazetteer.
+    mutating func settle(
+        into addresses: inout AddressGazetteer, near gazetteer: inout Gazetteer
+    ) {
+        let country = columns.last?.constants[.country]?.uppercased() ?? ""
+        gazetteer.add(&areas)
+        let grid = AreaGrid(areas)
+        gazetteer.add(places, in: grid, country: country)
         let settlements = SettlementGrid(gazetteer)
         for feature in features {
             do {
-                try add(feature, to: &addresses, settlements)
+                try add(feature, to: &addresses, settlements, grid)
             } catch {
                 reject(error.reason, source: feature.source, number: feature.number)
             }
         }
         features = []
+        places = []
+        areas = []
     }
 
     private func add(
-        _ feature: Feature, to addresses: inout AddressGazetteer, _ settlements: SettlementGrid
+        _ feature: Feature, to addresses: inout AddressGazetteer, _ settlements: SettlementGrid,
+        _ areas: AreaGrid
     ) throws(Unusable) {
         var (city, region, country) = (feature.city, feature.region, feature.country)
+        let around = areas.place(at: feature.location)
+        if country.isEmpty { country = around.country }
+        if region.isEmpty { region = around.region }
+        if city.isEmpty { city = around.city }
         if city.isEmpty {
             guard
                 let near = settlements.nearest(
@@ -201,7 +236,7 @@ public struct LocatorDraft {
                         + "\(Int(Self.townReachMeters / 1_000)) km")
             }
             city = near.name
-            country = near.country
+            if country.isEmpty { country = near.country }
             if region.isEmpty { region = near.region }
         }
         switch feature.position {

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Dataset
+internal import FoundationEssentials
+internal import GDAL
+internal import Geometry
+internal import Locator
+internal import Platform
+
+/// Reads extracts of OpenStreetMap, PBF or XML: settlements, borders, named streets and addresses.
+struct OpenStreetMap {
+    private let path: String
+    private var draft: LocatorDraft
+    private var shapes = SourceShapes()
+    private var fields: [[String: Int]] = []
+    private var count = 0
+
+    private static let placeKinds: Set<String> = [
+        "city", "town", "village", "hamlet", "isolated_dwelling", "suburb", "quarter",
+        "neighbourhood", "borough",
+    ]
+    private static let parts: Set<String> = ["suburb", "quarter", "neighbourhood", "borough"]
+    /// Ways with a name that nobody has for an address.
+    private static let otherWays: Set<String> = [
+        "bus_stop", "construction", "corridor", "elevator", "platform", "proposed", "raceway",
+        "razed", "abandoned", "rest_area", "services", "steps",
+    ]
+
+    /// Whether a file is an extract, by its first bytes.
+    static func isExtract(_ path: String) -> Bool {
+        let start = String(decoding: GzipFile.beginning(of: path, count: 512), as: UTF8.self)
+        return start.contains("OSMHeader") || start.contains("<osm")
+    }
+
+    /// Reads a file; objects need not be in the order of their ids, though that takes longer.
+    static func read(
+        _ path: String, into draft: inout LocatorDraft,
+        expandingIn staging: borrowing StagingDirectory, _ progress: (Int) throws(Failure) -> Void
+    ) throws {
+        let configuration = try staging.makeEntry() + "/osmconf.ini"
+        try Data(PackageResources.osmconf_ini).write(to: URL(filePath: configuration))
+        for isSorted in [true, false] {
+            let options = [
+                "CONFIG_FILE=\(configuration)", "USE_CUSTOM_INDEXING=\(isSorted ? "YES" : "NO")",
+            ]
+            let source = try VectorSource.open(path, expandingIn: staging, options: options)
+            var reader = OpenStreetMap(path: path, draft: draft)
+            do {
+                try reader.read(source, progress)
+                draft = reader.draft
+                return
+            } catch let error as GDALError
+                where isSorted && error.messages.contains(where: { $0.contains("Non increasing") })
+            {
+                continue
+            }
+        }
+    }
+
+    private init(path: String, draft: LocatorDraft) {
+        self.path = path
+        self.draft = draft
+    }
+
+    private mutating func read(
+        _ source: VectorSource, _ progress: (Int) throws(Failure) -> Void
+    ) throws {
+        fields = source.layers.map { layer in
+            Dictionary(
+                layer.fields.enumerated().map { ($0.element.name, $0.offset) },
+                uniquingKeysWith: { first, _ in first })
+        }
+        try source.forEachFeature { index, feature in
+            count += 1
+            if count.isMultiple(of: 1_000) { try progress(count) }
+            take(feature, fields[index])
+        }
+    }
+
+    private mutating func take(_ feature: borrowing SourceFeature, _ fields: [String: Int]) {
+        func tag(_ name: String) -> String {
+            fields[name].map { feature.value(at: $0).text } ?? ""
+        }
+        let name = tag("name")
+        let isStreet = !name.isEmpty && !tag("highway").isEmpty && fields["place"] == nil
+        let isPlace = !name.isEmpty && Self.placeKinds.contains(tag("place"))
+        let isArea = !name.isEmpty && tag("boundary") == "administrative"
+        let isHouse = !tag("addr:housenumber").isEmpty
+        guard isStreet && !Self.otherWays.contains(tag("highway")) || isPlace || isArea || isHouse
+        else { return }
+        let found: [Shape]
+        do throws(Failure) {
+            found = try shapes.shapes(of: feature)
+        } catch {
+            return draft.reject(error.message, source: path, number: count)
+        }
+        if isArea, let shape = found.first, let level = Int(tag("admin_level")) {
+            let code = [tag("ISO3166-1:alpha2"), tag("ISO3166-1"), tag("ISO3166-2")]
+            draft.add(
+                LocatorDraft.Area(
+                    name: name, level: level, code: code.first { !$0.isEmpty } ?? "", shape: shape))
+        }
+        if isPlace, let location = found.first?.centroid {
+            let digits = tag("population").filter { $0 != " " && $0 != "," && $0 != "." }
+            draft.add(
+                LocatorDraft.Place(
+                    name: name, alternateNames: Self.otherNames(tag("other_tags")),
+                    location: location, population: UInt64(digits) ?? 0,
+                    isPart: Self.parts.contains(tag("place")), isCapital: tag("capital") == "yes"))
+        }
+        if isStreet { take(found, street: name) }
+        if isHouse {
+            let street = tag("addr:street")
+            take(
+                found, street: street.isEmpty ? tag("addr:place") : street,
+                number: tag("addr:housenumber"), postal: tag("addr:postcode"),
+                city: tag("addr:city"), region: tag("addr:state"), country: tag("addr:country"))
+        }
+    }
+
+    private mutating func take(
+        _ shapes: [Shape], street: String, number: String = "", postal: String = "",
+        city: String = "", region: String = "", country: String = ""
+    ) {
+        let texts = [street, number, "", city, postal, region, country]
+        draft.take(shapes, draft.plainLayout, source: path, number: count) { texts[$0] }
+    }
+
+    /// The names in `"name:fr"=>"…","alt_name"=>"…;…"`.
+    static func otherNames(_ tags: String) -> [String] {
+        var result: [String] = []
+        for (key, value) in HStore.pairs(tags) {
+            let isName =
+                key.hasPrefix("name:") && key.utf8.count <= 12
+                || ["alt_name", "int_name", "official_name", "old_name", "short_name", "loc_name"]
+                    .contains(key)
+            guard isName else { continue }
+            for name in value.split(separator: ";") {
+                let bare = SourceValue.text(Array(name.utf8)).text
+                if !bare.isEmpty, bare.utf8.count <= 200, !result.contains(bare) {
+                    result.append(bare)
+                }
+            }
+        }
+        return result
+    }
+}
+
+/// PostgreSQL's text of keys and values, as GDAL writes further tags.
+enum HStore {
+    /// The pairs in their order; what is malformed is left out.
+    static func pairs(_ text: String) -> [(key: String, value: String)] {
+        var strings: [String] = []
+        var current: String?
+        var isEscaped = false
+        for character in text {
+            if let open = current {
+                if isEscaped {
+                    current = open + String(character)
+                    isEscaped = false
+                } else if character == "\\" {
+                    isEscaped = true
+                } else if character == "\"" {
+                    strings.append(open)
+                    current = nil
+                } else {
+                    current = open + String(character)
+                }
+            } else if character == "\"" {
+                current = ""
+            }
+        }
+        return stride(from: 0, to: strings.count - 1, by: 2).map {
+            (strings[$0], strings[$0 + 1])
+        }
+    }
+}

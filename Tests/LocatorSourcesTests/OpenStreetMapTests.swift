@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import Foundation
+import Geometry
+import Locator
+import LocatorSources
+import TestKit
+import Testing
+
+@Suite struct OpenStreetMapTests {
+    /// A town of one street with houses, inside borders, and a village outside those of the town.
+    private static let extract = """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <osm version="0.6">
+        <node id="1" lat="50.000" lon="10.000"/><node id="2" lat="50.000" lon="10.010"/>
+        <node id="3" lat="49.9" lon="9.9"/><node id="4" lat="49.9" lon="10.1"/>
+        <node id="5" lat="50.1" lon="10.1"/><node id="6" lat="50.1" lon="9.9"/>
+        <node id="7" lat="49.5" lon="9.5"/><node id="8" lat="49.5" lon="10.5"/>
+        <node id="9" lat="50.5" lon="10.5"/><node id="10" lat="50.5" lon="9.5"/>
+        <node id="11" lat="50.001" lon="10.001"><tag k="place" v="town"/><tag k="name" v="Mitte"/>
+          <tag k="name:fr" v="Milieu"/><tag k="alt_name" v="Zentrum;Kern"/><tag k="population" v="12 000"/></node>
+        <node id="12" lat="50.3" lon="10.3"><tag k="place" v="village"/><tag k="name" v="Dorf"/></node>
+        <node id="13" lat="50.0002" lon="10.002"><tag k="addr:housenumber" v="12a"/>
+          <tag k="addr:street" v="Lange Gasse"/><tag k="addr:postcode" v="12345"/></node>
+        <node id="14" lat="50.3001" lon="10.301"><tag k="addr:housenumber" v="7"/>
+          <tag k="addr:place" v="Dorf"/></node>
+        <node id="15" lat="50.0001" lon="10.004"/><node id="16" lat="50.0001" lon="10.0042"/>
+        <node id="17" lat="50.0003" lon="10.0042"/><node id="18" lat="50.0003" lon="10.004"/>
+        <node id="19" lat="50.0" lon="10.005"><tag k="addr:housenumber" v="A-5"/>
+          <tag k="addr:street" v="Lange Gasse"/></node>
+        <node id="20" lat="50.005" lon="10.005"/>
+        <way id="1"><nd ref="1"/><nd ref="2"/><tag k="highway" v="residential"/><tag k="name" v="Lange Gasse"/></way>
+        <way id="2"><nd ref="2"/><nd ref="20"/><tag k="highway" v="residential"/><tag k="name" v="Kurze Gasse"/></way>
+        <way id="3"><nd ref="3"/><nd ref="4"/><nd ref="5"/><nd ref="6"/><nd ref="3"/>
+          <tag k="boundary" v="administrative"/><tag k="admin_level" v="8"/><tag k="name" v="Mitte"/></way>
+        <way id="4"><nd ref="7"/><nd ref="8"/><nd ref="9"/><nd ref="10"/><nd ref="7"/>
+          <tag k="boundary" v="administrative"/><tag k="admin_level" v="2"/><tag k="name" v="Land"/>
+          <tag k="ISO3166-1:alpha2" v="QL"/></way>
+        <way id="5"><nd ref="7"/><nd ref="8"/><nd ref="9"/><nd ref="10"/><nd ref="7"/>
+          <tag k="boundary" v="administrative"/><tag k="admin_level" v="4"/><tag k="name" v="Gau"/>
+          <tag k="ISO3166-2" v="QL-GA"/></way>
+        <way id="6"><nd ref="15"/><nd ref="16"/><nd ref="17"/><nd ref="18"/><nd ref="15"/>
+          <tag k="building" v="yes"/><tag k="addr:housenumber" v="14"/><tag k="addr:street" v="Lange Gasse"/></way>
+        </osm>
+        """
+
+    @Test func `addresses, streets and settlements lie inside their borders`() throws {
+        let (built, locator) = try Scratch.build(
+            [try Scratch.file(Self.extract, "town.osm")], constants: [])
+        #expect(built.houseCount == 3)
+        #expect(built.rejected.map(\.reason).contains { $0.contains("'A-5'") })
+        for text in ["12a Lange Gasse 12345 Mitte", "Lange Gasse 12 A, Mitte, Gau, Land"] {
+            let house = try #require(try locator.first(text))
+            #expect(house.text("Addr_type") == "PointAddress")
+            #expect(house.location == Coordinate(x: 10.002, y: 50.0002))
+            #expect(house.text("City") == "Mitte")
+            #expect(house.text("Region") == "Gau")
+            #expect(house.text("CountryCode") == "QL")
+        }
+        let building = try #require(try locator.first("14 Lange Gasse Mitte"))
+        #expect(building.meters(to: Coordinate(x: 10.0041, y: 50.0002)) < 1)
+        let village = try #require(try locator.first("Dorf 7, Dorf"))
+        #expect(village.text("AddNum") == "7")
+        #expect(village.text("City") == "Dorf")
+        let corner = try #require(try locator.first("Lange Gasse / Kurze Gasse, Mitte"))
+        #expect(corner.text("Addr_type") == "StreetInt")
+        #expect(corner.meters(to: Coordinate(x: 10.01, y: 50)) < 1)
+        for name in ["Mitte", "Milieu", "Zentrum", "Kern"] {
+            let town = try #require(try locator.first(name), "\(name)")
+            #expect(town.text("Addr_type") == "Locality")
+            #expect(town.text("City") == "Mitte")
+            #expect(town.attributes["Population"] == .integer(12_000))
+        }
+    }
+
+    @Test func `a settlement that two sources name is one`() throws {
+        let gazetteer = try Scratch.file(
+            """
+            id\tname\tlatitude\tlongitude\tcountry\tpopulation\talternate_names
+            1\tMilieu\t50.002\t10.003\tQL\t11000\tMitten
+            2\tDorf\t52.0\t10.3\tQL\t300\t
+            """, "places.tsv")
+        let extract = try Scratch.file(Self.extract, "town.osm")
+        let (built, locator) = try Scratch.build([gazetteer, extract], constants: [])
+        let (again, _) = try Scratch.build([gazetteer, extract], constants: [])
+        #expect(built.id == again.id)
+        for name in ["Mitte", "Milieu", "Mitten", "Kern"] {
+            let found = try locator.geocode(GeocodeRequest(singleLine: name)).candidates.filter {
+                $0.score == 100 && $0.text("Addr_type") == "Locality"
+            }
+            #expect(found.count == 1, "\(name)")
+            #expect(found.first?.attributes["GeoNamesID"] == .integer(1), "\(name)")
+        }
+        let far = try locator.geocode(GeocodeRequest(singleLine: "Dorf")).candidates.filter {
+            $0.text("Addr_type") == "Locality"
+        }
+        #expect(far.count == 2)
+    }
+
+    @Test func `an extract cut short builds nothing`() throws {
+        let cut = String(Self.extract.prefix(Self.extract.utf8.count * 2 / 3))
+        let path = try Scratch.file(cut, "cut.osm")
+        let directory = Scratch.directory()
+        #expect {
+            try LocatorBuilder.build(
+                sources: [path], vectors: VectorSources.reader(expandingIn: directory),
+                into: directory)
+        } throws: { error in
+            (error as? Failure)?.code == .unreadable
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
+    }
+
+    @Test func `an extract out of order is the same as in order`() throws {
+        guard let sorted = SharedData.path("osm/columbus_oh_sorted.osm.pbf"),
+            let unsorted = SharedData.path("osm/columbus_oh_unsorted.osm.pbf")
+        else { return }
+        let constants = ["city=Columbus", "country=US"]
+        let (first, _) = try Scratch.build([sorted], constants: constants)
+        let (second, _) = try Scratch.build([unsorted], constants: constants)
+        #expect(first.streetCount > 1_000)
+        #expect(first.streetCount == second.streetCount)
+        #expect(first.segmentCount == second.segmentCount)
+        #expect(first.houseCount == second.houseCount)
+    }
+}
