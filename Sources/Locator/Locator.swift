@@ -122,6 +122,15 @@ public final class Locator: Sendable {
         _ singleLine: String, _ fields: AddressFields?, _ filter: PlaceFilter, _ bytes: RawSpan
     ) throws(Failure) -> Found {
         if let fields {
+            let byteCount = AddressPart.allCases.reduce(0) {
+                $0 + ($1.text(in: fields)?.utf8.count ?? 0)
+            }
+            guard byteCount <= Self.longestText else {
+                throw Failure(
+                    .tooLarge,
+                    "the parts of the text have \(byteCount) bytes; at most \(Self.longestText) are "
+                        + "searched")
+            }
             let text = FoldedText(fields)
             if !text.words.isEmpty {
                 let words = FoldedText(fields, partingApostrophes: true)

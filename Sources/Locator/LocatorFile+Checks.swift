@@ -122,7 +122,7 @@ extension LocatorFile {
             throw Failure(.corrupt, "its ranking lies outside the texts")
         }
         let at = text.lowerBound + start
-        return try .reading(bytes.copy(at..<at + count), source: "its ranking")
+        return try .carried(bytes.copy(at..<at + count))
     }
 
     private func checkPlaces(_ bytes: RawSpan, _ sections: [Range<Int>]) throws(Damage) {

@@ -159,6 +159,19 @@ final class Ranking: Decodable, Sendable {
         return ranking
     }
 
+    /// Reads a model that a locator file carries: members that were not yet are the program's.
+    static func carried(_ json: [UInt8]) throws(Failure) -> Ranking {
+        typealias Groups = [String: [String: Double]]
+        let decoder = JSONDecoder()
+        guard json.count <= longestText,
+            let own = try? decoder.decode(Groups.self, from: Data(json)),
+            let shipped = try? decoder.decode(Groups.self, from: Data(shippedText)),
+            let whole = try? JSONEncoder().encode(
+                shipped.merging(own) { $0.merging($1) { $1 } })
+        else { throw Failure(.corrupt, "its ranking is not JSON with groups of numbers") }
+        return try reading(Array(whole), source: "its ranking")
+    }
+
     private static func path(_ keys: [any CodingKey]) -> String {
         keys.map(\.stringValue).joined(separator: ".")
     }

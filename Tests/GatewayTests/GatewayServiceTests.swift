@@ -532,6 +532,38 @@ extension RelaxedValue {
         #expect(request?.location == Coordinate(x: 2, y: 48))
     }
 
+    @Test func `parts stay parts, and an explanation is written where one is asked for`()
+        async throws
+    {
+        let asked = try asked()
+        asked.site.change {
+            $0.candidates[0].explanation = Explanation(
+                words: [
+                    .init(text: "paris", meaning: .name, match: .exact, name: "Paris", lost: 0),
+                    .init(text: "\"x", meaning: .unexplained, match: nil, name: nil, lost: 1.5),
+                ], weight: 7, lost: 1.5,
+                order: .init(importance: 0.75, role: 0.25, nearness: 0.5))
+        }
+        let answer = try await asked.json(
+            candidates + "&Address=12+rue&Address2=bis&city=Paris&Region=IDF&postal=75002"
+                + "&minScore=80&explain=true")
+        let request = asked.site.inner.withLock { $0.lastGeocode }
+        #expect(
+            request?.fields
+                == AddressFields(
+                    address: "12 rue, bis", city: "Paris", region: "IDF", postal: "75002"))
+        #expect(request?.minScore == 80 && request?.explain == true)
+        let explanation = try #require(answer["candidates"]?[0]?["explanation"])
+        #expect(explanation["words"]?[1]?["text"] == .string("\"x"))
+        #expect(explanation["words"]?[1]?["match"] == nil)
+        #expect(explanation["order"]?["weight"] == .number(1))
+        #expect(explanation["lost"] == .number(1.5))
+
+        _ = await asked.get(candidates + "&SingleLine=paris&city=Rome")
+        let line = asked.site.inner.withLock { $0.lastGeocode }
+        #expect(line?.fields == nil && line?.explain == nil && line?.singleLine == "paris")
+    }
+
     @Test func `a location in Web Mercator is turned into degrees`() async throws {
         let asked = try asked()
         let meters = WebMercator.project(Coordinate(x: 2, y: 48))

@@ -59,6 +59,63 @@ import Testing
         #expect(listed.output.contains("wrong: '1 rue du moulin aiglemont' -> "))
     }
 
+    private struct Case: Decodable {
+        struct Expected: Decodable { var lat, lon: Double }
+        var category, half: String
+        var expected: Expected
+    }
+
+    @Test func `cases are derived alike from one seed, each record in one half`() async throws {
+        guard Programs.areBuilt(["cairn", "cairn-logd", "cairn-mapstate"]) else { return }
+        let site = try SmallSite()
+        defer { site.remove() }
+        let (table, cases) = (site.folder + "/places.tsv", site.folder + "/cases.jsonl")
+        let names = ["Mount Ota", "Saint-Lo", "Éveux", "Ötigheim", "Karlburg", "Toledo", "Velika"]
+        let rows = (0..<140).map {
+            "\($0 + 1)\t\(names[$0 % 7])\t\($0 / 4)\t\($0)\tFR\tPPL\t\(1_000_000 - 1_000 * $0)\tИмя \($0)"
+        }
+        try
+            ("id\tname\tlatitude\tlongitude\tcountry\tfeature_code\tpopulation\talternate_names\n"
+            + rows.joined(separator: "\n")).write(toFile: table, atomically: true, encoding: .utf8)
+        _ = try await run(site, "locator", "build", "World", table)
+
+        func derived(_ seed: String) async throws -> (text: String, cases: [Case]) {
+            let outcome = try await run(
+                site, "locator", "cases", table, "--seed", seed, "--count", "30")
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            let cases = try outcome.output.split(separator: "\n").map {
+                try JSONDecoder().decode(Case.self, from: Data($0.utf8))
+            }
+            return (outcome.output, cases)
+        }
+        let (first, other) = (try await derived("1"), try await derived("2"))
+        let again = try await derived("1")
+        #expect(again.text == first.text && other.text != first.text)
+        #expect(Set(first.cases.map(\.half)) == ["training", "held-out"])
+        #expect(
+            Set(first.cases.map(\.category)).isSuperset(of: [
+                "native_script", "plain_ascii", "abbreviated", "reverse", "prefix", "focus",
+            ]))
+        // One record lies in one place, and in one half whatever the seed.
+        var halves: [String: Set<String>] = [:]
+        for one in first.cases + other.cases {
+            halves["\(one.expected.lon)", default: []].insert(one.half)
+        }
+        #expect(halves.values.allSatisfy { $0.count == 1 })
+
+        try first.text.write(toFile: cases, atomically: true, encoding: .utf8)
+        let outcome = try await run(site, "locator", "evaluate", cases, "--json")
+        let tallies = outcome.output.split(separator: "\n").compactMap {
+            try? JSONDecoder().decode(CategoryLine.self, from: Data($0.utf8))
+        }
+        #expect(tallies.reduce(0) { $0 + $1.total } == first.cases.count)
+        let native = tallies.filter { $0.category == "native_script" }
+        #expect(native.count == 2 && native.allSatisfy { $0.passed == $0.total })
+
+        let wrong = try await run(site, "locator", "cases", site.folder + "/none")
+        #expect(wrong.status != 0 && wrong.errors.split(separator: "\n").count == 1)
+    }
+
     @Test func `a case that is none is named by its line`() async throws {
         guard Programs.areBuilt(["cairn", "cairn-logd", "cairn-mapstate"]) else { return }
         let site = try SmallSite()

@@ -64,6 +64,21 @@ import Testing
         #expect(city?.text("PlaceName") == "Paris")
     }
 
+    @Test func `parts that are too long or say nothing are refused in a sentence`() throws {
+        for fields in [
+            AddressFields(city: String(repeating: "x", count: 1_001)), AddressFields(city: "?!"),
+            AddressFields(),
+        ] {
+            var request = GeocodeRequest(singleLine: "")
+            request.fields = fields
+            #expect(throws: Failure.self) { try Sample.locator().geocode(request) }
+        }
+        let parts = (0..<40).map { _ in "x" }.joined(separator: " ")
+        let many = try found(
+            AddressFields(address: parts, city: parts, region: parts), in: AddressSample.locator())
+        #expect(many == nil)
+    }
+
     @Test func `scores below the least wanted are left out`() throws {
         for least in [0.0, 80, 100] {
             var request = GeocodeRequest(singleLine: "Pariss, Texas", maxLocations: 50)

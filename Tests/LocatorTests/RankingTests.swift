@@ -84,6 +84,18 @@ import Testing
         }
     }
 
+    @Test func `a file's model may lack members that came later`() throws {
+        let own = #"{"score": {"least": 70}, "places": {}, "unknown": {"a": 1}}"#
+        let carried = try Ranking.carried(Array(own.utf8))
+        let shipped = try Ranking.reading(Ranking.shippedText, source: "shipped")
+        #expect(carried.score.least == 70)
+        #expect(carried.score.gap == shipped.score.gap)
+        #expect(carried.places.words == shipped.places.words)
+        for wrong in ["", "[1]", #"{"score": 1}"#, #"{"score": {"least": 700}}"#] {
+            #expect(throws: Failure.self) { try Ranking.carried(Array(wrong.utf8)) }
+        }
+    }
+
     struct Wrong: Sendable {
         var text: String
         var part: String
