@@ -13,7 +13,9 @@ import Testing
         this row has no columns
         """
 
-    private struct BuildLine: Decodable { var streetCount, houseCount, rejectedCount: Int }
+    private struct BuildLine: Decodable {
+        var streetCount, houseCount, segmentCount, rejectedCount: Int
+    }
     private struct FailedLine: Decodable { var id: Int?, category, query: String, found: String? }
     private struct CategoryLine: Decodable { var category: String, passed, total: Int }
 
@@ -114,6 +116,53 @@ import Testing
 
         let wrong = try await run(site, "locator", "cases", site.folder + "/none")
         #expect(wrong.status != 0 && wrong.errors.split(separator: "\n").count == 1)
+    }
+
+    @Test func `streets of a vector file and of OpenStreetMap are built and found by house number`()
+        async throws
+    {
+        guard Programs.areBuilt(["cairn", "cairn-logd", "cairn-mapstate"]) else { return }
+        let site = try SmallSite()
+        defer { site.remove() }
+        let (streets, extract) = (site.folder + "/streets.geojson", site.folder + "/town.osm")
+        try """
+        {"type":"FeatureCollection","features":[{"type":"Feature",
+         "geometry":{"type":"LineString","coordinates":[[10,50],[10.01,50]]},
+         "properties":{"FULLNAME":"Long Street","LFROMADD":"2","LTOADD":"98","RFROMADD":"1",
+          "RTOADD":"99","ZIPL":"10001","ZIPR":"10001"}}]}
+        """.write(toFile: streets, atomically: true, encoding: .utf8)
+        try """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <osm version="0.6">
+        <node id="1" lat="50" lon="10.005"/><node id="2" lat="50.01" lon="10.005">
+        <tag k="addr:housenumber" v="5"/><tag k="addr:street" v="Cross Street"/></node>
+        <way id="1"><nd ref="1"/><nd ref="2"/>
+        <tag k="highway" v="residential"/><tag k="name" v="Cross Street"/></way>
+        </osm>
+        """.write(toFile: extract, atomically: true, encoding: .utf8)
+
+        let built = try await run(
+            site, "locator", "build", "World", streets, extract, "--constant", "city=Smallham",
+            "--json")
+        #expect(built.status == 0, "\(built.errors)")
+        let counts = try JSONDecoder().decode(BuildLine.self, from: Data(built.output.utf8))
+        #expect((counts.streetCount, counts.houseCount, counts.rejectedCount) == (2, 1, 0))
+        #expect(counts.segmentCount == 2)
+
+        let cases = site.folder + "/cases.jsonl"
+        try [
+            #"{"query":"50 Long Street, Smallham","expected":{"lat":50.00018,"lon":10.005,"max_distance_m":5,"housenumber":"50"}}"#,
+            #"{"query":"5 Cross Street, Smallham","expected":{"lat":50.01,"lon":10.005,"max_distance_m":5,"housenumber":"5"}}"#,
+        ].joined(separator: "\n").write(toFile: cases, atomically: true, encoding: .utf8)
+        let outcome = try await run(site, "locator", "evaluate", cases, "--json")
+        let lines = outcome.output.split(separator: "\n").map { Data($0.utf8) }
+        let tallies = lines.compactMap { try? JSONDecoder().decode(CategoryLine.self, from: $0) }
+        #expect(tallies.map(\.passed) == [2], "\(outcome.output)")
+
+        let wrong = try await run(
+            site, "locator", "build", "World", streets, "--constant", "town=Smallham")
+        #expect(wrong.status != 0)
+        #expect(wrong.errors.contains("expected FIELD=TEXT"))
     }
 
     @Test func `a case that is none is named by its line`() async throws {

@@ -21,8 +21,8 @@ struct LocatorBuild: SiteCommand {
         commandName: "build", abstract: "Build a locator from gazetteers and publish it.",
         discussion: """
             World is the locator that geocode asks by default. Works with the site up or down. Sources \
-            are gazetteers, tables of addresses, and streets or addresses in any vector file that GDAL \
-            reads. Tables and layers are known by their columns: those of BAN, BANO, OpenAddresses, \
+            are gazetteers, tables of addresses, streets or addresses in any vector file that GDAL \
+            reads, and extracts of OpenStreetMap. Tables and layers are known by their columns: those of BAN, BANO, OpenAddresses, \
             TIGER/Line and of --columns files. JSON: one line with name, locator, placeCount, \
             streetCount, houseCount, segmentCount, byteCount, rejectedCount, ignoredCount, rejected and sequence.
             """)
