@@ -164,9 +164,22 @@ let tier5: [Target] = [
     library(
         "Worker",
         [
+            "Bus", "CairnModel", "Daemon", "JobKinds", "Platform", "Recording", "Site", collections,
+            logging,
+        ]),
+    library(
+        "IdentifyWorker",
+        [
             "Bus", "CairnClient", "CairnModel", "Daemon", "Dataset", "FeatureQuery", "Geometry",
-            "Identify", "JobKinds", "Locator", "MapState", "Platform", "Raster", "Recording",
-            "Remote", "Rendering", "Site", "SiteAnswers", collections, logging,
+            "Identify", "JobKinds", "MapState", "Raster", "Recording", "Remote", "Rendering",
+            "Site",
+            "SiteAnswers", "Worker", logging,
+        ]),
+    library(
+        "LocatorWorker",
+        [
+            "CairnClient", "CairnModel", "Daemon", "JobKinds", "Locator", "MapState", "Platform",
+            "Recording", "Site", "Worker", logging,
         ]),
     library(
         "Gateway",
@@ -191,8 +204,8 @@ let tier6: [Target] = [
     process("cairn-logd", ["Daemon", "LogService"]),
     process("cairn-mapstate", ["CairnModel", "Daemon", "MapStateService"]),
     process("cairn-supervisor", ["Daemon", "Supervisor"]),
-    process("cairn-identify", ["Daemon", "Recording", "Worker"]),
-    process("cairn-locator", ["Daemon", "Recording", "Worker"]),
+    process("cairn-identify", ["Daemon", "IdentifyWorker", "Recording"]),
+    process("cairn-locator", ["Daemon", "LocatorWorker", "Recording"]),
     process("cairn-worker", ["Daemon", "Worker"]),
     process(
         "cairn-gateway",
@@ -297,7 +310,8 @@ let testTargets: [Target] = [
     tests(
         "WorkerTests",
         [
-            "Worker", "Bus", "CairnClient", "CairnModel", "Dataset", "FedSite", "Geometry",
+            "IdentifyWorker", "LocatorWorker", "Worker", "Bus", "CairnClient", "CairnModel",
+            "Dataset", "FedSite", "Geometry",
             "JobKinds", "Locator", "MapState", "Platform", "Remote", "Site", "TestKit",
         ]),
     tests(

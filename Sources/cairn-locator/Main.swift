@@ -3,8 +3,8 @@
 
 import ArgumentParser
 import Daemon
+import LocatorWorker
 import Recording
-import Worker
 
 @main struct Main: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

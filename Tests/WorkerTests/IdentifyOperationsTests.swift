@@ -16,6 +16,7 @@ import Synchronization
 import TestKit
 import Testing
 
+@testable import IdentifyWorker
 @testable import Worker
 
 extension FedSite {

@@ -12,6 +12,7 @@ import Synchronization
 import TestKit
 import Testing
 
+@testable import LocatorWorker
 @testable import Worker
 
 /// A site with locators, and which file each name stands for.

@@ -4,18 +4,19 @@
 internal import CairnClient
 internal import CairnModel
 public import Daemon
-internal import Dataset
 internal import Logging
+internal import MapState
+internal import Platform
 public import Recording
-internal import Remote
 internal import Site
+internal import Worker
 
-/// The process `cairn-identify`: follows the maps of a site and answers what is where on them.
-public enum IdentifyProcess {
+/// The process `cairn-locator`: follows which locator each name stands for, and answers.
+public enum LocatorProcess {
     /// Serves until the process is asked to end.
     ///
     /// It takes no work before it has read the log as far as it went at the start (or for ten seconds
-    /// the log could not be reached): otherwise it would deny maps that exist.
+    /// the log could not be reached): otherwise it would deny names that exist.
     ///
     /// With the path of a work order, it does that one chunk alone instead.
     public static func run(
@@ -29,7 +30,7 @@ public enum IdentifyProcess {
         let follower = MapFollower()
         let subscription = try LogSubscription(
             bus: daemon.bus, log: log,
-            categories: ["map"],
+            categories: ["locator"],
             onFault: { if $0.code == .conflict { daemon.requestShutdown(because: $0) } }
         ) { events, position in
             follower.ingest(events, upTo: position)
@@ -44,18 +45,17 @@ public enum IdentifyProcess {
             daemon.logger.warning(
                 "answers before it has read the log", metadata: ["reason": "\(error)"])
         }
-        let operations = try IdentifyOperations(
-            follower: follower, isStale: { subscription.isStale },
-            shelf: DatasetShelf(directory: daemon.site.datasetsDirectory),
-            rasters: daemon.site.rastersDirectory,
-            remotes: RemoteServices(credentials: daemon.site.credentials), recorder: recorder
-        ) { category, after, limit throws(Failure) in
-            try await log.events(category: category, after: after, limit: limit)
-        }
+        let shelf = LocatorShelf(site: daemon.site) { follower.current.locator(named: $0) }
         try await WorkerProcess.run(
-            daemon, pool: .identify,
-            operations: operations.hosted(blobs: scratch?.blobs ?? daemon.site.blobs),
-            promptOperations: operations.prompt(),
-            slots: WorkerSlots(taskCredit: 32, taskThreadCount: 1, chunkCount: 1), alone: scratch)
+            daemon, pool: .locator,
+            operations: LocatorOperations.hosted(
+                on: shelf, blobs: scratch?.blobs ?? daemon.site.blobs,
+                isStale: { subscription.isStale }
+            ) { exchange, locator in
+                recorder.note(
+                    exchange(),
+                    Recorder.Context(sequence: follower.current.sequence, locator: locator))
+            },
+            slots: WorkerSlots(taskCredit: 32, taskThreadCount: 2, chunkCount: 1), alone: scratch)
     }
 }

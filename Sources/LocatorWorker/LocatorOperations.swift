@@ -7,6 +7,7 @@ internal import JobKinds
 internal import Locator
 public import Recording
 public import Site
+public import Worker
 
 /// What `cairn-locator` does: `geocode`, `suggest`, `reverse`, and the rows of batch geocodes.
 public enum LocatorOperations {

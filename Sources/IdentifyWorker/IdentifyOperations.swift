@@ -15,6 +15,7 @@ public import Recording
 public import Remote
 public import Site
 public import SiteAnswers
+public import Worker
 
 /// What `cairn-identify` does: `identify`, `query`, `find` and `export`, on the maps of a follower and the datasets of a
 /// shelf.

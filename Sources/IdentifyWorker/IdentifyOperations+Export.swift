@@ -5,6 +5,7 @@ public import CairnModel
 internal import FoundationEssentials
 internal import Rendering
 public import SiteAnswers
+internal import Worker
 
 extension IdentifyOperations {
     /// Decodes an `ExportRequest` from JSON, draws it, gives the wire form of the picture; blocks the
