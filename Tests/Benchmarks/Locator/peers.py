@@ -240,7 +240,7 @@ def asked(peer, kind, queries):
     for query in queries:
         if kind == "reverse":
             found = timed(query["latitude"] + 0.00002, query["longitude"])
-            right += found is not None and metres(
+            right += is_meant(found, query) or found is not None and metres(
                 *found[1:], {**query, "latitude": query["latitude"] + 0.00002}) < 2.3
         elif kind == "suggest":
             for length in range(1, len(query["text"]) + 1):
