@@ -37,7 +37,7 @@ struct Scoring {
         total = weights.reduce(0, +) + Double(unread)
     }
 
-    /// Whether a text has a number and a sort of street.
+    /// Whether a text has a sort of street, and a number or two words more.
     private static func isAddress(_ text: FoldedText) -> Bool {
         var hasNumber = false
         var hasType = false
@@ -46,7 +46,7 @@ struct Scoring {
             hasNumber = hasNumber || isNumber(bytes[...])
             hasType = hasType || AddressWords.shipped.kinds[bytes] == .type
         }
-        return hasNumber && hasType
+        return hasType && (hasNumber || text.words.count > 2)
     }
 
     /// Whether a word of an address says nothing about the place.

@@ -62,8 +62,10 @@ struct AddressScoring {
         losses = file.ranking.addresses
         forbidden = ForbiddenWords(text.text, count: text.count)
         missing = text.isUnfinished ? losses.missingYet : losses.missing
+        // Slips were looked for only in words that are nothing letter by letter.
         for entry in text.entries
-        where entry.quality == 1 && !addresses.townPostings(entry.word, bytes).isEmpty
+        where (entry.quality == 1 || !text.isUnfinished)
+            && !addresses.townPostings(entry.word, bytes).isEmpty
             && addresses.kind(ofWord: entry.word, bytes) == .plain
         { towns |= entry.mask }
         for start in 0..<text.count {
