@@ -15,6 +15,7 @@ from qgis.core import QgsApplication, QgsDataItem, QgsLayerItem, QgsSettings, Qg
 from qgis_session import check, fetch, finish, start
 
 PROVIDER = "AFS"
+KEPT = []
 
 
 def children(item):
@@ -22,6 +23,8 @@ def children(item):
     item.populate(True)
     check(item.state() == QgsDataItem.Populated, f"'{item.name()}' is opened", item.path())
     below = item.children()
+    # What Python forgets is deleted below QGIS, which goes on asking it.
+    KEPT.extend([item, *below])
     errors = [child.name() for child in below if child.type() == QgsDataItem.Error]
     check(not errors, f"'{item.name()}' is opened without an error", errors)
     return below
