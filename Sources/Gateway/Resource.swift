@@ -124,14 +124,17 @@ enum Resource: Hashable {
         }
     }
 
+    private static let serviceKinds: Set = [
+        "mapserver", "featureserver", "geocodeserver", "gpserver",
+    ]
+
     /// `NAME/KIND/…` or `FOLDER/NAME/KIND/…`.
     private init(service segments: [String]) {
         guard segments.count >= 2 else {
             self = .services(folder: segments.first)
             return
         }
-        let kinds = ["mapserver", "featureserver", "geocodeserver", "gpserver"]
-        let place = kinds.contains(segments[1].lowercased()) ? 1 : 2
+        let place = Self.serviceKinds.contains(segments[1].lowercased()) ? 1 : 2
         guard place < segments.count else {
             self = Self.unknown(segments)
             return

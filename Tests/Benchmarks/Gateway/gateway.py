@@ -19,6 +19,9 @@ import sys
 import tempfile
 import urllib.parse
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from processes import ticks
+
 CLIENTS = 8
 WIDTH, HEIGHT = 800, 600
 
@@ -31,28 +34,6 @@ def get(port, path):
         return answer.getheader("Content-Type"), answer.read()
     finally:
         connection.close()
-
-
-def ticks(pids):
-    """The processor seconds that processes and all that they started have used."""
-    used, parents = {}, {}
-    for name in os.listdir("/proc"):
-        if not name.isdigit():
-            continue
-        try:
-            with open(f"/proc/{name}/stat") as file:
-                fields = file.read().rpartition(")")[2].split()
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        parents[int(name)] = int(fields[1])
-        used[int(name)] = sum(int(fields[place]) for place in (11, 12))
-
-    def belongs(pid):
-        while pid and pid not in pids:
-            pid = parents.get(pid, 0)
-        return bool(pid)
-
-    return sum(time for pid, time in used.items() if belongs(pid)) / os.sysconf("SC_CLK_TCK")
 
 
 def memory(pid, what):
