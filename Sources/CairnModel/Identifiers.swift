@@ -16,24 +16,24 @@ public struct MapName: RawRepresentable, Hashable, Sendable, Codable, Comparable
 
     /// Nil when the text breaks the rule above.
     public init?(rawValue: String) {
-        let parts = rawValue.utf8.split(
-            separator: UInt8(ascii: "/"), maxSplits: 2, omittingEmptySubsequences: false)
-        guard rawValue.utf8.count <= 64, parts.count <= 2,
-            parts.allSatisfy({ part in
-                part.first.map(Self.isLetter) == true && part.allSatisfy(Self.isAllowed)
-            })
-        else { return nil }
+        var isFirst = true
+        var hasFolder = false
+        for byte in rawValue.utf8 {
+            if byte == UInt8(ascii: "/") {
+                guard !isFirst, !hasFolder else { return nil }
+                (isFirst, hasFolder) = (true, true)
+            } else {
+                guard isFirst ? Self.isLetter(byte) : Self.isAllowed(byte) else { return nil }
+                isFirst = false
+            }
+        }
+        guard !isFirst, rawValue.utf8.count <= 64 else { return nil }
         // Below a folder these would be taken for the kind of a service.
-        if parts.count == 2, rawValue.lowercased().hasSuffix("server") {
-            let kinds = ["mapserver", "featureserver", "geocodeserver", "gpserver"]
-            if kinds.contains(String(Substring(parts[1])).lowercased()) { return nil }
+        if hasFolder, let name = rawValue.split(separator: "/").last?.lowercased() {
+            let kinds: Set = ["mapserver", "featureserver", "geocodeserver", "gpserver"]
+            if kinds.contains(name) { return nil }
         }
         self.rawValue = rawValue
-    }
-
-    /// The folder it lies in; nil at the root.
-    public var folder: Substring? {
-        rawValue.firstIndex(of: "/").map { rawValue[..<$0] }
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool {

@@ -223,7 +223,7 @@ public final class Locator: Sendable {
             file: file, addresses: addresses,
             text: Folder.fold(text, partingApostrophes: true), filter: filter, isUnfinished: true,
             bytes)
-        let found = search.run(bytes).filter { search.explainsWords($0) }.prefix(count)
+        let found = search.run(bytes).prefix(count)
         let suggestions = found.map { reading in
             let label = AddressLabel(
                 file, addresses, street: reading.street, house: reading.house, bytes)

@@ -16,12 +16,11 @@ import Testing
 
     @Test func `a plain name is taken`() {
         #expect(MapName(rawValue: "World_2")?.rawValue == "World_2")
-        #expect(MapName(rawValue: "World_2")?.folder == nil)
     }
 
     @Test func `a folder stands before a slash`() throws {
         let name = try #require(MapName(rawValue: "Planning/MapServer_2"))
-        #expect(name.rawValue == "Planning/MapServer_2" && name.folder == "Planning")
+        #expect(name.rawValue == "Planning/MapServer_2")
         #expect(MapName(rawValue: "a/" + String(repeating: "b", count: 62)) != nil)
     }
 }

@@ -7,7 +7,7 @@ internal import Platform
 /// Where streets, houses and towns lie in an opened, checked locator file.
 ///
 /// The bytes are lent to each call. Every number was checked when the file was opened.
-struct AddressFile: Sendable {
+final class AddressFile: Sendable {
     let vocabulary: StoredNames
     let townCount: Int
     let streetCount: Int

@@ -47,7 +47,7 @@ struct AddressScoring {
     private let missing: Double
     private let losses: Ranking.Addresses
     /// Words that are divisions' or countries' names, with the places they are.
-    private(set) var areas: [(mask: UInt64, places: Set<Int>)] = []
+    private(set) var areas: [(mask: UInt64, places: [Int])] = []
     /// Words that are a town's name, in the vocabulary or among the places.
     private(set) var towns: UInt64 = 0
 
@@ -72,11 +72,11 @@ struct AddressScoring {
             for end in start + 1...min(text.count, start + 5) {
                 let span = text.text.bytes[text.text.span(start..<end)]
                 guard let key = file.key(span, bytes) else { continue }
-                var places: Set<Int> = []
+                var places: [Int] = []
                 for number in file.postings(key, bytes).prefix(256) {
                     let place = file.posting(number, bytes).place
                     if file.kind(place, bytes) != .settlement {
-                        places.insert(place)
+                        places.append(place)
                     } else if file.population(place, bytes) > 0 {
                         towns |= text.mask(start..<end)
                     }
@@ -144,11 +144,11 @@ struct AddressScoring {
 
     /// Takes the words that name a division or country around a place.
     func useAreas(around place: Int, _ used: inout UInt64, _ bytes: RawSpan) {
-        let chain = [
-            file.country(place, bytes), file.region(place, bytes), file.subregion(place, bytes),
-        ]
         for area in areas where area.mask & (used | forbidden.area) == 0 {
-            if chain.contains(where: { $0.map(area.places.contains) ?? false }) {
+            if file.country(place, bytes).map(area.places.contains) ?? false
+                || file.region(place, bytes).map(area.places.contains) ?? false
+                || file.subregion(place, bytes).map(area.places.contains) ?? false
+            {
                 used |= area.mask
             }
         }

@@ -210,7 +210,9 @@ struct AddressSearch {
         guard seen[street / 64] & bit == 0, left > 0 else { return }
         seen[street / 64] |= bit
         left -= 1
-        guard let reading = scoring.reading(of: street, text, bytes) else { return }
+        guard let reading = scoring.reading(of: street, text, bytes),
+            !text.isUnfinished || explainsWords(reading)
+        else { return }
         if best.count == Self.mostReadings {
             guard let last = best.last, reading.precedes(last) else { return }
             best.removeLast()

@@ -25,8 +25,12 @@ struct AddressText {
     let isUnfinished: Bool
     private(set) var weights: [Double] = []
     private(set) var isNumber: [Bool] = []
+    /// The house numbers that words may be.
+    private(set) var houseNumbers: [HouseNumberText] = []
     /// Ascending by word; of one word the best quality first.
     private(set) var entries: [Entry] = []
+    /// A bit for each remainder of the words in ``entries``: most words of a street are in no text.
+    private var remainders = InlineArray<16, UInt64>(repeating: 0)
     /// The postcodes that words, or two words together, are.
     private(set) var postcodes: [(mask: UInt64, postcode: Int)] = []
     /// What all words of the text weigh, those that are not read included.
@@ -53,6 +57,7 @@ struct AddressText {
         total =
             weights.reduce(0, +)
             + text.letters.dropFirst(count).reduce(0) { $0 + Double($1) }
+        for number in 0..<count where isNumber[number] { addHouseNumber(number) }
         for number in 0..<count { addJoined(number, bytes) }
         if isUnfinished, text.endsInsideWord, count > 0 { addBeginnings(count - 1, bytes) }
         for number in 0..<count where !isNumber[number] && known & mask(number) == 0 {
@@ -80,6 +85,7 @@ struct AddressText {
 
     /// Entries of a word; empty when nothing stands for it.
     func entries(ofWord word: Int) -> Range<Int> {
+        guard remainders[word >> 6 & 15] & 1 << UInt64(word & 63) != 0 else { return 0..<0 }
         var range = 0..<entries.count
         while !range.isEmpty {
             let middle = range.lowerBound + range.count / 2
@@ -108,6 +114,18 @@ struct AddressText {
             if $0.quality != $1.quality { return $0.quality > $1.quality }
             return $0.mask < $1.mask
         }
+        for entry in entries { remainders[entry.word >> 6 & 15] |= 1 << UInt64(entry.word & 63) }
+    }
+
+    private mutating func addHouseNumber(_ number: Int) {
+        func word(_ at: Int) -> ArraySlice<UInt8> {
+            at < count ? text.bytes[text.words[at]] : []
+        }
+        let found = HouseNumberText(
+            word(number), mask: mask(number), next: word(number + 1),
+            isNumber: number + 1 < count && isNumber[number + 1], after: word(number + 2),
+            suffixes: AddressWords.shipped.suffixes)
+        if let found { houseNumbers.append(found) }
     }
 
     /// The word itself, what it is short for, and the postcode it is.
