@@ -121,6 +121,7 @@ let tier4: [Target] = [
         "Locator", ["CairnModel", "Geometry", "ICU", "PROJ", "Platform", "SpatialIndex"],
         data: [
             "columns-ban.json", "columns-bano.json", "columns-centerlines.json",
+            "columns-natural-earth-countries.json", "columns-natural-earth-states.json",
             "columns-openaddresses.json", "columns-streets.json", "columns-tiger-roads.json",
             "columns-tiger.json", "ranking.json", "words-en.txt", "words-fr.txt",
         ]),
@@ -274,10 +275,15 @@ let testTargets: [Target] = [
             "Rendering", "Cairo", "CairnModel", "Dataset", "GDAL", "Geometry", "Identify", "Raster",
             "TestKit",
         ]),
-    tests("LocatorTests", ["Locator", "CairnModel", "ICU", "Geometry", "Platform", "TestKit"]),
+    tests(
+        "LocatorTests",
+        ["Locator", "CairnModel", "GEOS", "ICU", "Geometry", "Platform", "TestKit"]),
     tests(
         "LocatorSourcesTests",
-        ["LocatorSources", "CairnModel", "GDAL", "Geometry", "Locator", "Platform", "TestKit"]),
+        [
+            "LocatorSources", "CairnModel", "GDAL", "GEOS", "Geometry", "Locator", "Platform",
+            "TestKit",
+        ]),
     tests("JobsTests", ["Jobs", "CairnModel", "EventLog", "TestKit"]),
     tests("RecordingTests", ["Recording", "CairnModel", "Geometry", "Platform", "TestKit"]),
     tests("ReplayTests", ["Replay", "CairnModel", "Geometry", "Jobs", "MapState", "TestKit"]),

@@ -70,3 +70,8 @@ static inline int32_t cairn_icu_country(
     int32_t length = uloc_getDisplayCountry(locale, language, result, capacity, &status);
     return U_FAILURE(status) || status == U_USING_DEFAULT_WARNING ? -1 : length;
 }
+
+// ISO 3166-1 alpha-3 of a locale's country, owned by ICU; empty where there is none.
+static inline const char *cairn_icu_alpha3(const char *locale) {
+    return uloc_getISO3Country(locale);
+}

@@ -229,6 +229,10 @@ enum GeocodeResource {
         json.object { json in
             json.member("address") { json in
                 for name in addressKeys { json.member(name, value(name, of: candidate)) }
+                // Not Esri's; absent unless it is so.
+                if case .real(let meters)? = candidate.attributes["NearerAcrossBorder"] {
+                    json.member("NearerAcrossBorder", meters)
+                }
             }
             json.member("location") { json in
                 json.position(candidate.location, in: reference)

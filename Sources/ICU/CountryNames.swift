@@ -17,4 +17,19 @@ public enum CountryNames {
         let name = String(decoding: units, as: UTF16.self)
         return name == country ? nil : name
     }
+
+    /// ISO 3166-1 alpha-2 of an alpha-3 code in capitals; nil for one that ICU does not know.
+    public static func alpha2(ofAlpha3 code: String) -> String? { alpha2Codes[code] }
+
+    private static let alpha2Codes: [String: String] = {
+        let letters = (UInt8(ascii: "A")...UInt8(ascii: "Z")).map { String(UnicodeScalar($0)) }
+        var result: [String: String] = [:]
+        for first in letters {
+            for second in letters {
+                let alpha3 = unsafe String(cString: cairn_icu_alpha3("und_" + first + second))
+                if alpha3.utf8.count == 3 { result[alpha3] = result[alpha3] ?? first + second }
+            }
+        }
+        return result
+    }()
 }

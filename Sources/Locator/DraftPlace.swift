@@ -54,6 +54,7 @@ struct PlaceDrafting {
         self.gazetteer = gazetteer
         kinds = ranking.importance
         for settlement in gazetteer.settlements { add(settlement) }
+        for code in gazetteer.outlines.keys where areas[code] == nil { areas[code] = Area() }
         for (code, area) in areas.sorted(by: { $0.key < $1.key }) { add(area, code: code) }
         places.sort(by: Self.precedes)
     }
@@ -99,7 +100,8 @@ struct PlaceDrafting {
     private mutating func add(_ area: Area, code: String) {
         let parts = code.split(separator: ".", omittingEmptySubsequences: false)
         let kind: PlaceKind = [.country, .region, .subregion][min(parts.count, 3) - 1]
-        let seat = gazetteer.seats[code]
+        let seat =
+            gazetteer.seats[code] ?? (area.seat.rank == 0 ? gazetteer.outlines[code] : nil)
         var place = DraftPlace(
             kind: kind, name: code, location: seat?.location ?? area.seat.location,
             extent: seat?.extent ?? area.bounds.envelope(marginDegrees: 0.1),

@@ -59,6 +59,9 @@ struct Gazetteer {
     var countries: [String: Country] = [:]
     /// By code (`FR`, `US.TX`, `US.TX.113`).
     var seats: [String: Seat] = [:]
+    /// By code, where the borders of a country or first-level division are: for those without a
+    /// settlement.
+    var outlines: [String: Seat] = [:]
     /// Records of kinds that a locator does not hold (mountains, lakes …).
     var ignoredCount = 0
 }

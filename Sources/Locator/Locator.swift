@@ -13,8 +13,8 @@ internal import Platform
 public final class Locator: Sendable {
     /// The SHA-256 of the file.
     public let id: ContentID
-    private let mapped: MappedFile
-    private let file: LocatorFile
+    let mapped: MappedFile
+    let file: LocatorFile
 
     /// The longest text that is searched, in bytes.
     public static let longestText = 1_000
@@ -234,68 +234,6 @@ public final class Locator: Sendable {
         return (suggestions, search.hasNumber)
     }
 
-    /// Finds the house nearest to a location, or street without houses, within a distance on the great
-    /// circle, at most 10 km; where there is none, the nearest settlement within the distance.
-    ///
-    /// Of the types of features that a request names, `PointAddress`, `StreetAddress` and `StreetName`
-    /// stand for the former, `Locality` for the latter, `StreetInt` for the nearest crossing of two
-    /// streets, which comes before both; others are not known.
-    /// Throws `Failure` (`invalidParameter`) for a location that is not on the Earth.
-    public func reverse(_ request: ReverseGeocodeRequest) throws(Failure) -> ReverseGeocodeAnswer {
-        let location = request.location
-        guard location.isFinite, abs(location.y) <= 90, abs(location.x) <= 1_000_000 else {
-            throw Failure(
-                .invalidParameter,
-                "the location (\(location.x), \(location.y)) is not a longitude and latitude")
-        }
-        guard request.maxDistanceMeters >= 0 else {
-            throw Failure(
-                .invalidParameter,
-                "the distance \(request.maxDistanceMeters): expected metres, 0 or more")
-        }
-        let types = request.featureTypes.map { Set($0.map { $0.lowercased() }) }
-        return mapped.withBytes { bytes in
-            if types?.contains("streetint") == true, let addresses = file.addresses {
-                let search = NearestIntersection(file: addresses, location: location)
-                if let (found, meters) = search.run(within: request.maxDistanceMeters, bytes) {
-                    return ReverseGeocodeAnswer(
-                        candidate: found.candidate(
-                            file, addresses, score: 100, type: .position,
-                            locator: request.locator, distanceMeters: meters, bytes))
-                }
-            }
-            if let addresses = file.addresses,
-                types.map({ !$0.isDisjoint(with: Self.addressTypes) }) ?? true
-            {
-                var search = NearestAddress(
-                    file: addresses, location: location, within: request.maxDistanceMeters)
-                if let found = search.run(bytes) {
-                    let label = AddressLabel(
-                        file, addresses, street: found.street, house: found.house, bytes)
-                    return ReverseGeocodeAnswer(
-                        candidate: label.candidate(
-                            file, addresses, score: 100, type: .position, locator: request.locator,
-                            distanceMeters: found.meters, bytes))
-                }
-            }
-            guard types?.contains("locality") ?? true else {
-                return ReverseGeocodeAnswer(candidate: nil)
-            }
-            let search = NearestSearch(file: file, location: location)
-            guard let (place, meters) = search.run(within: request.maxDistanceMeters, bytes) else {
-                return ReverseGeocodeAnswer(candidate: nil)
-            }
-            let reading = GeocodeSearch.Reading(
-                place: place, score: 100, type: .position, weight: 0)
-            return ReverseGeocodeAnswer(
-                candidate: candidate(
-                    for: reading, named: request.locator, distanceMeters: meters, bytes))
-        }
-    }
-
-    /// Esri's types of features that houses and streets are.
-    private static let addressTypes: Set<String> = ["pointaddress", "streetaddress", "streetname"]
-
     // MARK: Reading requests
 
     /// Esri's categories that houses and streets are.
@@ -429,7 +367,7 @@ public final class Locator: Sendable {
         }
     }
 
-    private func candidate(
+    func candidate(
         for reading: GeocodeSearch.Reading, named locator: String, distanceMeters: Double? = nil,
         _ bytes: RawSpan
     ) -> Candidate {

@@ -50,11 +50,13 @@ public enum LocatorBuilder {
         let rankingText = try ranking.map(read(file:)) ?? Ranking.shippedText
         let model = try Ranking.reading(rankingText, source: ranking ?? "ranking.json")
         var reader = GazetteerReader()
-        let layouts = try (try columns.map(read) + AddressColumns.shipped).map {
+        let given = try columns.map(read(columns:))
+        let layouts = try (given.compactMap(\.addresses) + AddressColumns.shipped).map {
             layout throws(Failure) in try layout.adding(constants: constants)
         }
         var table = AddressReader(columns: layouts)
-        var draft = LocatorDraft(columns: layouts)
+        var draft = LocatorDraft(
+            columns: layouts, areaColumns: given.compactMap(\.areas) + AreaColumns.shipped)
         for (number, file) in files.enumerated() {
             let name = file.split(separator: "/").last.map(String.init) ?? file
             let share = 0.6 * Double(number) / Double(files.count)
@@ -78,7 +80,7 @@ public enum LocatorBuilder {
             if try !table.read(file, progress: line) { try reader.read(file, progress: line) }
         }
         var addresses = table.addresses
-        draft.settle(into: &addresses, near: &reader.gazetteer)
+        let borders = try draft.settle(into: &addresses, near: &reader.gazetteer)
         let rejected = Array(
             (reader.rejected + table.rejected + draft.rejected).prefix(longestRejectionList))
         addresses.settle()
@@ -91,20 +93,26 @@ public enum LocatorBuilder {
         try progress(LocatorBuildProgress(step: "building the index", share: 0.6))
         let places = PlaceDrafting(reader.gazetteer, model).places
         let bytes = try LocatorWriter.bytes(
-            for: places, addresses: addresses, ranking: rankingText)
+            for: places, addresses: addresses, borders: borders, ranking: rankingText)
         try progress(LocatorBuildProgress(step: "writing", share: 0.9))
         let id = try write(bytes, into: directory)
         try progress(LocatorBuildProgress(step: "done", share: 1))
         return BuiltLocator(
             id: id, placeCount: places.count, streetCount: addresses.streets.count,
             houseCount: addresses.houseCount, segmentCount: addresses.segmentCount,
+            areaCount: borders.areas.count,
             byteCount: bytes.count, rejected: rejected,
             rejectedCount: reader.rejectedCount + table.rejectedCount + draft.rejectedCount,
             ignoredCount: reader.gazetteer.ignoredCount)
     }
 
-    private static func read(columns path: String) throws(Failure) -> AddressColumns {
-        try AddressColumns(json: try read(file: path), source: path)
+    /// What a file of columns is for: addresses, or areas.
+    private static func read(
+        columns path: String
+    ) throws(Failure) -> (addresses: AddressColumns?, areas: AreaColumns?) {
+        let json = try read(file: path)
+        if AreaColumns.isOne(json) { return (nil, try AreaColumns(json: json, source: path)) }
+        return (try AddressColumns(json: json, source: path), nil)
     }
 
     private static func read(file path: String) throws(Failure) -> [UInt8] {
@@ -202,6 +210,8 @@ public struct BuiltLocator: Hashable, Sendable {
     public var houseCount: Int
     /// Lines of streets, each counted once in every postcode along it.
     public var segmentCount: Int
+    /// Countries and first-level divisions with borders.
+    public var areaCount: Int
     /// The size of the file.
     public var byteCount: Int
     /// The first ``LocatorBuilder/longestRejectionList`` lines that could not be used.

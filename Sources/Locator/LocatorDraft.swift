@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+public import CairnModel
 public import Geometry
 
 /// What vector sources say, on its way into a locator.
@@ -44,6 +45,7 @@ public struct LocatorDraft {
     private var features: [Feature] = []
     private var places: [Place] = []
     private var areas: [Area] = []
+    private let areaColumns: [AreaColumns]
     private(set) var rejected: [RejectedLine] = []
     private(set) var rejectedCount = 0
 
@@ -52,7 +54,19 @@ public struct LocatorDraft {
     /// How far from a settlement something may be to lie in it.
     static let townReachMeters = 20_000.0
 
-    init(columns: [AddressColumns]) { self.columns = columns }
+    init(columns: [AddressColumns], areaColumns: [AreaColumns] = []) {
+        self.columns = columns
+        self.areaColumns = areaColumns
+    }
+
+    /// The layout of a layer of areas with these fields, by the first file of columns that fits; nil
+    /// for none.
+    public func areaLayout(fields: [String]) -> AreaLayout? {
+        for columns in areaColumns {
+            if let layout = columns.layout(fields: fields) { return layout }
+        }
+        return nil
+    }
 
     /// The layout of a layer with these fields, by the first file of columns that fits; nil for none.
     public func layout(fields: [String]) -> Layout? {
@@ -79,8 +93,23 @@ public struct LocatorDraft {
     /// Takes a settlement.
     public mutating func add(_ place: Place) { places.append(place) }
 
-    /// Takes borders.
-    public mutating func add(_ area: Area) { areas.append(area) }
+    /// Takes borders, or counts them as rejected.
+    ///
+    /// - Parameters:
+    ///   - source: The file, for people.
+    ///   - number: The feature's place in it, from 1.
+    ///   - area: Makes the area.
+    public mutating func add(
+        source: String, number: Int, _ area: () throws(Failure) -> Area
+    ) {
+        do throws(Failure) {
+            var area = try area()
+            area.origin = (source, number)
+            areas.append(area)
+        } catch {
+            reject(error.message, source: source, number: number)
+        }
+    }
 
     /// Takes one feature, or counts it as rejected.
     ///
@@ -194,37 +223,43 @@ public struct LocatorDraft {
         location.isFinite && abs(location.x) <= 180 && abs(location.y) <= 90
     }
 
-    /// Gives all features their towns and adds them to the tables' addresses.
+    /// Gives all features their towns and adds them to the tables' addresses; returns the borders.
     ///
-    /// First it gives its settlements, and the names of its countries and divisions, to the gazetteer.
+    /// First it gives its settlements, and the names of its countries and divisions, to the gazetteer,
+    /// and to what has no country or region that of the area around it. Throws `Failure` (`tooLarge`)
+    /// for more borders than a file may have.
     mutating func settle(
         into addresses: inout AddressGazetteer, near gazetteer: inout Gazetteer
-    ) {
+    ) throws(Failure) -> BorderDraft {
         let country = columns.last?.constants[.country]?.uppercased() ?? ""
-        gazetteer.add(&areas)
-        let grid = AreaGrid(areas)
-        gazetteer.add(places, in: grid, country: country)
+        let (areas, refused) = gazetteer.add(areas)
+        for line in refused { reject(line.reason, source: line.source, number: line.line) }
+        let borders = try BorderDraft(areas)
+        gazetteer.settle(in: borders)
+        gazetteer.add(places, in: borders, country: country)
+        addresses.settle(in: borders)
         let settlements = SettlementGrid(gazetteer)
         for feature in features {
             do {
-                try add(feature, to: &addresses, settlements, grid)
+                try add(feature, to: &addresses, settlements, borders)
             } catch {
                 reject(error.reason, source: feature.source, number: feature.number)
             }
         }
         features = []
         places = []
-        areas = []
+        self.areas = []
+        return borders
     }
 
     private func add(
         _ feature: Feature, to addresses: inout AddressGazetteer, _ settlements: SettlementGrid,
-        _ areas: AreaGrid
+        _ borders: BorderDraft
     ) throws(Unusable) {
         var (city, region, country) = (feature.city, feature.region, feature.country)
-        let around = areas.place(at: feature.location)
+        let around = borders.place(at: feature.location)
         if country.isEmpty { country = around.country }
-        if region.isEmpty { region = around.region }
+        if region.isEmpty, country == around.country { region = around.region }
         if city.isEmpty { city = around.city }
         if city.isEmpty {
             guard

@@ -44,7 +44,13 @@ extension LocatorFile {
         } catch {
             throw corrupt(error.message)
         }
-        self.init(sections: sections, weightLevels: levels, ranking: ranking)
+        let borders: BorderFile?
+        do {
+            borders = try BorderFile(checking: bytes, sections)
+        } catch {
+            throw corrupt(error.what)
+        }
+        self.init(sections: sections, weightLevels: levels, ranking: ranking, borders: borders)
         do {
             try checkPlaces(bytes, sections)
             try checkDivisions(bytes, sections)
@@ -52,6 +58,7 @@ extension LocatorFile {
             try checkWords(bytes, sections)
             try checkTrees(bytes)
             if let addresses { try addresses.check(bytes, placeCount: placeCount) }
+            if let borders { try borders.check(self, bytes) }
         } catch {
             throw corrupt(error.what)
         }

@@ -16,6 +16,8 @@ struct LocatorFile: Sendable {
     let names: StoredNames
     /// Streets and houses; nil in a file of places only.
     let addresses: AddressFile?
+    /// Countries and divisions with their borders; nil in a file without.
+    let borders: BorderFile?
     let wordCount: Int
     let nearestCount: Int
     let countryCount: Int
@@ -28,8 +30,11 @@ struct LocatorFile: Sendable {
     /// The model that orders its answers.
     let ranking: Ranking
 
-    init(sections: [Range<Int>], weightLevels: [Int], ranking: Ranking) {
+    init(
+        sections: [Range<Int>], weightLevels: [Int], ranking: Ranking, borders: BorderFile?
+    ) {
         self.ranking = ranking
+        self.borders = borders
         func count(_ section: LocatorLayout.Section) -> Int {
             sections[section.rawValue].count / section.recordByteCount
         }
@@ -48,9 +53,10 @@ struct LocatorFile: Sendable {
         postingCount = count(.postings)
         endingCount = count(.endings)
         self.weightLevels = weightLevels
-        addresses =
+        let hasAddresses =
             sections.count > LocatorLayout.placeSectionCount
-            ? AddressFile(sections: sections) : nil
+            && !sections[LocatorLayout.Section.streets.rawValue].isEmpty
+        addresses = hasAddresses ? AddressFile(sections: sections) : nil
     }
 
     var keyCount: Int { names.count }

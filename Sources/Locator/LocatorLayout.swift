@@ -7,9 +7,9 @@ enum LocatorLayout {
     static let magic = Array("CRNLOCTR".utf8)
     /// How many of the sections, from the first, a file of each version has.
     ///
-    /// Version 1 has places, 2 addresses as well, 3 streets as lines with ranges of house numbers. A
-    /// file has the lowest version that holds what is in it.
-    static let sectionCounts = [14, 33, 36]
+    /// Version 1 has places, 2 addresses as well, 3 streets as lines with ranges of house numbers, 4
+    /// the borders of areas. A file has the lowest version that holds what is in it.
+    static let sectionCounts = [14, 33, 36, 39]
     static let version = UInt32(sectionCounts.count)
     static let placeSectionCount = sectionCounts[0]
     /// Before the table of sections.
@@ -101,11 +101,17 @@ enum LocatorLayout {
         case segments
         /// The vertices of every segment, in the direction of its line.
         case vertices
+        /// One record per country and first-level division with borders, the smaller first.
+        case areas
+        /// The vertices of the areas' rings, area by area.
+        case areaVertices
+        /// The index over the areas, as `SpatialIndex` writes it.
+        case areaIndex
 
         /// The bytes of one record.
         var recordByteCount: Int {
             switch self {
-            case .text, .keyText, .vocabularyText, .wordKinds: 1
+            case .text, .keyText, .vocabularyText, .wordKinds, .areaIndex: 1
             case .weights: 2
             case .placeKeys, .wordPostings, .endings, .vocabularyEndings, .streetPostings,
                 .townPostingStarts, .townPostings, .nameWords, .postcodeStreets, .longForms,
@@ -113,9 +119,9 @@ enum LocatorLayout {
                 4
             case .keys, .vocabulary, .suffixes, .vertices: 8
             case .postings, .trie, .words, .countries, .vocabularyTree, .towns, .houses, .postcodes,
-                .shortForms:
+                .shortForms, .areas:
                 12
-            case .regions, .streetRectangles: 16
+            case .regions, .streetRectangles, .areaVertices: 16
             case .segments: 24
             case .nearest, .streets: 32
             case .places: 72

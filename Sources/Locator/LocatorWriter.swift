@@ -9,6 +9,7 @@ internal import Platform
 struct LocatorWriter {
     private let places: [DraftPlace]
     private let addresses: AddressGazetteer
+    private let borders: BorderDraft?
     private let table: NameTable
     private let rankingText: [UInt8]
     private var ranking: (offset: UInt32, count: UInt32) = (0, 0)
@@ -22,10 +23,10 @@ struct LocatorWriter {
     /// `addresses` are settled; without any the file is the same as before there were addresses.
     static func bytes(
         for places: [DraftPlace], addresses: AddressGazetteer = AddressGazetteer(),
-        ranking: [UInt8] = Ranking.shippedText
+        borders: BorderDraft? = nil, ranking: [UInt8] = Ranking.shippedText
     ) throws(Failure) -> [UInt8] {
         var writer = LocatorWriter(
-            places, addresses, rankingText: ranking,
+            places, addresses, borders, rankingText: ranking,
             try .reading(ranking, source: "the ranking"))
         writer.layOut()
         let byteCount = writer.sections.values.reduce(0) { max($0, $1.count) }
@@ -36,11 +37,12 @@ struct LocatorWriter {
     }
 
     private init(
-        _ places: [DraftPlace], _ addresses: AddressGazetteer, rankingText: [UInt8],
-        _ ranking: Ranking
+        _ places: [DraftPlace], _ addresses: AddressGazetteer, _ borders: BorderDraft?,
+        rankingText: [UInt8], _ ranking: Ranking
     ) {
         self.places = places
         self.addresses = addresses
+        self.borders = borders
         self.rankingText = rankingText
         table = NameTable(places, ranking)
         var numbers: [String: UInt32] = [:]
@@ -69,6 +71,7 @@ struct LocatorWriter {
             let writer = AddressWriter(addresses, places: townPlaces, words: .shipped)
             sections.merge(writer.sections { intern($0) }) { $1 }
         }
+        if let borders { sections.merge(borders.sections(numbers)) { $1 } }
         ranking = (UInt32(truncatingIfNeeded: text.count), UInt32(rankingText.count))
         text += rankingText
         sections[.text] = text
@@ -218,7 +221,9 @@ struct LocatorWriter {
     private func assemble() -> [UInt8] {
         var body = ByteWriter()
         var entries = ByteWriter()
-        let version = addresses.isEmpty ? 1 : addresses.segmentCount == 0 ? 2 : 3
+        let hasBorders = borders.map { !$0.isEmpty } ?? false
+        let version =
+            hasBorders ? 4 : addresses.isEmpty ? 1 : addresses.segmentCount == 0 ? 2 : 3
         let count = LocatorLayout.sectionCounts[version - 1]
         let headerByteCount = LocatorLayout.headerByteCount(sections: count)
         for section in LocatorLayout.Section.allCases.prefix(count) {

@@ -11,9 +11,12 @@ internal import Platform
 struct NearestSearch {
     let file: LocatorFile
     let target: UnitVector
+    /// Places of other territories are passed over.
+    let filter: TerritoryFilter?
 
-    init(file: LocatorFile, location: Coordinate) {
+    init(file: LocatorFile, location: Coordinate, filter: TerritoryFilter? = nil) {
         self.file = file
+        self.filter = filter
         target = UnitVector(location)
     }
 
@@ -34,7 +37,9 @@ struct NearestSearch {
         let middle = range.lowerBound + range.count / 2
         let (place, vector) = file.nearest(middle, bytes)
         let distance = vector.squaredChord(to: target)
-        if distance < best.squaredChord || distance == best.squaredChord && place < best.place {
+        if distance < best.squaredChord || distance == best.squaredChord && place < best.place,
+            filter?.accepts(place: place, bytes) ?? true
+        {
             best = (place, distance)
         }
         let offset = target.ordinate(axis) - vector.ordinate(axis)

@@ -22,6 +22,10 @@ struct OpenStreetMap {
         "neighbourhood", "borough",
     ]
     private static let parts: Set<String> = ["suburb", "quarter", "neighbourhood", "borough"]
+    /// The levels of administrative borders that are read.
+    private static let areaKinds: [String: LocatorDraft.Area.Kind] = [
+        "2": .country, "4": .region, "7": .municipality, "8": .municipality,
+    ]
     /// Ways with a name that nobody has for an address.
     private static let otherWays: Set<String> = [
         "bus_stop", "construction", "corridor", "elevator", "platform", "proposed", "raceway",
@@ -96,11 +100,12 @@ struct OpenStreetMap {
         } catch {
             return draft.reject(error.message, source: path, number: count)
         }
-        if isArea, let shape = found.first, let level = Int(tag("admin_level")) {
+        if isArea, let kind = Self.areaKinds[tag("admin_level")] {
             let code = [tag("ISO3166-1:alpha2"), tag("ISO3166-1"), tag("ISO3166-2")]
-            draft.add(
-                LocatorDraft.Area(
-                    name: name, level: level, code: code.first { !$0.isEmpty } ?? "", shape: shape))
+            draft.add(source: path, number: count) { () throws(Failure) in
+                try LocatorDraft.Area(
+                    kind: kind, name: name, code: code.first { !$0.isEmpty } ?? "", shapes: found)
+            }
         }
         if isPlace, let location = found.first?.centroid {
             let digits = tag("population").filter { $0 != " " && $0 != "," && $0 != "." }

@@ -38,13 +38,16 @@ public enum VectorSources {
     ) throws {
         var isKnown = false
         for (index, layer) in source.layers.enumerated() where layer.hasGeometry {
-            guard let layout = draft.layout(fields: layer.fields.map(\.name)) else { continue }
+            let fields = layer.fields.map(\.name)
+            let areas = draft.areaLayout(fields: fields)
+            let addresses = areas == nil ? draft.layout(fields: fields) : nil
+            guard areas != nil || addresses != nil else { continue }
             isKnown = true
             let name = source.layers.count == 1 ? path : "\(path), \(layer.name)"
-            var reader = FeatureReader(
-                toDegrees: try transform(layer, path), layout: layout, name: name)
+            var reader = FeatureReader(toDegrees: try transform(layer, path), name: name)
             try source.forEachFeature(inLayer: index) { feature in
-                reader.read(feature, into: &draft)
+                if let areas { reader.read(feature, areas, into: &draft) }
+                if let addresses { reader.read(feature, addresses, into: &draft) }
                 if reader.count.isMultiple(of: 1_000) { try progress(reader.count) }
             }
         }
@@ -72,31 +75,60 @@ public enum VectorSources {
 /// Reads the features of one layer.
 struct FeatureReader {
     let toDegrees: CoordinateTransform?
-    let layout: LocatorDraft.Layout
     /// The file and layer.
     let name: String
     private(set) var count = 0
     private var shapes = SourceShapes()
 
-    init(toDegrees: CoordinateTransform?, layout: LocatorDraft.Layout, name: String) {
+    init(toDegrees: CoordinateTransform?, name: String) {
         self.toDegrees = toDegrees
-        self.layout = layout
         self.name = name
     }
 
-    mutating func read(_ feature: borrowing SourceFeature, into draft: inout LocatorDraft) {
+    /// Takes a street or address.
+    mutating func read(
+        _ feature: borrowing SourceFeature, _ layout: LocatorDraft.Layout,
+        into draft: inout LocatorDraft
+    ) {
         count += 1
         do throws(Failure) {
-            var found: [Shape] = []
-            for shape in try shapes.shapes(of: feature) {
-                found.append(try toDegrees?.forward(shape) ?? shape)
-            }
-            var texts: [Int: String] = [:]
-            for field in layout.fields { texts[field] = feature.value(at: field).text }
+            let found = try degrees(feature)
+            let texts = Self.texts(feature, layout.fields)
             draft.take(found, layout, source: name, number: count) { texts[$0] ?? "" }
         } catch {
             draft.reject(error.message, source: name, number: count)
         }
+    }
+
+    /// Takes an area.
+    mutating func read(
+        _ feature: borrowing SourceFeature, _ layout: AreaLayout, into draft: inout LocatorDraft
+    ) {
+        count += 1
+        do throws(Failure) {
+            let found = try degrees(feature)
+            let texts = Self.texts(feature, layout.fields)
+            draft.add(source: name, number: count) { () throws(Failure) in
+                try layout.area(found) { texts[$0] ?? "" }
+            }
+        } catch {
+            draft.reject(error.message, source: name, number: count)
+        }
+    }
+
+    private mutating func degrees(_ feature: borrowing SourceFeature) throws(Failure) -> [Shape] {
+        var found: [Shape] = []
+        for shape in try shapes.shapes(of: feature) {
+            found.append(try toDegrees?.forward(shape) ?? shape)
+        }
+        return found
+    }
+
+    private static func texts(_ feature: borrowing SourceFeature, _ fields: [Int]) -> [Int: String]
+    {
+        var texts: [Int: String] = [:]
+        for field in fields { texts[field] = feature.value(at: field).text }
+        return texts
     }
 }
 

@@ -11,9 +11,9 @@ import Testing
 @testable import Locator
 
 @Suite struct DamageTests {
-    /// Places alone, with addresses, and with streets as lines: a version of the file each.
+    /// Places alone, with addresses, with streets as lines, with borders: a version of the file each.
     enum Contents: String, CaseIterable {
-        case places, addresses, streets
+        case places, addresses, streets, borders
 
         fileprivate var texts: [String] {
             let table = """
@@ -22,16 +22,19 @@ import Testing
                 3,7,Rue de Saint-Quentin,08200,Sedan,C+O,49.70,4.94
                 4,,Rue Haute,,Sedan,C+O,49.701,4.941
                 """
-            return self == .places ? Tiny.all : Tiny.all + [table]
+            return self == .places || self == .borders ? Tiny.all : Tiny.all + [table]
         }
     }
 
     private static let wholes: [Contents: (id: ContentID, bytes: [UInt8])] = {
         var result: [Contents: (id: ContentID, bytes: [UInt8])] = [:]
         for contents in Contents.allCases {
-            let made =
-                contents == .streets
-                ? try? streets() : try? Scratch.build(contents.texts)
+            let made: (locator: BuiltLocator, path: String)? =
+                switch contents {
+                case .places, .addresses: try? Scratch.build(contents.texts)
+                case .streets: try? streets()
+                case .borders: try? borders()
+                }
             guard let (built, path) = made,
                 let data = try? Data(contentsOf: URL(filePath: path))
             else { continue }
@@ -62,6 +65,22 @@ import Testing
         return (built, directory + "/" + built.id.rawValue + "/locator.bin")
     }
 
+    /// The places, and countries of which one is large enough for an index of its own.
+    private static func borders() throws -> (locator: BuiltLocator, path: String) {
+        let circle = (0...300).map { step in
+            let angle = Double(step % 300) / 300 * 2 * .pi
+            return Coordinate(x: 2.3 + 3 * cos(angle), y: 48.8 + 3 * sin(angle))
+        }
+        let made = try BorderSample.build(
+            Contents.borders.texts,
+            [
+                SampleArea(name: "France", code: "FR", rings: [circle]),
+                SampleArea.box("US", -120, 30, -80, 45),
+                SampleArea.box("US.TX", -100, 30, -90, 36, kind: .region),
+            ])
+        return (made.built, made.path)
+    }
+
     private func bytes(
         _ contents: Contents = .places
     ) throws -> (id: ContentID, bytes: [UInt8]) { try #require(Self.wholes[contents]) }
@@ -89,7 +108,9 @@ import Testing
                 try open(damaged, id, at: path)
             }
         }
-        #expect(try open(whole, id, at: path).placeCount == (contents == .places ? 12 : 13))
+        #expect(
+            try open(whole, id, at: path).placeCount
+                == ([.places, .borders].contains(contents) ? 12 : 13))
     }
 
     @Test(arguments: Contents.allCases)
@@ -113,7 +134,7 @@ import Testing
     @Test func `a newer version is told from damage`() throws {
         let (id, whole) = try bytes()
         var newer = whole
-        newer[8] = 4
+        newer[8] = 5
         #expect {
             try open(newer, id, at: Scratch.directory("newer") + "/locator.bin")
         } throws: { error in

@@ -21,10 +21,10 @@ struct LocatorBuild: SiteCommand {
         commandName: "build", abstract: "Build a locator from gazetteers and publish it.",
         discussion: """
             World is the locator that geocode asks by default. Works with the site up or down. Sources \
-            are gazetteers, tables of addresses, streets or addresses in any vector file that GDAL \
+            are gazetteers, tables of addresses, streets, addresses or borders in any vector file that GDAL \
             reads, and extracts of OpenStreetMap. Tables and layers are known by their columns: those of BAN, BANO, OpenAddresses, \
             TIGER/Line and of --columns files. JSON: one line with name, locator, placeCount, \
-            streetCount, houseCount, segmentCount, byteCount, rejectedCount, ignoredCount, rejected and sequence.
+            streetCount, houseCount, segmentCount, areaCount, byteCount, rejectedCount, ignoredCount, rejected and sequence.
             """)
     static let makesSite = true
 
@@ -51,6 +51,7 @@ struct LocatorBuild: SiteCommand {
         var streetCount: Int
         var houseCount: Int
         var segmentCount: Int
+        var areaCount: Int
         var byteCount: Int
         var rejectedCount: Int
         var ignoredCount: Int
@@ -84,7 +85,8 @@ struct LocatorBuild: SiteCommand {
         let line = Line(
             name: name.rawValue, locator: built.id, placeCount: built.placeCount,
             streetCount: built.streetCount, houseCount: built.houseCount,
-            segmentCount: built.segmentCount, byteCount: built.byteCount,
+            segmentCount: built.segmentCount, areaCount: built.areaCount,
+            byteCount: built.byteCount,
             rejectedCount: built.rejectedCount,
             ignoredCount: built.ignoredCount, rejected: built.rejected.map(\.description),
             sequence: sequence)
@@ -92,7 +94,7 @@ struct LocatorBuild: SiteCommand {
         var lines = [
             "locator '\(line.name)': \(line.placeCount) places, \(line.streetCount) streets, "
                 + "\(line.houseCount) house numbers, \(line.segmentCount) segments, "
-                + "\(line.byteCount) bytes, "
+                + "\(line.areaCount) areas with borders, \(line.byteCount) bytes, "
                 + "sequence \(sequence)"
         ]
         if line.rejectedCount > 0 {

@@ -217,6 +217,21 @@ struct AddressGazetteer {
         return postalTowns.count - 1
     }
 
+    /// Gives towns without a country or region that of the area around the middle of their addresses;
+    /// what a source says stays.
+    mutating func settle(in borders: BorderDraft) {
+        guard !borders.isEmpty else { return }
+        for number in postalTowns.indices {
+            let town = postalTowns[number]
+            guard town.country.isEmpty || town.region.isEmpty else { continue }
+            let around = borders.place(at: town.center)
+            if town.country.isEmpty { postalTowns[number].country = around.country }
+            if town.region.isEmpty, postalTowns[number].country == around.country {
+                postalTowns[number].region = around.region
+            }
+        }
+    }
+
     /// Joins the postal towns of one name that lie near each other, and orders all as in the file.
     ///
     /// Called once, after the last row.

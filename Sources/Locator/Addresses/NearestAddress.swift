@@ -15,6 +15,8 @@ struct NearestAddress {
     }
 
     let file: AddressFile
+    /// Streets of other territories are passed over.
+    private let filter: TerritoryFilter?
     private let location: Coordinate
     private let vector: UnitVector
     /// How many metres a degree of longitude has at least anywhere near.
@@ -28,8 +30,12 @@ struct NearestAddress {
     private static let metersPerDegree = Sphere.radius * .pi / 180
 
     /// Within `meters`, at most ``farthestMeters``.
-    init(file: AddressFile, location: Coordinate, within meters: Double) {
+    init(
+        file: AddressFile, location: Coordinate, within meters: Double,
+        filter: TerritoryFilter? = nil
+    ) {
         self.file = file
+        self.filter = filter
         let turns = (location.x / 360).rounded()
         self.location = Coordinate(x: location.x - 360 * turns, y: location.y)
         vector = UnitVector(location)
@@ -89,6 +95,7 @@ struct NearestAddress {
     }
 
     private mutating func take(_ street: Int, _ bytes: RawSpan) {
+        if let filter, !filter.accepts(street: street, file, bytes) { return }
         let houses = file.houses(ofStreet: street, bytes)
         let segments = file.segments(ofStreet: street, bytes)
         if houses.isEmpty, segments.isEmpty {

@@ -8,6 +8,8 @@ internal import Platform
 struct NearestIntersection {
     let file: AddressFile
     let location: Coordinate
+    /// Streets of other territories are passed over.
+    var filter: TerritoryFilter?
 
     /// Vertices looked at in one ring around the location; where there are more, what lies farther is
     /// not looked for.
@@ -62,6 +64,7 @@ struct NearestIntersection {
         var result: [Vertex] = []
         let box = Sphere.envelope(around: location, radiusMeters: meters)
         file.visitStreets(in: box, bytes) { street in
+            if let filter, !filter.accepts(street: street, file, bytes) { return true }
             let segments = file.segments(ofStreet: street, bytes)
             for segment in segments {
                 for number in file.vertices(ofSegment: segment, bytes) {

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+internal import Geometry
+internal import Platform
+
+extension Locator {
+    /// The attribute of an answer to ``reverse(_:)`` that says in metres how far what is nearer, but
+    /// lies across a border, is; absent where nothing is.
+    static let nearerAcrossBorder = "NearerAcrossBorder"
+
+    /// Finds the house nearest to a location, or street without houses, within a distance on the great
+    /// circle, at most 10 km; where there is none, the nearest settlement within the distance.
+    ///
+    /// Inside the borders of a country or first-level division that the file knows only what belongs to
+    /// it is looked for, and where nothing is near enough the division or country itself is the answer.
+    /// Of the types of features that a request names, `PointAddress`, `StreetAddress` and `StreetName`
+    /// stand for houses and streets, `Locality` for settlements and areas, `StreetInt` for the nearest
+    /// crossing of two streets, which comes before all; others are not known.
+    /// Throws `Failure` (`invalidParameter`) for a location that is not on the Earth.
+    public func reverse(_ request: ReverseGeocodeRequest) throws(Failure) -> ReverseGeocodeAnswer {
+        let location = request.location
+        guard location.isFinite, abs(location.y) <= 90, abs(location.x) <= 1_000_000 else {
+            throw Failure(
+                .invalidParameter,
+                "the location (\(location.x), \(location.y)) is not a longitude and latitude")
+        }
+        guard request.maxDistanceMeters >= 0 else {
+            throw Failure(
+                .invalidParameter,
+                "the distance \(request.maxDistanceMeters): expected metres, 0 or more")
+        }
+        return mapped.withBytes { bytes in
+            let search = ReverseSearch(
+                file: file, location: location, maxMeters: request.maxDistanceMeters,
+                types: request.featureTypes.map { Set($0.map { $0.lowercased() }) })
+            guard let found = search.run(bytes) else { return ReverseGeocodeAnswer(candidate: nil) }
+            var candidate = candidate(for: found, at: location, named: request.locator, bytes)
+            if let across = found.metersAcross {
+                candidate.attributes = Attributes(
+                    candidate.attributes.entries
+                        + [.init(name: Self.nearerAcrossBorder, value: .real(across))])
+            }
+            return ReverseGeocodeAnswer(candidate: candidate)
+        }
+    }
+
+    private func candidate(
+        for found: ReverseSearch.Found, at location: Coordinate, named locator: String,
+        _ bytes: RawSpan
+    ) -> Candidate {
+        switch (found.target, file.addresses) {
+        case (.intersection(let crossing), let addresses?):
+            return crossing.candidate(
+                file, addresses, score: 100, type: .position, locator: locator,
+                distanceMeters: found.meters, bytes)
+        case (.address(let address), let addresses?):
+            return AddressLabel(
+                file, addresses, street: address.street, house: address.house, bytes
+            ).candidate(
+                file, addresses, score: 100, type: .position, locator: locator,
+                distanceMeters: found.meters, bytes)
+        case (.place(let place), _):
+            return candidate(forPlace: place, named: locator, meters: found.meters, bytes)
+        case (.area(let place), _):
+            // The location lies in it; the area's own may be far away.
+            var area = candidate(forPlace: place, named: locator, meters: 0, bytes)
+            let x = location.x - 360 * (location.x / 360).rounded()
+            area.location = Coordinate(x: x, y: location.y)
+            area.attributes = area.attributes.with([
+                "X": .real(x), "Y": .real(location.y), "DisplayX": .real(x),
+                "DisplayY": .real(location.y),
+            ])
+            return area
+        case (.intersection, nil), (.address, nil):
+            return candidate(forPlace: 0, named: locator, meters: found.meters, bytes)
+        }
+    }
+
+    private func candidate(
+        forPlace place: Int, named locator: String, meters: Double, _ bytes: RawSpan
+    ) -> Candidate {
+        candidate(
+            for: GeocodeSearch.Reading(place: place, score: 100, type: .position, weight: 0),
+            named: locator, distanceMeters: meters, bytes)
+    }
+}

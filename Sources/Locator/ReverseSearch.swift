@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Geometry
+internal import Platform
+
+/// One reverse geocode: the nearest of what was asked for that lies on the same side of the borders.
+struct ReverseSearch {
+    /// What was found.
+    enum Target {
+        case intersection(Intersection)
+        case address(NearestAddress.Found)
+        case place(Int)
+        /// The division or country around the location, where nothing in it is near enough.
+        case area(Int)
+    }
+
+    /// What was found, and how far it is.
+    struct Found {
+        var target: Target
+        /// 0 for an area.
+        var meters: Double
+        /// How far what is nearer but lies across a border is; nil where nothing is.
+        var metersAcross: Double?
+    }
+
+    let file: LocatorFile
+    let location: Coordinate
+    let maxMeters: Double
+    /// Esri's types of features in small letters; nil for all.
+    let types: Set<String>?
+
+    /// Esri's types of features that houses and streets are.
+    private static let addressTypes: Set<String> = ["pointaddress", "streetaddress", "streetname"]
+
+    private enum Sort: CaseIterable {
+        case intersections, addresses, places
+    }
+
+    private func wants(_ sort: Sort) -> Bool {
+        switch sort {
+        case .intersections: types?.contains("streetint") ?? false
+        case .addresses: types.map { !$0.isDisjoint(with: Self.addressTypes) } ?? true
+        case .places: types?.contains("locality") ?? true
+        }
+    }
+
+    /// Crossings where they are asked for, then houses and streets, then places; of the country and
+    /// division around the location where their borders are known.
+    func run(_ bytes: RawSpan) -> Found? {
+        let filter = file.borders.flatMap { borders in
+            borders.certainTerritory(at: location, bytes).map {
+                TerritoryFilter(file: file, borders: borders, territory: $0)
+            }
+        }
+        var across = Double.infinity
+        for sort in Sort.allCases where wants(sort) {
+            guard let nearest = nearest(sort, nil, bytes) else { continue }
+            var own: Found? = nearest
+            if let filter, !accepts(nearest.target, filter, bytes) {
+                across = min(across, nearest.meters)
+                own = self.nearest(sort, filter, bytes)
+            }
+            if var own {
+                own.metersAcross = across < own.meters ? across : nil
+                return own
+            }
+        }
+        guard let filter, wants(.places) else { return nil }
+        return Found(
+            target: .area(filter.territory.place), meters: 0,
+            metersAcross: across.isFinite ? across : nil)
+    }
+
+    private func nearest(_ sort: Sort, _ filter: TerritoryFilter?, _ bytes: RawSpan) -> Found? {
+        switch sort {
+        case .intersections:
+            guard let addresses = file.addresses else { return nil }
+            let search = NearestIntersection(
+                file: addresses, location: location, filter: filter)
+            return search.run(within: maxMeters, bytes).map {
+                Found(target: .intersection($0.0), meters: $0.meters)
+            }
+        case .addresses:
+            guard let addresses = file.addresses else { return nil }
+            var search = NearestAddress(
+                file: addresses, location: location, within: maxMeters, filter: filter)
+            return search.run(bytes).map { Found(target: .address($0), meters: $0.meters) }
+        case .places:
+            let search = NearestSearch(file: file, location: location, filter: filter)
+            return search.run(within: maxMeters, bytes).map {
+                Found(target: .place($0.place), meters: $0.meters)
+            }
+        }
+    }
+
+    private func accepts(_ target: Target, _ filter: TerritoryFilter, _ bytes: RawSpan) -> Bool {
+        switch (target, file.addresses) {
+        case (.intersection(let crossing), let addresses?):
+            filter.accepts(street: crossing.first, addresses, bytes)
+                && filter.accepts(street: crossing.second, addresses, bytes)
+        case (.address(let found), let addresses?):
+            filter.accepts(street: found.street, addresses, bytes)
+        case (.place(let place), _): filter.accepts(place: place, bytes)
+        case (.intersection, nil), (.address, nil), (.area, _): true
+        }
+    }
+}
