@@ -45,11 +45,12 @@ struct OpenStreetMap {
     ) throws {
         let configuration = try staging.makeEntry() + "/osmconf.ini"
         try Data(PackageResources.osmconf_ini).write(to: URL(filePath: configuration))
+        let extract = try ExtractOrder.ordered(path, in: staging)
         for isSorted in [true, false] {
             let options = [
                 "CONFIG_FILE=\(configuration)", "USE_CUSTOM_INDEXING=\(isSorted ? "YES" : "NO")",
             ]
-            let source = try VectorSource.open(path, expandingIn: staging, options: options)
+            let source = try VectorSource.open(extract, expandingIn: staging, options: options)
             var reader = OpenStreetMap(path: path, draft: draft)
             do {
                 try reader.read(source, progress)

@@ -10,8 +10,17 @@ enum AddressHouse: Hashable {
     case point(Int)
     /// One on a range, and the words of the text that say so.
     case range(RangeMatch, words: UInt64 = 0)
+}
 
-    var isRange: Bool { if case .range = self { true } else { false } }
+/// How well a house is what a text says.
+enum HouseLikeness: Int, Comparable {
+    /// It is estimated along a line.
+    case range
+    /// It is the first of a range of numbers in the text.
+    case beginning
+    case exact
+
+    static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
 extension RangeMatch {
@@ -34,7 +43,7 @@ extension AddressScoring {
     /// allowed, one beyond the end of such a range.
     func house(
         on street: Int, _ text: AddressText, _ used: inout UInt64, _ bytes: RawSpan
-    ) -> AddressHouse? {
+    ) -> (AddressHouse?, HouseLikeness)? {
         let taken = used | forbidden.street
         for number in text.houseNumbers where taken & number.mask == 0 {
             let houses = addresses.houses(number.number, ofStreet: street, bytes)
@@ -42,7 +51,7 @@ extension AddressScoring {
             let written = number.reading(without: taken)
             if let found = house(houses, suffix: written.next.word, bytes) {
                 used |= written.next.mask
-                return .point(found)
+                return (.point(found), .exact)
             }
             let found =
                 written.suffix.isEmpty
@@ -50,7 +59,7 @@ extension AddressScoring {
                 : house(houses, suffix: written.suffix, bytes)
             if let found {
                 used |= written.mask
-                return .point(found)
+                return (.point(found), written.end == nil ? .exact : .beginning)
             }
         }
         guard !addresses.segments(ofStreet: street, bytes).isEmpty else { return nil }
@@ -64,7 +73,7 @@ extension AddressScoring {
                 match.end = written.end
                 match.suffix = written.suffixText
                 used |= written.mask
-                return .range(match, words: written.mask)
+                return (.range(match, words: written.mask), .range)
             }
         }
         return nil

@@ -9,6 +9,8 @@ struct AddressReading {
     var street: Int
     /// Nil where the text has no house number, or the street no such house.
     var house: AddressHouse?
+    /// How well the house is what the text says; the least where there is none.
+    var likeness = HouseLikeness.range
     /// 0…100.
     var score: Double
     /// Whether every word is explained letter by letter.
@@ -24,8 +26,8 @@ struct AddressReading {
 
     func precedes(_ other: AddressReading) -> Bool {
         if score != other.score { return score > other.score }
-        if house?.isRange != other.house?.isRange, house != nil, other.house != nil {
-            return other.house?.isRange == true
+        if house != nil, other.house != nil, likeness != other.likeness {
+            return likeness > other.likeness
         }
         if breaks != other.breaks { return breaks < other.breaks }
         if confirmsTown != other.confirmsTown { return confirmsTown }
@@ -120,7 +122,8 @@ struct AddressScoring {
         step(.town, used, lost)
         useAreas(around: place, &used, bytes)
         step(.area, used, lost)
-        let house = house(on: street, text, &used, bytes)
+        let (house, likeness) = house(on: street, text, &used, bytes) ?? (nil, .range)
+        if likeness == .beginning { isCertain = false }
         if case .range(let match, let words)? = house, !match.isPlain {
             isCertain = false
             let share = Double(match.gap) / Double(AddressFile.widestGap)
@@ -137,7 +140,7 @@ struct AddressScoring {
                 text, used: used, lost: lost, isCertain: &isCertain, confirms: confirms)
         else { return nil }
         return AddressReading(
-            street: street, house: house, score: score,
+            street: street, house: house, likeness: likeness, score: score,
             isCertain: isCertain, breaks: breaks, confirmsTown: confirms, rest: rest,
             weight: weight(of: street, in: place, bytes))
     }

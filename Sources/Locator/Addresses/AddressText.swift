@@ -206,11 +206,17 @@ struct AddressText {
 
     private mutating func addTypos(_ number: Int, _ bytes: RawSpan) {
         let letters = text.letters[number]
-        let most = TypoSearch.allowedErrors(letters: letters)
+        // Of three letters one may be missing, none wrong.
+        let isShort = letters == 3 && !isUnfinished
+        let most = isShort ? 1 : TypoSearch.allowedErrors(letters: letters)
         guard most > 0 else { return }
         for limit in 1...most {
-            var search = TypoSearch(text.bytes[text.words[number]], limit: limit)
-            let found = search.run(file.vocabulary, bytes).filter { $0.errors > 0 }
+            let word = text.bytes[text.words[number]]
+            var search = TypoSearch(word, limit: limit)
+            let found = search.run(file.vocabulary, bytes).filter {
+                $0.errors > 0
+                    && (!isShort || file.vocabulary.text($0.key, bytes).count > word.count)
+            }
             for (word, errors) in found.sorted(by: {
                 ($0.errors, $0.key) < ($1.errors, $1.key)
             }).prefix(Self.mostTypos) {
