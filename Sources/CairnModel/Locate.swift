@@ -98,6 +98,19 @@ public enum MatchType: String, Hashable, Sendable, Codable {
     case position
 }
 
+extension Candidate {
+    /// The name of the attribute of ``metersAcrossBorder``; not Esri's.
+    public static let nearerAcrossBorder = "NearerAcrossBorder"
+
+    /// Of an answer to a reverse geocode: how far what is nearer, but lies across a border, is.
+    ///
+    /// Nil, and the attribute absent, where nothing is.
+    public var metersAcrossBorder: Double? {
+        guard case .real(let meters)? = attributes[Self.nearerAcrossBorder] else { return nil }
+        return meters
+    }
+}
+
 /// The candidates, best first.
 public struct GeocodeAnswer: Hashable, Sendable, Codable {
     /// Best first.

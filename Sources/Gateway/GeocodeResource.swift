@@ -230,8 +230,8 @@ enum GeocodeResource {
             json.member("address") { json in
                 for name in addressKeys { json.member(name, value(name, of: candidate)) }
                 // Not Esri's; absent unless it is so.
-                if case .real(let meters)? = candidate.attributes["NearerAcrossBorder"] {
-                    json.member("NearerAcrossBorder", meters)
+                if let meters = candidate.metersAcrossBorder {
+                    json.member(Candidate.nearerAcrossBorder, meters)
                 }
             }
             json.member("location") { json in

@@ -6,10 +6,6 @@ internal import Geometry
 internal import Platform
 
 extension Locator {
-    /// The attribute of an answer to ``reverse(_:)`` that says in metres how far what is nearer, but
-    /// lies across a border, is; absent where nothing is.
-    static let nearerAcrossBorder = "NearerAcrossBorder"
-
     /// Finds the house nearest to a location, or street without houses, within a distance on the great
     /// circle, at most 10 km; where there is none, the nearest settlement within the distance.
     ///
@@ -40,7 +36,7 @@ extension Locator {
             if let across = found.metersAcross {
                 candidate.attributes = Attributes(
                     candidate.attributes.entries
-                        + [.init(name: Self.nearerAcrossBorder, value: .real(across))])
+                        + [.init(name: Candidate.nearerAcrossBorder, value: .real(across))])
             }
             return ReverseGeocodeAnswer(candidate: candidate)
         }

@@ -585,6 +585,21 @@ extension RelaxedValue {
         #expect(answer["location"]?["spatialReference"]?["wkid"] == .number(4326))
     }
 
+    @Test func `an address says how far something nearer across a border is, if there is`()
+        async throws
+    {
+        let asked = try asked()
+        let url = root + "/World/GeocodeServer/reverseGeocode?location=2.35,48.85"
+        #expect(try await asked.json(url)["address"]?["NearerAcrossBorder"] == nil)
+        asked.site.inner.withLock { inner in
+            let attributes = inner.candidates[0].attributes
+            inner.candidates[0].attributes = Attributes(
+                attributes.entries + [.init(name: "NearerAcrossBorder", value: .real(12.5))])
+        }
+        let answer = try await asked.json(url)
+        #expect(answer["address"]?["NearerAcrossBorder"] == .number(12.5))
+    }
+
     @Test func `no address is the error that geopy reads as nothing`() async throws {
         let error = try await Asked().json(
             root + "/World/GeocodeServer/reverseGeocode?location=0,0")["error"]

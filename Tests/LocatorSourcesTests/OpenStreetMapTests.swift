@@ -75,6 +75,41 @@ import Testing
         }
     }
 
+    @Test func `borders of countries and divisions stay in the locator`() throws {
+        // A second country, east of the first; its town is nearer to the first one's east than `Dorf`.
+        let east = """
+            <node id="21" lat="49.5" lon="11.5"/><node id="22" lat="50.5" lon="11.5"/>
+            <node id="23" lat="50.3" lon="10.501"><tag k="place" v="town"/><tag k="name" v="Osten"/></node>
+            <way id="1"><nd ref="1"/>
+            """
+        let border = """
+            <way id="7"><nd ref="8"/><nd ref="21"/><nd ref="22"/><nd ref="9"/><nd ref="8"/>
+              <tag k="boundary" v="administrative"/><tag k="admin_level" v="2"/><tag k="name" v="Ostland"/>
+              <tag k="ISO3166-1" v="QO"/></way>
+            <way id="8"><nd ref="8"/><nd ref="21"/><nd ref="22"/><nd ref="9"/><nd ref="8"/>
+              <tag k="boundary" v="administrative"/><tag k="admin_level" v="2"/><tag k="name" v="Nameless"/></way>
+            </osm>
+            """
+        let extract = Self.extract.replacingOccurrences(
+            of: "<way id=\"1\"><nd ref=\"1\"/>", with: east
+        ).replacingOccurrences(of: "</osm>", with: border)
+        let (built, locator) = try Scratch.build(
+            [try Scratch.file(extract, "two.osm")], constants: [])
+        #expect(built.areaCount == 3)
+        #expect(built.rejected.map(\.reason).contains { $0.contains("'Nameless'") })
+        func near(_ x: Double) throws -> Candidate? {
+            try locator.reverse(
+                ReverseGeocodeRequest(
+                    location: Coordinate(x: x, y: 50.3), maxDistanceMeters: 50_000)
+            ).candidate
+        }
+        let west = try #require(try near(10.499))
+        #expect(west.text("City") == "Dorf")
+        #expect(west.text("CountryCode") == "QL")
+        #expect(west.attributes["NearerAcrossBorder"] != nil)
+        #expect(try near(10.5011)?.text("CountryCode") == "QO")
+    }
+
     @Test func `a settlement that two sources name is one`() throws {
         let gazetteer = try Scratch.file(
             """

@@ -135,6 +135,20 @@ import Testing
         #expect(try locator.near(10.15, 40.5)?.text("City") == "Bero")
     }
 
+    @Test func `a town off a coarse coast belongs to what its code says, if that has borders`()
+        throws
+    {
+        let places = BorderSample.gazetteer([
+            (1, "Territory", 9.51, 39.999, "QT", ""), (2, "Alba", 9.7, 40.1, "QA", ""),
+            (3, "Bero", 9.99, 39.999, "QB", ""), (4, "Offshore", 9.01, 39.999, "QA", ""),
+        ])
+        let locator = try BorderSample.build([places], Self.two).locator
+        // QT has no borders that could part it from QA.
+        #expect(try locator.near(9.5, 40.001)?.text("City") == "Territory")
+        #expect(try locator.near(9.98, 40.001)?.text("City") == "Alba")
+        #expect(try locator.near(9.02, 40.001)?.text("City") == "Offshore")
+    }
+
     @Test func `within the accuracy of a border the nearest counts`() throws {
         let places = BorderSample.gazetteer([
             (1, "Alba", 9.999, 40.5, "QA", ""), (2, "Bero", 10.3, 40.5, "QB", ""),
@@ -192,15 +206,19 @@ import Testing
             SampleArea.box("QA", 9, 40, .nan, 41), SampleArea.box("QA", 9, 40, 9.000_000_01, 41),
             SampleArea.box("QA", 9, 40, 10, 41, kind: .region),
             SampleArea(name: "Empty", code: "QA", rings: []),
+            SampleArea(
+                name: String(repeating: "x", count: 70_000), code: "QA",
+                rings: [SampleArea.ring(9, 40, 10, 41)]),
         ]
         let places = BorderSample.gazetteer([(1, "Alba", 9.1, 40.1, "QA", "")])
         let built = try BorderSample.build([places], areas).built
         #expect(built.areaCount == 1)
-        #expect(built.rejectedCount == 7)
+        #expect(built.rejectedCount == 8)
         let reasons = built.rejected.map(\.reason)
         for (line, text) in [
             (2, "ISO 3166-1"), (3, "ISO 3166-1"), (4, "leaves longitude"), (5, "leaves longitude"),
             (6, "encloses nothing"), (7, "none of that name"), (8, "without a polygon"),
+            (9, "longer than 200 bytes"),
         ] {
             #expect(
                 built.rejected.contains { $0.line == line && $0.reason.contains(text) },

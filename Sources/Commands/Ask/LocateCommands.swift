@@ -136,6 +136,10 @@ struct ReverseCommand: SiteCommand {
                 .notFound, "nothing known to '\(locator)' lies within \(Int(distance)) m")
         }
         try session.show([candidate])
+        if let meters = candidate.metersAcrossBorder, !session.output.isJSON {
+            let distance = meters.displayText(decimals: 0)
+            try session.output.line("nearer, \(distance) m away, something lies across a border")
+        }
     }
 }
 

@@ -127,23 +127,18 @@ public struct AreaLayout: Sendable {
         func values(_ field: String) -> [String] {
             (positions[field] ?? []).map(text).filter { !$0.isEmpty && !columns.none.contains($0) }
         }
-        let name = values("name").first ?? ""
-        let longest = AddressReader.longestName
-        guard 1...longest ~= name.utf8.count else {
-            throw Failure(.invalidParameter, "its name has not 1 to \(longest) bytes")
-        }
         let country = values("country").lazy.compactMap(Self.alpha2).first ?? ""
-        let own = values("region").first
-        let region = own.map { $0.dropFirst(2).first == "-" || $0.dropFirst(2).first == "." }
-        let code: String =
-            switch columns.kind {
-            case .municipality: ""
-            case .country: country
-            case .region:
-                own.map { region == true ? $0 : country + "-" + $0 } ?? country
-            }
+        let code: String
+        switch (columns.kind, values("region").first) {
+        case (.municipality, _): code = ""
+        case (.country, _), (.region, nil): code = country
+        case (.region, let own?):
+            // `US-MD` and `US.MD` name their country themselves.
+            let namesCountry = ["-", "."].contains(own.dropFirst(2).first)
+            code = namesCountry ? own : country + "-" + own
+        }
         return try LocatorDraft.Area(
-            kind: columns.kind, name: name, code: code, shapes: shapes,
+            kind: columns.kind, name: values("name").first ?? "", code: code, shapes: shapes,
             accuracyMeters: columns.accuracyMeters)
     }
 

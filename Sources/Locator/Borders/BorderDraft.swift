@@ -112,11 +112,18 @@ extension LocatorDraft {
         /// The most metres that an accuracy may have.
         static let worstAccuracyMeters = 100_000.0
 
-        /// Makes an area of polygons in longitude and latitude; `source` says which it is, and throws
-        /// `Failure` (`invalidParameter`) with what is wrong with it in a few words.
+        /// Makes an area of polygons in longitude and latitude; other shapes are passed over.
+        ///
+        /// Throws `Failure` (`invalidParameter`) with what is wrong with it in a few words: a name of no
+        /// or more than 200 bytes, no known code, no polygon, a vertex off the Earth.
         public init(
             kind: Kind, name: String, code: String, shapes: [Shape], accuracyMeters: Double = 0
         ) throws(Failure) {
+            let longest = AddressReader.longestName
+            guard 1...longest ~= name.utf8.count else {
+                throw Failure(
+                    .invalidParameter, "its name is empty or longer than \(longest) bytes")
+            }
             let capitals = code.uppercased()
             guard kind == .municipality || Self.isCode(capitals, of: kind) else {
                 throw Failure(

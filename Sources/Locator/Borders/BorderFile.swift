@@ -22,6 +22,8 @@ struct BorderFile: Sendable {
     private let vertices: Range<Int>
     /// Of the least accurate area.
     private let reachMeters: Double
+    /// Those that have borders, or a division of theirs.
+    private let countries: Set<Int>
 
     /// Nil for a file without areas; throws where the sections do not fit each other.
     init?(checking bytes: RawSpan, _ sections: [Range<Int>]) throws(LocatorFile.Damage) {
@@ -37,6 +39,7 @@ struct BorderFile: Sendable {
                 region: region == LocatorLayout.none ? nil : Int(region),
                 accuracyMeters: Double(bytes.uint32(at: at + 8)))
         }
+        countries = Set(areas.map(\.country))
         reachMeters = areas.reduce(0) { max($0, $1.accuracyMeters) }
         guard
             let search = AreaSearch(bytes.extracting(index), vertexByteCount: vertices.count),
@@ -70,6 +73,9 @@ struct BorderFile: Sendable {
     func territory(at location: Coordinate, _ bytes: RawSpan) -> Territory? {
         Self.territory(around(location, within: 0, bytes).map { areas[$0.feature] })
     }
+
+    /// Whether any border of a country is known.
+    func knows(country: Int) -> Bool { countries.contains(country) }
 
     /// The same, as far as the accuracy of the borders tells: nil where another country may be there
     /// too, without the division where another division may.
@@ -118,7 +124,9 @@ struct Territory: Hashable {
 /// What of the file belongs to a territory.
 ///
 /// Something belongs to it by its codes, or by lying in the same area: a coarse border that runs on
-/// the wrong side of a town is then no border between the town and what is asked for beside it.
+/// the wrong side of a town is then no border between the town and what is asked for beside it. Off
+/// all areas lies what a coarse coast leaves in the sea; it is another country's where that one's
+/// borders are known.
 struct TerritoryFilter {
     let file: LocatorFile
     let borders: BorderFile
@@ -137,14 +145,17 @@ struct TerritoryFilter {
 
     private func accepts(codes place: Int, at location: Coordinate, _ bytes: RawSpan) -> Bool {
         let (country, region) = (file.country(place, bytes), file.region(place, bytes))
-        guard let wanted = territory.region else {
-            return country == territory.country
-                || borders.territory(at: location, bytes)?.country == territory.country
+        if territory.region == nil ? country == territory.country : region == territory.region {
+            return true
         }
-        if region == wanted { return true }
-        let around = borders.territory(at: location, bytes)
-        if around?.country == territory.country, around?.region == wanted { return true }
+        guard let around = borders.territory(at: location, bytes) else {
+            // Off every drawn coast: only a country with borders of its own can be another one.
+            guard let country, borders.knows(country: country) else { return true }
+            return country == territory.country && region == nil
+        }
+        guard around.country == territory.country else { return false }
         // In the country, and nobody says in which division.
-        return country == territory.country && region == nil && around?.region == nil
+        let isUndivided = around.region == nil && region == nil && country == territory.country
+        return territory.region == nil || around.region == territory.region || isUndivided
     }
 }
