@@ -188,6 +188,25 @@ import Testing
         }
     }
 
+    @Test func `a house of a street by another name is no answer`() throws {
+        let table = """
+            1,12,Rue du Général Nouvion,08000,Charleville-Mézières,C+O,49.76,4.72
+            2,12,Avenue du Président Wilson,08000,Charleville-Mézières,C+O,49.761,4.721
+            3,14,Rue de la Croix-Pierre,08000,Charleville-Mézières,C+O,49.762,4.722
+            """
+        let locator = try Scratch.locator([table], suffix: "csv")
+        func houses(_ text: String) throws -> [String] {
+            try locator.geocode(GeocodeRequest(singleLine: text)).candidates
+                .filter { $0.text("Addr_type") == "PointAddress" }.map { $0.text("StName") }
+        }
+        let town = "Charleville-Mézières"
+        #expect(try houses("12 rue du gal leclerc \(town)") == [])
+        #expect(try houses("12 rue du gal nouvion \(town)") == ["Rue du Général Nouvion"])
+        // Short for it, or written together with another word.
+        #expect(try houses("12 av pdt wilson \(town)") == ["Avenue du Président Wilson"])
+        #expect(try houses("14 rue xycroix pierre \(town)") == ["Rue de la Croix-Pierre"])
+    }
+
     @Test func `words decide by their order where nothing else does`() throws {
         let table = """
             1,9,Rue de Glaire,08200,Sedan,C+O,49.7,4.94

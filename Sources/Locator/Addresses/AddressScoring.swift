@@ -139,10 +139,29 @@ struct AddressScoring {
             let score = score(
                 text, used: used, lost: lost, isCertain: &isCertain, confirms: confirms)
         else { return nil }
+        if house != nil, isOther(street, text, rest, bytes) { return nil }
         return AddressReading(
             street: street, house: house, likeness: likeness, score: score,
             isCertain: isCertain, breaks: breaks, confirmsTown: confirms, rest: rest,
             weight: weight(of: street, in: place, bytes))
+    }
+
+    /// Whether a text rather means a street of another name than this one: a word of the name is missing
+    /// and words of the text are left, none of which may be it.
+    private func isOther(
+        _ street: Int, _ text: AddressText, _ rest: UInt64, _ bytes: RawSpan
+    ) -> Bool {
+        let left = (0..<text.count).filter { !text.isNumber[$0] && rest & text.mask($0) != 0 }
+        guard !left.isEmpty else { return false }
+        for at in addresses.words(ofStreet: street, bytes) {
+            let word = addresses.word(at: at, bytes)
+            guard addresses.kind(ofWord: word, bytes) == .plain,
+                text.entries(ofWord: word).isEmpty
+            else { continue }
+            let name = addresses.vocabulary.text(word, bytes)
+            if !left.contains(where: { text.mayBe($0, name, bytes) }) { return true }
+        }
+        return false
     }
 
     /// Takes the words that name a division or country around a place.

@@ -100,6 +100,15 @@ struct AddressText {
         return range.lowerBound..<end
     }
 
+    /// Whether a word may be a bad writing of one of the vocabulary: it begins with the same letter (`pdt`
+    /// for `president`), or ends with that word (`lacroix`).
+    func mayBe(_ number: Int, _ name: Range<Int>, _ bytes: RawSpan) -> Bool {
+        let word = text.bytes[text.words[number]]
+        return word.first == name.first.map { bytes.byte(at: $0) }
+            || word.count > name.count
+                && zip(word.suffix(name.count), name).allSatisfy { $0 == bytes.byte(at: $1) }
+    }
+
     /// Adds misspelt words for those that were found letter by letter as well.
     mutating func addTyposOfKnown(_ bytes: RawSpan) {
         for number in 0..<count where !isNumber[number] && known & mask(number) != 0 {
