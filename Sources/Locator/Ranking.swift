@@ -125,6 +125,9 @@ final class Ranking: Decodable, Sendable {
     let nearness: Nearness
     let importance: Kinds
 
+    /// A model as it is written: members by their groups.
+    private typealias Groups = [String: [String: Double]]
+
     /// The longest text of a model, in bytes.
     static let longestText = 65_536
 
@@ -140,8 +143,10 @@ final class Ranking: Decodable, Sendable {
                 .tooLarge, "'\(source)': a ranking has at most \(longestText) bytes")
         }
         let ranking: Ranking
+        let members: Groups
         do {
             ranking = try JSONDecoder().decode(Ranking.self, from: Data(json))
+            members = try JSONDecoder().decode(Groups.self, from: Data(json))
         } catch DecodingError.keyNotFound(let key, let context) {
             throw Failure(
                 .invalidParameter,
@@ -153,7 +158,7 @@ final class Ranking: Decodable, Sendable {
             throw Failure(
                 .invalidParameter, "'\(source)': expected JSON with the members of a ranking")
         }
-        if let fault = ranking.fault {
+        if let fault = fault(in: members) {
             throw Failure(.invalidParameter, "'\(source)': \(fault)")
         }
         return ranking
@@ -161,7 +166,6 @@ final class Ranking: Decodable, Sendable {
 
     /// Reads a model that a locator file carries: members that were not yet are the program's.
     static func carried(_ json: [UInt8]) throws(Failure) -> Ranking {
-        typealias Groups = [String: [String: Double]]
         let decoder = JSONDecoder()
         guard json.count <= longestText,
             let own = try? decoder.decode(Groups.self, from: Data(json)),
@@ -177,70 +181,27 @@ final class Ranking: Decodable, Sendable {
     }
 
     /// The first member that is out of its range, in words.
-    private var fault: String? {
-        let shares: [(String, Double)] = [
-            ("places.wholeWords", places.wholeWords), ("places.insideWord", places.insideWord),
-            ("places.insideWordByLetters", places.insideWordByLetters),
-            ("places.words", places.words), ("places.transliterated", places.transliterated),
-            ("places.divisionBeginning", places.divisionBeginning),
-            ("places.unexplained", places.unexplained), ("places.rearranged", places.rearranged),
-            ("places.fillerWeight", places.fillerWeight),
-            ("places.littleKnownBelow", places.littleKnownBelow),
-            ("places.betterKnownBy", places.betterKnownBy),
-            ("addresses.unexplained", addresses.unexplained),
-            ("addresses.missing", addresses.missing),
-            ("addresses.missingYet", addresses.missingYet),
-            ("addresses.missingOfTown", addresses.missingOfTown),
-            ("addresses.outside", addresses.outside),
-            ("addresses.farOutside", addresses.farOutside),
-            ("addresses.together", addresses.together),
-            ("addresses.beginning", addresses.beginning),
-            ("addresses.typeWeight", addresses.typeWeight),
-            ("addresses.littleWeight", addresses.littleWeight),
-            ("addresses.importance", addresses.importance), ("nearness.most", nearness.most),
-        ]
-        if let (name, value) = shares.first(where: { !(0...1 ~= $0.1) }) {
-            return "'\(name)' is \(value); expected 0 to 1"
-        }
-        let double = [
-            ("places.otherDivision", places.otherDivision),
-            ("addresses.otherTown", addresses.otherTown),
-            ("addresses.onlyOtherTown", addresses.onlyOtherTown),
-        ]
-        if let (name, value) = double.first(where: { !(0...2 ~= $0.1) }) {
-            return "'\(name)' is \(value); expected 0 to 2"
-        }
-        for (group, values) in [("roles", roles.all), ("suggestions", suggestions.all)] {
-            if let value = values.first(where: { !(0...1 ~= $0) }) {
-                return "a member of '\(group)' is \(value); expected 0 to 1"
+    private static func fault(in model: Groups) -> String? {
+        for (group, range) in ranges {
+            for (name, value) in model[group, default: [:]].sorted(by: { $0.key < $1.key }) {
+                let member = "\(group).\(name)"
+                let range = exceptions[member] ?? range
+                guard !(range ~= value) else { continue }
+                return
+                    "'\(member)' is \(value); expected \(range.lowerBound) to \(range.upperBound)"
             }
-        }
-        if let value = importance.bonuses.first(where: { !(-1...1 ~= $0) }) {
-            return "a member of 'importance' is \(value); expected -1 to 1"
-        }
-        if !(1...1e9 ~= importance.seatPeople) {
-            return "'importance.seatPeople' is \(importance.seatPeople); expected 1 to 1000000000"
-        }
-        if !(0.1...10 ~= nearness.decades) {
-            return "'nearness.decades' is \(nearness.decades); expected 0.1 to 10"
-        }
-        let bounds = [
-            score.least, score.gap, score.uncertain, score.transliterated, score.mixedFields,
-            score.fieldsAlone,
-        ]
-        if let value = bounds.first(where: { !(0...100 ~= $0) }) {
-            return "a member of 'score' is \(value); expected 0 to 100"
         }
         return nil
     }
-}
 
-extension Ranking.Roles {
-    fileprivate var all: [Double] { [name, variant, cognate, alternate, code, transliterated] }
-}
+    private static let ranges: KeyValuePairs<String, ClosedRange<Double>> = [
+        "score": 0...100, "places": 0...1, "addresses": 0...1, "roles": 0...1, "suggestions": 0...1,
+        "nearness": 0...1, "importance": -1...1,
+    ]
 
-extension Ranking.Kinds {
-    fileprivate var bonuses: [Double] {
-        [country, region, subregion, capital, regionSeat, lowerSeat, partOfTown, former]
-    }
+    private static let exceptions: [String: ClosedRange<Double>] = [
+        "places.otherDivision": 0...2, "addresses.otherTown": 0...2,
+        "addresses.onlyOtherTown": 0...2, "nearness.decades": 0.1...10,
+        "importance.seatPeople": 1...1e9,
+    ]
 }

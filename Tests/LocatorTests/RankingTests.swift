@@ -65,14 +65,16 @@ import Testing
 
     @Test(arguments: [
         Wrong("", "JSON"), Wrong("{}", "'score' is missing"), Wrong("[]", "expected"),
-        Wrong("{\"score\":1}", "'score'"), Wrong(#""least": 50"#, #""least": 500"#, "'score'"),
+        Wrong("{\"score\":1}", "'score'"),
+        Wrong(#""least": 50"#, #""least": 500"#, "'score.least'"),
         Wrong(#""words": 0.2"#, #""words": -1"#, "'places.words'"),
         Wrong(#""words": 0.2"#, #""words": "x""#, "'places.words'"),
         Wrong(#""words": 0.2,"#, "", "'places.words' is missing"),
+        Wrong(#""words": 0.2,"#, #""words": 0.2, "why": "x","#, "'places.why'"),
         Wrong(#""otherTown": 1,"#, #""otherTown": 3,"#, "'addresses.otherTown'"),
-        Wrong(#""cognate": 0.1,"#, #""cognate": 7,"#, "'roles'"),
+        Wrong(#""cognate": 0.1,"#, #""cognate": 7,"#, "'roles.cognate'"),
         Wrong(#""decades": 4"#, #""decades": 0"#, "'nearness.decades'"),
-        Wrong(#""former": -0.30"#, #""former": -3"#, "'importance'"),
+        Wrong(#""former": -0.30"#, #""former": -3"#, "'importance.former'"),
     ])
     func `a model that is none is refused by its member`(wrong: Wrong) throws {
         do throws(Failure) {
