@@ -97,10 +97,10 @@ struct ReverseSearch {
     private func accepts(_ target: Target, _ filter: TerritoryFilter, _ bytes: RawSpan) -> Bool {
         switch (target, file.addresses) {
         case (.intersection(let crossing), let addresses?):
-            filter.accepts(street: crossing.first, addresses, bytes)
-                && filter.accepts(street: crossing.second, addresses, bytes)
+            filter.accepts(street: crossing.first, at: crossing.location, addresses, bytes)
+                && filter.accepts(street: crossing.second, at: crossing.location, addresses, bytes)
         case (.address(let found), let addresses?):
-            filter.accepts(street: found.street, addresses, bytes)
+            filter.accepts(street: found.street, at: found.location, addresses, bytes)
         case (.place(let place), _): filter.accepts(place: place, bytes)
         case (.intersection, nil), (.address, nil), (.area, _): true
         }

@@ -135,6 +135,20 @@ import Testing
         #expect(try locator.near(10.15, 40.5)?.text("City") == "Bero")
     }
 
+    @Test func `each house of a street that a coarse border cuts is found beside it`() throws {
+        let houses = (0..<21).map {
+            "\($0 + 1);Long Street;Alba;QA;\(9.9905 + 0.001 * Double($0));40.5"
+        }
+        let table = "n;s;c;k;x;y\n" + houses.joined(separator: "\n")
+        let locator = try BorderSample.build([table], Self.two, columns: [Self.columns]).locator
+        for number in 0..<21 {
+            let found = try #require(try locator.near(9.990_52 + 0.001 * Double(number), 40.5))
+            #expect(found.text("AddNum") == "\(number + 1)")
+            #expect(found.text("CountryCode") == "QA")
+            #expect(found.metersAcross == nil)
+        }
+    }
+
     @Test func `a town off a coarse coast belongs to what its code says, if that has borders`()
         throws
     {

@@ -12,16 +12,18 @@ struct NearestAddress {
         var street: Int
         var house: AddressHouse?
         var meters: Double
+        /// Of the house or street, or the nearest on its line.
+        var location: Coordinate
     }
 
     let file: AddressFile
-    /// Streets of other territories are passed over.
+    /// What lies in other territories is passed over.
     private let filter: TerritoryFilter?
     private let location: Coordinate
     private let vector: UnitVector
     /// How many metres a degree of longitude has at least anywhere near.
     private let metersPerDegreeEast: Double
-    private var best: (street: Int, house: Int?, squaredChord: Double)
+    private var best: (street: Int, house: Int?, squaredChord: Double, location: Coordinate)
     /// The line of the nearest street without a nearer house.
     private var bestLine: (segment: Int, share: Double, side: StreetSide)?
 
@@ -41,7 +43,8 @@ struct NearestAddress {
         vector = UnitVector(location)
         let poleward = min(90, abs(location.y) + 0.2)
         metersPerDegreeEast = Self.metersPerDegree * max(0, cos(poleward * .pi / 180))
-        best = (-1, nil, Sphere.squaredChord(meters: min(meters, Self.farthestMeters)))
+        let limit = Sphere.squaredChord(meters: min(meters, Self.farthestMeters))
+        best = (-1, nil, limit, location)
     }
 
     /// The nearest, nil when there is none.
@@ -53,7 +56,7 @@ struct NearestAddress {
         guard best.street >= 0 else { return nil }
         return Found(
             street: best.street, house: house(bytes),
-            meters: Sphere.meters(squaredChord: best.squaredChord))
+            meters: Sphere.meters(squaredChord: best.squaredChord), location: best.location)
     }
 
     /// The house found: of a line the one on the side of the location, where that side has houses.
@@ -95,15 +98,15 @@ struct NearestAddress {
     }
 
     private mutating func take(_ street: Int, _ bytes: RawSpan) {
-        if let filter, !filter.accepts(street: street, file, bytes) { return }
         let houses = file.houses(ofStreet: street, bytes)
         let segments = file.segments(ofStreet: street, bytes)
         if houses.isEmpty, segments.isEmpty {
-            weigh(street, nil, file.location(ofStreet: street, bytes))
+            weigh(street, nil, file.location(ofStreet: street, bytes), bytes)
         }
-        for house in houses { weigh(street, house, file.location(ofHouse: house, bytes)) }
+        for house in houses { weigh(street, house, file.location(ofHouse: house, bytes), bytes) }
         for segment in segments {
-            let found = StreetLine(file, segment: segment, bytes).nearest(to: location)
+            let line = StreetLine(file, segment: segment, bytes)
+            let found = line.nearest(to: location)
             let distance = Sphere.squaredChord(meters: found.meters)
             // Sides under different postcodes are two streets along one line.
             let isBetter =
@@ -113,18 +116,23 @@ struct NearestAddress {
                     && file.range(ofSegment: segment, found.side, bytes) != nil
             guard distance < best.squaredChord || distance == best.squaredChord && isBetter
             else { continue }
-            best = (street, nil, distance)
+            let place = line.location(at: found.share, side: found.side, offsetMeters: 0)
+            guard filter?.accepts(street: street, at: place, file, bytes) ?? true else { continue }
+            best = (street, nil, distance, place)
             bestLine = (segment, found.share, found.side)
         }
     }
 
-    private mutating func weigh(_ street: Int, _ house: Int?, _ location: Coordinate) {
+    private mutating func weigh(
+        _ street: Int, _ house: Int?, _ location: Coordinate, _ bytes: RawSpan
+    ) {
         let distance = vector.squaredChord(to: UnitVector(location))
         let isFirst = (street, house ?? 0) < (best.street, best.house ?? 0) && best.street >= 0
         if distance < best.squaredChord
-            || distance == best.squaredChord && (isFirst || best.street < 0)
+            || distance == best.squaredChord && (isFirst || best.street < 0),
+            filter?.accepts(street: street, at: location, file, bytes) ?? true
         {
-            best = (street, house, distance)
+            best = (street, house, distance, location)
             bestLine = nil
         }
     }

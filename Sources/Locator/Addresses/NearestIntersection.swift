@@ -8,7 +8,7 @@ internal import Platform
 struct NearestIntersection {
     let file: AddressFile
     let location: Coordinate
-    /// Streets of other territories are passed over.
+    /// What lies in other territories is passed over.
     var filter: TerritoryFilter?
 
     /// Vertices looked at in one ring around the location; where there are more, what lies farther is
@@ -64,14 +64,15 @@ struct NearestIntersection {
         var result: [Vertex] = []
         let box = Sphere.envelope(around: location, radiusMeters: meters)
         file.visitStreets(in: box, bytes) { street in
-            if let filter, !filter.accepts(street: street, file, bytes) { return true }
             let segments = file.segments(ofStreet: street, bytes)
             for segment in segments {
                 for number in file.vertices(ofSegment: segment, bytes) {
                     guard result.count < Self.mostVertices else { return false }
                     let place = file.location(ofVertex: number, bytes)
                     let distance = Sphere.meters(from: location, to: place)
-                    if distance <= meters {
+                    if distance <= meters,
+                        filter?.accepts(street: street, at: place, file, bytes) ?? true
+                    {
                         result.append(Vertex(location: place, street: street, meters: distance))
                     }
                 }

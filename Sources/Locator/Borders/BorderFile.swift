@@ -136,11 +136,13 @@ struct TerritoryFilter {
         accepts(codes: place, at: file.location(place, bytes), bytes)
     }
 
-    /// A street with its houses, by its town's codes and by where the street is shown.
-    func accepts(street: Int, _ addresses: AddressFile, _ bytes: RawSpan) -> Bool {
+    /// A house, or a position on a street, by the codes of its town and by where it is.
+    func accepts(
+        street: Int, at location: Coordinate, _ addresses: AddressFile, _ bytes: RawSpan
+    ) -> Bool {
         accepts(
             codes: addresses.place(ofTown: addresses.town(ofStreet: street, bytes), bytes),
-            at: addresses.location(ofStreet: street, bytes), bytes)
+            at: location, bytes)
     }
 
     private func accepts(codes place: Int, at location: Coordinate, _ bytes: RawSpan) -> Bool {
