@@ -128,7 +128,7 @@ let tier4: [Target] = [
     library(
         "LocatorSources",
         ["CairnModel", "Dataset", "GDAL", "Geometry", "Locator", "PROJ", "Platform"],
-        data: ["osmconf.ini"]),
+        data: ["osmconf.ini", "points-of-interest.txt"]),
     library("Jobs", ["CairnModel"]),
     library("JobKinds", ["CairnModel", "Geometry", "Locator", "Platform", "Site"]),
     library("Replay", ["CairnModel", "Jobs", "MapState"]),

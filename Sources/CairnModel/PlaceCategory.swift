@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// What a place is; raw values are Esri's categories below ``parent``.
+/// What a place is; raw values are Esri's categories.
 public enum PlaceCategory: String, Hashable, Sendable, CaseIterable {
     /// A part of a town.
     case neighborhood = "Neighborhood"
@@ -13,17 +13,22 @@ public enum PlaceCategory: String, Hashable, Sendable, CaseIterable {
     case region = "Region"
     /// A country.
     case country = "Country"
+    /// A shop, station, mountain: anything with a name where nobody need live.
+    case pointOfInterest = "POI"
 
-    /// The category of all of them.
+    /// The category of all populated places: all but ``pointOfInterest``.
     public static let parent = "Populated Place"
+
+    /// The categories below ``parent``.
+    public static let populated = allCases.filter { $0 != .pointOfInterest }
 
     /// The categories of those names, in any letter case.
     ///
-    /// ``parent`` stands for all; a name that is not known has no places and adds none.
+    /// ``parent`` stands for all ``populated``; a name that is not known has no places and adds none.
     public static func named(_ names: [String]) -> Set<PlaceCategory> {
         let wanted = Set(names.map { $0.lowercased() })
-        if wanted.contains(parent.lowercased()) { return Set(allCases) }
-        return Set(allCases.filter { wanted.contains($0.rawValue.lowercased()) })
+        let all = wanted.contains(parent.lowercased()) ? populated : []
+        return Set(all + allCases.filter { wanted.contains($0.rawValue.lowercased()) })
     }
 }
 

@@ -23,11 +23,11 @@ enum GeocodeResource {
             json.member("addressFields", array: addressFields) { json, name in
                 json.textField(name, length: 100)
             }
-            json.member("categories", array: [PlaceCategory.parent]) { json, name in
+            json.member("categories", array: categories) { json, category in
                 json.object { json in
-                    json.member("name", name)
-                    json.member("categories", array: PlaceCategory.allCases) { json, category in
-                        json.object { $0.member("name", category.rawValue) }
+                    json.member("name", category.name)
+                    json.member("categories", array: category.below) { json, name in
+                        json.object { $0.member("name", name) }
                     }
                 }
             }
@@ -49,6 +49,12 @@ enum GeocodeResource {
         }
         return json.bytes
     }
+
+    /// What `category` may be, in two levels.
+    private static let categories: [(name: String, below: [String])] = [
+        (PlaceCategory.parent, PlaceCategory.populated.map(\.rawValue)),
+        (PlaceCategory.pointOfInterest.rawValue, PlaceCategory.pointsOfInterest),
+    ]
 
     /// How many records clients are told to send at once.
     private static let suggestedBatchSize = 150

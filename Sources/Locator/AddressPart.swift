@@ -10,7 +10,8 @@ enum AddressPart: CaseIterable {
     /// Whether a place of this kind may be what the part names.
     func names(_ kind: PlaceKind) -> Bool {
         switch self {
-        case .address, .postal: false
+        case .address: kind == .pointOfInterest
+        case .postal: false
         case .neighborhood, .city: kind == .settlement
         case .subregion: kind == .subregion
         case .region: kind == .region

@@ -29,12 +29,17 @@ struct DraftPlace {
     var importance: UInt16 = 0
     /// The towns of the addresses that it is.
     var towns: [Int] = []
+    /// Of a settlement: its number in the gazetteer.
+    var settlementNumber: Int?
+    /// Of a point of interest: the number of its category and of the settlement that it lies in.
+    var point: (category: Int, town: Int?)?
 }
 
 /// Turns a gazetteer into places, most important first.
 struct PlaceDrafting {
     let gazetteer: Gazetteer
     private let kinds: Ranking.Kinds
+    private let categoryNumbers: [String: Int]
     private(set) var places: [DraftPlace] = []
     /// The divisions and countries the settlements are in, with what is known of them so far.
     private var areas: [String: Area] = [:]
@@ -53,15 +58,24 @@ struct PlaceDrafting {
     init(_ gazetteer: Gazetteer, _ ranking: Ranking) {
         self.gazetteer = gazetteer
         kinds = ranking.importance
-        for settlement in gazetteer.settlements { add(settlement) }
+        categoryNumbers = Dictionary(
+            uniqueKeysWithValues: gazetteer.orderedCategories.enumerated().map { ($1, $0) })
+        for (number, settlement) in gazetteer.settlements.enumerated() {
+            add(settlement)
+            places[number].settlementNumber = number
+        }
         for code in gazetteer.outlines.keys where areas[code] == nil { areas[code] = Area() }
         for (code, area) in areas.sorted(by: { $0.key < $1.key }) { add(area, code: code) }
+        for point in gazetteer.points { add(point) }
         places.sort(by: Self.precedes)
     }
 
     private static func precedes(_ left: DraftPlace, _ right: DraftPlace) -> Bool {
         if left.importance != right.importance { return left.importance > right.importance }
         if left.kind != right.kind { return left.kind.rawValue < right.kind.rawValue }
+        if let left = left.point?.category, let right = right.point?.category, left != right {
+            return left < right
+        }
         if left.population != right.population { return left.population > right.population }
         if left.id != right.id { return left.id < right.id }
         if left.name != right.name { return left.name < right.name }
@@ -97,6 +111,21 @@ struct PlaceDrafting {
         }
     }
 
+    /// All have the least importance, so that they come after the settlements.
+    private mutating func add(_ point: Gazetteer.PointOfInterest) {
+        let region = point.country + "." + point.region
+        let town = point.town.map { places[$0] }
+        let isInRegion = town?.regionCode == region
+        places.append(
+            DraftPlace(
+                kind: .pointOfInterest, name: point.name, alternateNames: point.alternateNames,
+                location: point.location, extent: point.extent, population: point.population,
+                id: point.id, countryCode: point.country,
+                regionCode: gazetteer.regions[region] == nil ? "" : region,
+                subregionCode: isInRegion ? town?.subregionCode ?? "" : "",
+                point: (categoryNumbers[point.category] ?? 0, point.town)))
+    }
+
     private mutating func add(_ area: Area, code: String) {
         let parts = code.split(separator: ".", omittingEmptySubsequences: false)
         let kind: PlaceKind = [.country, .region, .subregion][min(parts.count, 3) - 1]
@@ -118,7 +147,7 @@ struct PlaceDrafting {
             let isAbbreviation = suffix.utf8.count <= 3 && suffix.utf8.allSatisfy { $0 > 0x40 }
             place.codes = (known.first.map { [$0] } ?? []) + (isAbbreviation ? [suffix] : [])
             place.alternateNames += known.dropFirst()
-        case .subregion, .settlement:
+        case .subregion, .settlement, .pointOfInterest:
             place.regionCode = parts.prefix(2).joined(separator: ".")
             place.subregionCode = code
             describe(&place, as: gazetteer.subregions[code])

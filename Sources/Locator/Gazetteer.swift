@@ -45,6 +45,25 @@ struct Gazetteer {
         var id: UInt32
     }
 
+    /// A point of interest.
+    struct PointOfInterest {
+        var id: UInt32
+        var name: String
+        var alternateNames: [String]
+        var location: Coordinate
+        var extent: Envelope
+        /// Its name; never empty.
+        var category: String
+        /// The name of the town it is in, where a source or a border says so; else empty.
+        var city: String
+        /// As of settlements.
+        var country: String
+        var region: String
+        var population: UInt64
+        /// The settlement it is in, by number, once they are known.
+        var town: Int?
+    }
+
     /// A position for a division or country, from a source that has one.
     struct Seat {
         var location: Coordinate
@@ -54,9 +73,14 @@ struct Gazetteer {
     }
 
     var settlements: [Settlement] = []
+    var points: [PointOfInterest] = []
+    /// The categories of points of interest, and what orders them: the less the earlier.
+    var categories: [String: Int] = [:]
     var regions: [String: Division] = [:]
     var subregions: [String: Division] = [:]
     var countries: [String: Country] = [:]
+    /// The points of interest of a name, folded, in a square.
+    var pointNumbers: [PointKey: [Int]] = [:]
     /// By code (`FR`, `US.TX`, `US.TX.113`).
     var seats: [String: Seat] = [:]
     /// By code, where the borders of a country or first-level division are: for those without a
@@ -64,6 +88,11 @@ struct Gazetteer {
     var outlines: [String: Seat] = [:]
     /// Records of kinds that a locator does not hold (mountains, lakes …).
     var ignoredCount = 0
+
+    /// The categories in the order of the file.
+    var orderedCategories: [String] {
+        categories.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key)
+    }
 }
 
 /// What sort of settlement a place is, by GeoNames' feature codes.

@@ -21,7 +21,8 @@ extension GeocodeSearch {
             return result
         }
         let posting = file.posting(reading.posting, bytes)
-        let chain = chain(of: reading.place, bytes)
+        let chain = file.containers(reading.place, bytes)
+        let scoring = scoring(isPoint: reading.isPoint)
         let named = scoring.mask(reading.span)
         let match: Explanation.Match =
             posting.isTransliterated
@@ -43,10 +44,10 @@ extension GeocodeSearch {
                     text: text(of: qualifier.span), meaning: meaning(of: area, bytes),
                     match: .exact, name: file.name(area, bytes), lost: 0))
         }
-        let (all, divisions) = masks(named: named, chain: chain)
+        let (all, divisions) = masks(named: named, chain: chain, isPoint: reading.isPoint)
         for run in scoring.runs(of: scoring.all & ~all) {
             var pieces: [Piece] = []
-            _ = lostByRun(run, chain: chain, divisions: divisions, &pieces, bytes)
+            _ = lostByRun(run, chain: chain, divisions: divisions, scoring, &pieces, bytes)
             words += pieces.map { piece in
                 Explanation.Words(
                     text: text(of: piece.span),
@@ -73,7 +74,8 @@ extension GeocodeSearch {
         switch file.kind(area, bytes) {
         case .country: .country
         case .region: .region
-        case .subregion, .settlement: .subregion
+        case .subregion: .subregion
+        case .settlement, .pointOfInterest: .town
         }
     }
 }

@@ -17,6 +17,8 @@ struct GeocodeSearch {
     let filter: PlaceFilter
     private let wordCount: Int
     let scoring: Scoring
+    /// The same for points of interest: a house number is not passed over for them.
+    private let pointScoring: Scoring
     let ranking: Ranking
     /// Runs of words that name countries, regions or second-level divisions.
     private(set) var qualifiers: [Qualifier] = []
@@ -43,9 +45,12 @@ struct GeocodeSearch {
         /// Whether it is shown although a better reading explains every word: a better known place
         /// that the text may be a slip for.
         var isBetterKnown = false
+        /// Points of interest come after all other places of the same score.
+        var isPoint = false
 
         func precedes(_ other: Reading) -> Bool {
             if score != other.score { return score > other.score }
+            if isPoint != other.isPoint { return other.isPoint }
             if weight != other.weight { return weight > other.weight }
             return place < other.place
         }
@@ -53,7 +58,12 @@ struct GeocodeSearch {
 
     struct Qualifier {
         var span: Range<Int>
+        /// Divisions and countries; in a file with points of interest settlements as well, which contain
+        /// those.
         var places: Set<Int>
+        /// Whether a division or country is among them, and whether a settlement that people live in is.
+        var hasArea = false
+        var hasTown = false
     }
 
     private struct LikenessKey: Hashable {
@@ -72,6 +82,11 @@ struct GeocodeSearch {
         self.filter = filter
         wordCount = min(text.words.count, Self.mostWords)
         scoring = Scoring(text, file.ranking, knowsPostcodes: file.addresses != nil)
+        pointScoring =
+            file.points == nil
+            ? scoring
+            : Scoring(
+                text, file.ranking, knowsPostcodes: file.addresses != nil, mayBeAddress: false)
         ranking = file.ranking
     }
 
@@ -124,22 +139,27 @@ struct GeocodeSearch {
                 guard key < file.keyCount, file.key(key, beginsWith: span, bytes) else { break }
                 guard file.keyText(key, bytes).count == span.count else { continue }
                 names.append((start..<end, key))
-                let areas = self.areas(of: key, bytes).filter {
-                    text.allows(file.kind($0, bytes), at: start..<end)
-                }
-                if !areas.isEmpty {
-                    qualifiers.append(Qualifier(span: start..<end, places: areas))
-                }
+                let qualifier = qualifier(of: key, at: start..<end, bytes)
+                if !qualifier.places.isEmpty { qualifiers.append(qualifier) }
             }
         }
     }
 
-    /// The divisions and countries among the places of a name.
-    private func areas(of key: Int, _ bytes: RawSpan) -> Set<Int> {
-        var result: Set<Int> = []
+    /// What may contain other places among the places of a name.
+    private func qualifier(of key: Int, at span: Range<Int>, _ bytes: RawSpan) -> Qualifier {
+        var result = Qualifier(span: span, places: [])
         for number in file.postings(key, bytes).prefix(Self.mostPostings) {
             let place = file.posting(number, bytes).place
-            if file.kind(place, bytes) != .settlement { result.insert(place) }
+            let kind = file.kind(place, bytes)
+            guard text.allows(kind, at: span) else { continue }
+            switch kind {
+            case .pointOfInterest: continue
+            case .settlement:
+                guard file.points != nil else { continue }
+                if file.population(place, bytes) > 0 { result.hasTown = true }
+            case .country, .region, .subregion: result.hasArea = true
+            }
+            result.places.insert(place)
         }
         return result
     }
@@ -255,7 +275,8 @@ struct GeocodeSearch {
     /// Names with the name of a division between their words: `Miami Florida Beach`.
     private mutating func findRearranged(_ bytes: RawSpan) {
         for number in qualifiers.indices.prefix(Self.mostArrangements)
-        where text.fields.isEmpty && qualifiers[number].span.lowerBound > 0
+        where text.fields.isEmpty && qualifiers[number].hasArea
+            && qualifiers[number].span.lowerBound > 0
             && qualifiers[number].span.upperBound < wordCount
         {
             var search = rearranged(number)
@@ -319,11 +340,12 @@ struct GeocodeSearch {
             guard filter.accepts(place, file, bytes),
                 text.allows(file.kind(place, bytes), at: span)
             else { continue }
-            let chain = chain(of: place, bytes)
+            let chain = file.containers(place, bytes)
+            let isPoint = file.kind(place, bytes) == .pointOfInterest
             let quality =
                 posting.isTransliterated ? quality * (1 - ranking.places.transliterated) : quality
             var (score, isCertain) = score(
-                span: span, quality: quality, chain: chain, isExact: type == .exact, bytes)
+                span: span, quality: quality, chain: chain, isPoint: isPoint, bytes)
             if !isCertain { score = min(score, ranking.score.uncertain) }
             guard score >= ranking.score.least else { continue }
             var reading = Reading(
@@ -334,7 +356,7 @@ struct GeocodeSearch {
                         posting.role, isTransliterated: posting.isTransliterated),
                     file, bytes),
                 span: span, quality: quality, posting: number, isBeginning: type == .prefix,
-                isBetterKnown: leastWeight > 0)
+                isBetterKnown: leastWeight > 0, isPoint: isPoint)
             if type == .exact {
                 let isOwnName = posting.role == .name || posting.role == .variant
                 reading.type =
@@ -350,29 +372,31 @@ struct GeocodeSearch {
 
     /// The score of a name with what contains it, and whether every word was certain.
     private mutating func score(
-        span: Range<Int>, quality: Double, chain: [Int], isExact: Bool, _ bytes: RawSpan
+        span: Range<Int>, quality: Double, chain: [Int], isPoint: Bool, _ bytes: RawSpan
     ) -> (score: Double, isCertain: Bool) {
-        let (explained, divisions) = masks(named: scoring.mask(span), chain: chain)
+        let (explained, divisions) = masks(
+            named: scoring.mask(span), chain: chain, isPoint: isPoint)
+        let scoring = scoring(isPoint: isPoint)
         var lost = scoring.weight(span) * (1 - quality)
         let rest = scoring.all & ~explained
         var isCertain = rest == 0 && quality == 1
         for run in scoring.runs(of: rest) {
             var pieces: [Piece] = []
-            lost += lostByRun(run, chain: chain, divisions: divisions, &pieces, bytes)
+            lost += lostByRun(
+                run, chain: chain, divisions: divisions, scoring, &pieces, bytes)
             isCertain = false
         }
         return (scoring.score(lost: lost), isCertain)
     }
 
-    /// What contains a place, from the largest, itself included for divisions.
-    func chain(of place: Int, _ bytes: RawSpan) -> [Int] {
-        [file.country(place, bytes), file.region(place, bytes), file.subregion(place, bytes)]
-            .compactMap(\.self)
-    }
+    /// What words of a text weigh for a place, or for a point of interest.
+    func scoring(isPoint: Bool) -> Scoring { isPoint ? pointScoring : scoring }
 
     /// The words that are the name or letter by letter what contains it, and those that name divisions
-    /// which do not.
-    func masks(named: UInt64, chain: [Int]) -> (explained: UInt64, divisions: UInt64) {
+    /// which do not; of a point of interest also towns.
+    func masks(
+        named: UInt64, chain: [Int], isPoint: Bool
+    ) -> (explained: UInt64, divisions: UInt64) {
         var explained = named
         var divisions: UInt64 = 0
         for qualifier in qualifiers {
@@ -380,7 +404,7 @@ struct GeocodeSearch {
             if mask & named != 0 { continue }
             if chain.contains(where: qualifier.places.contains) {
                 explained |= mask
-            } else {
+            } else if qualifier.hasArea || isPoint && qualifier.hasTown {
                 divisions |= mask
             }
         }
@@ -397,8 +421,8 @@ struct GeocodeSearch {
 
     /// What words cost that no name of a containing division explains letter by letter.
     mutating func lostByRun(
-        _ run: Range<Int>, chain: [Int], divisions: UInt64, _ pieces: inout [Piece],
-        _ bytes: RawSpan
+        _ run: Range<Int>, chain: [Int], divisions: UInt64, _ scoring: Scoring,
+        _ pieces: inout [Piece], _ bytes: RawSpan
     ) -> Double {
         var like: (value: Double, area: Int?) = (0, nil)
         for area in chain {
@@ -422,7 +446,7 @@ struct GeocodeSearch {
         var lost = 0.0
         for word in run {
             lost += lostByRun(
-                word..<word + 1, chain: chain, divisions: divisions, &pieces, bytes)
+                word..<word + 1, chain: chain, divisions: divisions, scoring, &pieces, bytes)
         }
         return lost
     }

@@ -18,6 +18,7 @@ enum Importance {
         case .country: bonus = kinds.country
         case .region: bonus = kinds.region
         case .subregion: bonus = kinds.subregion
+        case .pointOfInterest: return 0
         case .settlement:
             switch settlement {
             case .capital:

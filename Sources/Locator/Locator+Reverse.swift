@@ -13,7 +13,7 @@ extension Locator {
     /// it is looked for, and where nothing is near enough the division or country itself is the answer.
     /// Of the types of features that a request names, `PointAddress`, `StreetAddress` and `StreetName`
     /// stand for houses and streets, `Locality` for settlements and areas, `StreetInt` for the nearest
-    /// crossing of two streets, which comes before all; others are not known.
+    /// crossing of two streets, `POI` for points of interest, which come before all; others are not known.
     /// Throws `Failure` (`invalidParameter`) for a location that is not on the Earth.
     public func reverse(_ request: ReverseGeocodeRequest) throws(Failure) -> ReverseGeocodeAnswer {
         let location = request.location

@@ -166,7 +166,10 @@ public final class Locator: Sendable {
             found.addresses = AddressAnswer.merged(
                 search.run(line, bytes), before: found.addresses)
         }
-        if found.addresses.first.map({ !$0.confirmsTown || $0.score < 80 }) ?? true {
+        let isAddress = found.addresses.first.map { $0.confirmsTown && $0.score >= 80 } ?? false
+        if !isAddress || file.points != nil && found.addresses.first?.score ?? 0 < 100 {
+            var filter = filter
+            filter.acceptsPointsOnly = isAddress
             var search = GeocodeSearch(file: file, text: text, filter: filter)
             found.places = search.run(bytes)
             found.placeSearch = search
@@ -292,6 +295,7 @@ public final class Locator: Sendable {
         return PlaceFilter(
             countries: places, extent: extent, location: location, nearMeters: meters ?? 0,
             categories: categories.map(PlaceCategory.named),
+            categoryNames: Set((categories ?? []).map { $0.lowercased() }),
             acceptsAddresses: categories.map {
                 $0.contains { Self.addressCategories.contains($0.lowercased()) }
             } ?? true,
@@ -308,7 +312,16 @@ public final class Locator: Sendable {
 
     // MARK: Answers
 
-    /// Addresses and places together, best first; of equal scores the place.
+    /// Whether a place comes before the best address: of equal scores it does, but no point of interest.
+    private static func precedes(
+        _ place: GeocodeSearch.Reading, _ address: AddressAnswer?
+    ) -> Bool {
+        guard let address else { return true }
+        return place.isPoint ? place.score > address.score : place.score >= address.score
+    }
+
+    /// Addresses and places together, best first; of equal scores the place, then the address, then
+    /// points of interest.
     private func candidates(
         _ found: inout Found, most: Int, named locator: String, isExplained: Bool,
         _ bytes: RawSpan
@@ -320,7 +333,7 @@ public final class Locator: Sendable {
         var (addresses, places) = (found.addresses[...], found.places[...])
         var result: [Candidate] = []
         while result.count < most {
-            if let place = places.first, place.score >= addresses.first?.score ?? 0 {
+            if let place = places.first, Self.precedes(place, addresses.first) {
                 places.removeFirst()
                 guard place.score >= least || place.isBetterKnown else { continue }
                 var one = candidate(for: place, named: locator, bytes)

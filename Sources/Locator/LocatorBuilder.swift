@@ -85,7 +85,8 @@ public enum LocatorBuilder {
             (reader.rejected + table.rejected + draft.rejected).prefix(longestRejectionList))
         addresses.settle()
         addresses.settle(in: &reader.gazetteer)
-        guard !reader.gazetteer.settlements.isEmpty else {
+        reader.gazetteer.settlePoints()
+        guard !reader.gazetteer.settlements.isEmpty || !reader.gazetteer.points.isEmpty else {
             throw Failure(
                 .invalidParameter, "the sources hold no place and no address with a position",
                 details: rejected.prefix(5).map(\.description))
@@ -93,12 +94,14 @@ public enum LocatorBuilder {
         try progress(LocatorBuildProgress(step: "building the index", share: 0.6))
         let places = PlaceDrafting(reader.gazetteer, model).places
         let bytes = try LocatorWriter.bytes(
-            for: places, addresses: addresses, borders: borders, ranking: rankingText)
+            for: places, addresses: addresses, borders: borders,
+            categories: reader.gazetteer.orderedCategories, ranking: rankingText)
         try progress(LocatorBuildProgress(step: "writing", share: 0.9))
         let id = try write(bytes, into: directory)
         try progress(LocatorBuildProgress(step: "done", share: 1))
         return BuiltLocator(
             id: id, placeCount: places.count, streetCount: addresses.streets.count,
+            pointCount: reader.gazetteer.points.count,
             houseCount: addresses.houseCount, segmentCount: addresses.segmentCount,
             areaCount: borders.areas.count,
             byteCount: bytes.count, rejected: rejected,
@@ -202,10 +205,12 @@ public struct LocatorBuildProgress: Hashable, Sendable {
 public struct BuiltLocator: Hashable, Sendable {
     /// The SHA-256 of the file.
     public var id: ContentID
-    /// Settlements, regions and countries together.
+    /// Settlements, points of interest, regions and countries together.
     public var placeCount: Int
     /// Streets, each counted once in every postcode of every town.
     public var streetCount: Int
+    /// How many of the places are points of interest.
+    public var pointCount: Int
     /// House numbers, as the sources have them.
     public var houseCount: Int
     /// Lines of streets, each counted once in every postcode along it.

@@ -46,11 +46,15 @@ public struct LocatorDraft {
     private var places: [Place] = []
     private var areas: [Area] = []
     private let areaColumns: [AreaColumns]
+    private var points: [PointOfInterest] = []
     private(set) var rejected: [RejectedLine] = []
     private(set) var rejectedCount = 0
 
     /// The most vertices that a line may have.
     public static let mostVertices = 100_000
+    /// The most categories that points of interest may have together.
+    public static let mostCategories = 1_000
+    private var categories: Set<String> = []
     /// How far from a settlement something may be to lie in it.
     static let townReachMeters = 20_000.0
 
@@ -109,6 +113,21 @@ public struct LocatorDraft {
         } catch {
             reject(error.message, source: source, number: number)
         }
+    }
+
+    /// Takes a point of interest, or counts it as rejected; `source` and `number` say where it stands,
+    /// for people.
+    public mutating func add(_ point: PointOfInterest, source: String, number: Int) {
+        if let reason = point.fault {
+            return reject(reason, source: source, number: number)
+        }
+        if categories.insert(point.category).inserted, categories.count > Self.mostCategories {
+            categories.remove(point.category)
+            return reject(
+                "more than \(Self.mostCategories) categories of points of interest",
+                source: source, number: number)
+        }
+        points.append(point)
     }
 
     /// Takes one feature, or counts it as rejected.
@@ -239,22 +258,29 @@ public struct LocatorDraft {
         gazetteer.add(places, in: borders, country: country)
         addresses.settle(in: borders)
         let settlements = SettlementGrid(gazetteer)
+        let constants = columns.last?.constants ?? [:]
+        for var point in points {
+            if point.city.isEmpty { point.city = constants[.city] ?? "" }
+            if point.region.isEmpty { point.region = constants[.region] ?? "" }
+            gazetteer.add(point, in: borders, near: settlements, country: country)
+        }
         for feature in features {
             do {
-                try add(feature, to: &addresses, settlements, borders)
+                try add(feature, to: &addresses, settlements, borders, gazetteer)
             } catch {
                 reject(error.reason, source: feature.source, number: feature.number)
             }
         }
         features = []
         places = []
+        points = []
         self.areas = []
         return borders
     }
 
     private func add(
         _ feature: Feature, to addresses: inout AddressGazetteer, _ settlements: SettlementGrid,
-        _ borders: BorderDraft
+        _ borders: BorderDraft, _ gazetteer: Gazetteer
     ) throws(Unusable) {
         var (city, region, country) = (feature.city, feature.region, feature.country)
         let around = borders.place(at: feature.location)
@@ -270,9 +296,10 @@ public struct LocatorDraft {
                     "it has no city, and no settlement of the gazetteers is within "
                         + "\(Int(Self.townReachMeters / 1_000)) km")
             }
-            city = near.name
-            if country.isEmpty { country = near.country }
-            if region.isEmpty { region = near.region }
+            let town = gazetteer.settlements[near]
+            city = town.name
+            if country.isEmpty { country = town.country }
+            if region.isEmpty { region = town.region }
         }
         switch feature.position {
         case .line(let line, let left, let right):

@@ -59,6 +59,12 @@ extension LocatorFile {
             try checkTrees(bytes)
             if let addresses { try addresses.check(bytes, placeCount: placeCount) }
             if let borders { try borders.check(self, bytes) }
+            if let points {
+                try points.check(
+                    bytes, placeCount: placeCount,
+                    textCount: sections[LocatorLayout.Section.text.rawValue].count
+                ) { kind($0, bytes) }
+            }
         } catch {
             throw corrupt(error.what)
         }
@@ -218,7 +224,7 @@ extension LocatorFile {
     private func checkTrees(_ bytes: RawSpan) throws(Damage) {
         guard endingCount == keyCount else { throw Damage("the endings do not match the names") }
         guard names.isTreeSound(bytes) else { throw Damage("the tree of names is not sound") }
-        for number in 0..<nearestCount where nearest(number, bytes).place >= placeCount {
+        guard nearest.arePlaces(below: placeCount, bytes) else {
             throw Damage("the tree of positions names a place that does not exist")
         }
     }

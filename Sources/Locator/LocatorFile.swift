@@ -18,8 +18,11 @@ struct LocatorFile: Sendable {
     let addresses: AddressFile?
     /// Countries and divisions with their borders; nil in a file without.
     let borders: BorderFile?
+    /// Points of interest; nil in a file without any.
+    let points: PointFile?
     let wordCount: Int
-    let nearestCount: Int
+    /// The settlements.
+    let nearest: StoredPositions
     let countryCount: Int
     let regionCount: Int
     let postingCount: Int
@@ -47,7 +50,7 @@ struct LocatorFile: Sendable {
             treeStart: sections[LocatorLayout.Section.trie.rawValue].lowerBound,
             endingsStart: sections[LocatorLayout.Section.endings.rawValue].lowerBound)
         wordCount = count(.words) - 1
-        nearestCount = count(.nearest)
+        nearest = StoredPositions(sections[LocatorLayout.Section.nearest.rawValue])
         countryCount = count(.countries)
         regionCount = count(.regions)
         postingCount = count(.postings)
@@ -57,6 +60,9 @@ struct LocatorFile: Sendable {
             sections.count > LocatorLayout.placeSectionCount
             && !sections[LocatorLayout.Section.streets.rawValue].isEmpty
         addresses = hasAddresses ? AddressFile(sections: sections) : nil
+        let points = LocatorLayout.Section.points.rawValue
+        let hasPoints = sections.count > points && !sections[points].isEmpty
+        self.points = hasPoints ? PointFile(sections: sections) : nil
     }
 
     var keyCount: Int { names.count }
@@ -115,6 +121,21 @@ struct LocatorFile: Sendable {
 
     /// The second-level division it is in; nil when unknown.
     func subregion(_ place: Int, _ bytes: RawSpan) -> Int? { container(place, 60, bytes) }
+
+    /// What contains a place, from the largest: country, region, second-level division, each itself
+    /// included, and of a point of interest its town.
+    func containers(_ place: Int, _ bytes: RawSpan) -> [Int] {
+        [
+            country(place, bytes), region(place, bytes), subregion(place, bytes),
+            town(ofPoint: place, bytes),
+        ].compactMap(\.self)
+    }
+
+    /// The town of a point of interest; nil for other places and where unknown.
+    func town(ofPoint place: Int, _ bytes: RawSpan) -> Int? {
+        guard let points, kind(place, bytes) == .pointOfInterest else { return nil }
+        return points.town(place, bytes)
+    }
 
     private func container(_ place: Int, _ field: Int, _ bytes: RawSpan) -> Int? {
         let number = bytes.uint32(at: offset(.places, place) + field)
@@ -217,17 +238,5 @@ struct LocatorFile: Sendable {
 
     func key(atWordPosting number: Int, _ bytes: RawSpan) -> Int {
         Int(bytes.uint32(at: offset(.wordPostings, number)))
-    }
-
-    // MARK: Positions
-
-    @inline(__always)
-    func nearest(_ number: Int, _ bytes: RawSpan) -> (place: Int, vector: UnitVector) {
-        let at = offset(.nearest, number)
-        return (
-            Int(bytes.uint32(at: at + 24)),
-            UnitVector(
-                x: bytes.double(at: at), y: bytes.double(at: at + 8), z: bytes.double(at: at + 16))
-        )
     }
 }

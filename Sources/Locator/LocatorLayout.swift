@@ -8,8 +8,8 @@ enum LocatorLayout {
     /// How many of the sections, from the first, a file of each version has.
     ///
     /// Version 1 has places, 2 addresses as well, 3 streets as lines with ranges of house numbers, 4
-    /// the borders of areas. A file has the lowest version that holds what is in it.
-    static let sectionCounts = [14, 33, 36, 39]
+    /// borders of areas and points of interest. A file has the lowest version that holds what is in it.
+    static let sectionCounts = [14, 33, 36, 42]
     static let version = UInt32(sectionCounts.count)
     static let placeSectionCount = sectionCounts[0]
     /// Before the table of sections.
@@ -107,6 +107,12 @@ enum LocatorLayout {
         case areaVertices
         /// The index over the areas, as `SpatialIndex` writes it.
         case areaIndex
+        /// One record per point of interest, by place.
+        case points
+        /// One record per category of points of interest, well known ones first.
+        case categories
+        /// Points of interest as a balanced tree over the unit sphere.
+        case nearestPoints
 
         /// The bytes of one record.
         var recordByteCount: Int {
@@ -117,13 +123,13 @@ enum LocatorLayout {
                 .townPostingStarts, .townPostings, .nameWords, .postcodeStreets, .longForms,
                 .streetOrder, .segmentStarts:
                 4
-            case .keys, .vocabulary, .suffixes, .vertices: 8
+            case .keys, .vocabulary, .suffixes, .vertices, .categories: 8
             case .postings, .trie, .words, .countries, .vocabularyTree, .towns, .houses, .postcodes,
-                .shortForms, .areas:
+                .shortForms, .areas, .points:
                 12
             case .regions, .streetRectangles, .areaVertices: 16
             case .segments: 24
-            case .nearest, .streets: 32
+            case .nearest, .nearestPoints, .streets: 32
             case .places: 72
             }
         }
@@ -140,6 +146,8 @@ enum PlaceKind: UInt8 {
     case subregion
     /// A city, town, village or part of one.
     case settlement
+    /// Anything else with a name: a shop, a station, a mountain.
+    case pointOfInterest
 }
 
 /// How a name belongs to a place.

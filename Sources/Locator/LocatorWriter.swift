@@ -10,6 +10,7 @@ struct LocatorWriter {
     private let places: [DraftPlace]
     private let addresses: AddressGazetteer
     private let borders: BorderDraft?
+    private let categories: [String]
     private let table: NameTable
     private let rankingText: [UInt8]
     private var ranking: (offset: UInt32, count: UInt32) = (0, 0)
@@ -21,12 +22,14 @@ struct LocatorWriter {
     /// The whole file; throws `Failure` (`tooLarge`) when offsets would not fit 32 bits.
     ///
     /// `addresses` are settled; without any the file is the same as before there were addresses.
+    /// `categories` are those that points of interest have the numbers of.
     static func bytes(
         for places: [DraftPlace], addresses: AddressGazetteer = AddressGazetteer(),
-        borders: BorderDraft? = nil, ranking: [UInt8] = Ranking.shippedText
+        borders: BorderDraft? = nil, categories: [String] = [],
+        ranking: [UInt8] = Ranking.shippedText
     ) throws(Failure) -> [UInt8] {
         var writer = LocatorWriter(
-            places, addresses, borders, rankingText: ranking,
+            places, addresses, borders, categories, rankingText: ranking,
             try .reading(ranking, source: "the ranking"))
         writer.layOut()
         let byteCount = writer.sections.values.reduce(0) { max($0, $1.count) }
@@ -38,11 +41,13 @@ struct LocatorWriter {
 
     private init(
         _ places: [DraftPlace], _ addresses: AddressGazetteer, _ borders: BorderDraft?,
+        _ categories: [String],
         rankingText: [UInt8], _ ranking: Ranking
     ) {
         self.places = places
         self.addresses = addresses
         self.borders = borders
+        self.categories = categories
         self.rankingText = rankingText
         table = NameTable(places, ranking)
         var numbers: [String: UInt32] = [:]
@@ -62,7 +67,8 @@ struct LocatorWriter {
         sections[.trie] = tree.tree
         sections[.endings] = tree.endings
         layOutWords()
-        layOutNearest()
+        sections[.nearest] = Self.tree(NearestTree(places, of: .settlement))
+        layOutPoints()
         if !addresses.isEmpty {
             var townPlaces = [UInt32](repeating: 0, count: addresses.towns.count)
             for (number, place) in places.enumerated() {
@@ -134,7 +140,7 @@ struct LocatorWriter {
                 regions.append(intern(abbreviation))
                 regions.append(UInt16(place.code.utf8.count))
                 regions.append(UInt16(abbreviation.utf8.count))
-            case .subregion, .settlement: break
+            case .subregion, .settlement, .pointOfInterest: break
             }
         }
         sections[.countries] = countries.bytes
@@ -179,16 +185,39 @@ struct LocatorWriter {
         sections[.wordPostings] = postings.bytes
     }
 
-    private mutating func layOutNearest() {
+    private mutating func layOutPoints() {
+        var townOf: [Int: UInt32] = [:]
+        for (number, place) in places.enumerated() {
+            if let settlement = place.settlementNumber { townOf[settlement] = UInt32(number) }
+        }
+        var records = ByteWriter()
+        for (number, place) in places.enumerated() {
+            guard let point = place.point else { continue }
+            records.append(UInt32(number))
+            records.append(point.town.flatMap { townOf[$0] } ?? LocatorLayout.none)
+            records.append(UInt32(point.category))
+        }
+        guard !records.bytes.isEmpty else { return }
+        sections[.points] = records.bytes
+        sections[.nearestPoints] = Self.tree(NearestTree(places, of: .pointOfInterest))
+        var names = ByteWriter()
+        for category in categories {
+            names.append(intern(category))
+            names.append(UInt32(category.utf8.count))
+        }
+        sections[.categories] = names.bytes
+    }
+
+    private static func tree(_ tree: NearestTree) -> [UInt8] {
         var writer = ByteWriter()
-        for entry in NearestTree(places).entries {
+        for entry in tree.entries {
             writer.append(entry.vector.x)
             writer.append(entry.vector.y)
             writer.append(entry.vector.z)
             writer.append(entry.place)
             writer.append(UInt32(0))
         }
-        sections[.nearest] = writer.bytes
+        return writer.bytes
     }
 
     /// The weights of the keys, then their maxima by 16, and so on up to a single one.
@@ -222,8 +251,9 @@ struct LocatorWriter {
         var body = ByteWriter()
         var entries = ByteWriter()
         let hasBorders = borders.map { !$0.isEmpty } ?? false
+        let isNewest = hasBorders || sections[.points] != nil
         let version =
-            hasBorders ? 4 : addresses.isEmpty ? 1 : addresses.segmentCount == 0 ? 2 : 3
+            isNewest ? 4 : addresses.isEmpty ? 1 : addresses.segmentCount == 0 ? 2 : 3
         let count = LocatorLayout.sectionCounts[version - 1]
         let headerByteCount = LocatorLayout.headerByteCount(sections: count)
         for section in LocatorLayout.Section.allCases.prefix(count) {

@@ -141,13 +141,13 @@ struct WordTable {
     }
 }
 
-/// Settlements as an implicit balanced tree: the middle of a range is its root, the halves its
+/// Places of a kind as an implicit balanced tree: the middle of a range is its root, the halves its
 /// subtrees; levels are split by x, y and z in turn.
 struct NearestTree {
     private(set) var entries: [(place: UInt32, vector: UnitVector)] = []
 
-    init(_ places: [DraftPlace]) {
-        for (index, place) in places.enumerated() where place.kind == .settlement {
+    init(_ places: [DraftPlace], of kind: PlaceKind) {
+        for (index, place) in places.enumerated() where place.kind == kind {
             entries.append((UInt32(index), UnitVector(place.location)))
         }
         arrange(0..<entries.count, axis: 0)

@@ -4,18 +4,20 @@
 internal import Geometry
 internal import Platform
 
-/// One reverse geocode: the nearest settlement in the tree over the unit sphere.
+/// One reverse geocode: the nearest place in a tree over the unit sphere.
 ///
 /// Straight lines through the Earth order places as great circles do, so poles and the antimeridian
 /// need no care.
 struct NearestSearch {
-    let file: LocatorFile
+    let positions: StoredPositions
     let target: UnitVector
     /// Places of other territories are passed over.
     let filter: TerritoryFilter?
 
-    init(file: LocatorFile, location: Coordinate, filter: TerritoryFilter? = nil) {
-        self.file = file
+    init(
+        _ positions: StoredPositions, location: Coordinate, filter: TerritoryFilter? = nil
+    ) {
+        self.positions = positions
         self.filter = filter
         target = UnitVector(location)
     }
@@ -24,7 +26,7 @@ struct NearestSearch {
     /// important.
     func run(within meters: Double, _ bytes: RawSpan) -> (place: Int, meters: Double)? {
         var best: (place: Int, squaredChord: Double) = (.max, Sphere.squaredChord(meters: meters))
-        visit(0..<file.nearestCount, axis: 0, &best, bytes)
+        visit(0..<positions.count, axis: 0, &best, bytes)
         guard best.place != .max else { return nil }
         return (best.place, Sphere.meters(squaredChord: best.squaredChord))
     }
@@ -35,7 +37,7 @@ struct NearestSearch {
     ) {
         guard !range.isEmpty else { return }
         let middle = range.lowerBound + range.count / 2
-        let (place, vector) = file.nearest(middle, bytes)
+        let (place, vector) = positions.entry(middle, bytes)
         let distance = vector.squaredChord(to: target)
         if distance < best.squaredChord || distance == best.squaredChord && place < best.place,
             filter?.accepts(place: place, bytes) ?? true

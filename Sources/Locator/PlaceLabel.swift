@@ -11,6 +11,12 @@ struct PlaceLabel {
     let kind: PlaceKind
     /// The usual name.
     let name: String
+    /// Of a point of interest the town it is in, of a settlement itself; empty where unknown.
+    let city: String
+    /// What a point of interest is; empty for other places.
+    let pointCategory: String
+    /// Where a point of interest is, `Paris, Île-de-France, France`; of other places as ``long``.
+    let around: String
     /// Of the divisions it is in; empty where unknown or where it is that division itself.
     let subregion: String
     let region: String
@@ -29,6 +35,9 @@ struct PlaceLabel {
         region = nameOf(file.region(place, bytes))
         subregion = nameOf(file.subregion(place, bytes))
         country = nameOf(file.country(place, bytes))
+        let town = file.town(ofPoint: place, bytes)
+        city = kind == .settlement ? name : nameOf(town)
+        pointCategory = file.pointCategory(place, bytes) ?? ""
         var parts = [other ?? name]
         switch kind {
         case .country: break
@@ -38,7 +47,14 @@ struct PlaceLabel {
             // A city that is its own region and country is named once less.
             if region != name || region != country { parts.append(region) }
             parts.append(country)
+        case .pointOfInterest:
+            parts.append(city)
+            if region != city || region != country { parts.append(region) }
+            parts.append(country)
         }
+        around =
+            (kind == .pointOfInterest ? parts.dropFirst() : parts[...]).filter { !$0.isEmpty }
+            .joined(separator: ", ")
         long = parts.filter { !$0.isEmpty }.joined(separator: ", ")
     }
 
@@ -51,10 +67,11 @@ struct PlaceLabel {
         let location = file.location(place, bytes)
         let texts: [(String, String)] = [
             ("Loc_name", locator), ("Status", "M"), ("Match_addr", long), ("LongLabel", long),
-            ("ShortLabel", name), ("Addr_type", "Locality"), ("Type", type(file, bytes)),
-            ("PlaceName", name), ("Place_addr", long), ("Address", ""), ("AddNum", ""),
+            ("ShortLabel", name), ("Addr_type", kind == .pointOfInterest ? "POI" : "Locality"),
+            ("Type", type(file, bytes)),
+            ("PlaceName", name), ("Place_addr", around), ("Address", ""), ("AddNum", ""),
             ("AddNumFrom", ""), ("AddNumTo", ""), ("Side", ""), ("StName", ""),
-            ("City", kind == .settlement ? name : ""),
+            ("City", city),
             ("Subregion", subregion), ("Region", region), ("RegionAbbr", abbreviation ?? ""),
             ("Postal", ""), ("Country", codes?.alpha3 ?? ""), ("CntryName", country),
             ("CountryCode", codes?.alpha2 ?? ""), ("LangCode", ""),
@@ -78,6 +95,7 @@ struct PlaceLabel {
         switch file.category(place, bytes) {
         case .region: "State or Province"
         case .subregion: "County"
+        case .pointOfInterest: pointCategory
         case .country, .city, .neighborhood: file.category(place, bytes).rawValue
         }
     }
@@ -92,6 +110,13 @@ extension LocatorFile {
         case .subregion: .subregion
         case .settlement:
             settlementKind(place, bytes) == .partOfTown ? .neighborhood : .city
+        case .pointOfInterest: .pointOfInterest
         }
+    }
+
+    /// The category of a point of interest, as its source names it; nil for other places.
+    func pointCategory(_ place: Int, _ bytes: RawSpan) -> String? {
+        guard let points, kind(place, bytes) == .pointOfInterest else { return nil }
+        return points.category(place, bytes).map { points.name(ofCategory: $0, bytes) }
     }
 }

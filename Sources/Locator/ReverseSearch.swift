@@ -34,18 +34,19 @@ struct ReverseSearch {
     private static let addressTypes: Set<String> = ["pointaddress", "streetaddress", "streetname"]
 
     private enum Sort: CaseIterable {
-        case intersections, addresses, places
+        case intersections, points, addresses, places
     }
 
     private func wants(_ sort: Sort) -> Bool {
         switch sort {
         case .intersections: types?.contains("streetint") ?? false
+        case .points: types?.contains("poi") ?? false
         case .addresses: types.map { !$0.isDisjoint(with: Self.addressTypes) } ?? true
         case .places: types?.contains("locality") ?? true
         }
     }
 
-    /// Crossings where they are asked for, then houses and streets, then places; of the country and
+    /// Crossings, then points of interest, where they are asked for, then houses and streets, then places; of the country and
     /// division around the location where their borders are known.
     func run(_ bytes: RawSpan) -> Found? {
         let filter = file.borders.flatMap { borders in
@@ -87,11 +88,17 @@ struct ReverseSearch {
                 file: addresses, location: location, within: maxMeters, filter: filter)
             return search.run(bytes).map { Found(target: .address($0), meters: $0.meters) }
         case .places:
-            let search = NearestSearch(file: file, location: location, filter: filter)
-            return search.run(within: maxMeters, bytes).map {
-                Found(target: .place($0.place), meters: $0.meters)
-            }
+            return nearest(in: file.nearest, filter, bytes)
+        case .points: return file.points.flatMap { nearest(in: $0.nearest, filter, bytes) }
         }
+    }
+
+    private func nearest(
+        in positions: StoredPositions, _ filter: TerritoryFilter?, _ bytes: RawSpan
+    ) -> Found? {
+        NearestSearch(positions, location: location, filter: filter)
+            .run(within: maxMeters, bytes)
+            .map { Found(target: .place($0.place), meters: $0.meters) }
     }
 
     private func accepts(_ target: Target, _ filter: TerritoryFilter, _ bytes: RawSpan) -> Bool {

@@ -20,10 +20,15 @@ struct Scoring {
             "region", "country", "republic",
         ].map { Array($0.utf8) })
 
-    /// - Parameter knowsPostcodes: Where not, a part that is a postcode weighs as little as a filler.
-    init(_ text: FoldedText, _ ranking: Ranking, knowsPostcodes: Bool = true) {
+    /// - Parameters:
+    ///   - knowsPostcodes: Where not, a part that is a postcode weighs as little as a filler.
+    ///   - mayBeAddress: Whether numbers and sorts of street of an address weigh as little.
+    init(
+        _ text: FoldedText, _ ranking: Ranking, knowsPostcodes: Bool = true,
+        mayBeAddress: Bool = true
+    ) {
         lettersOfWords = Array(text.letters.prefix(GeocodeSearch.mostWords))
-        let isAddress = Self.isAddress(text)
+        let isAddress = mayBeAddress && Self.isAddress(text)
         weights = lettersOfWords.enumerated().map { number, letters in
             let word = Array(text.bytes[text.words[number]])
             let isPostcode = number < text.fields.count && text.fields[number] == .postal
@@ -104,6 +109,10 @@ struct PlaceFilter {
     var nearMeters = 0.0
     /// What places may be; nil for all.
     var categories: Set<PlaceCategory>?
+    /// Names of categories, in small letters; points of interest of these may be answers as well.
+    var categoryNames: Set<String> = []
+    /// Whether nothing else than points of interest may be.
+    var acceptsPointsOnly = false
     /// Whether houses and streets may be answers.
     var acceptsAddresses = true
     /// Whether postcodes may be answers.
@@ -122,7 +131,12 @@ struct PlaceFilter {
     }
 
     func accepts(_ place: Int, _ file: LocatorFile, _ bytes: RawSpan) -> Bool {
-        if let categories, !categories.contains(file.category(place, bytes)) { return false }
+        if acceptsPointsOnly, file.kind(place, bytes) != .pointOfInterest { return false }
+        if let categories, !categories.contains(file.category(place, bytes)) {
+            guard let own = file.pointCategory(place, bytes),
+                categoryNames.contains(own.lowercased())
+            else { return false }
+        }
         if let countries {
             guard let country = file.country(place, bytes), countries.contains(country) else {
                 return false

@@ -28,12 +28,12 @@ struct SettlementGrid {
             y: Int((location.y * cellsPerDegree).rounded(.down)))
     }
 
-    /// The settlement nearest on the great circle, of a country where one is given.
+    /// The number of the settlement nearest on the great circle, of a country where one is given.
     ///
     /// Nil for none within the distance, which is at most 25 km. Of equally near ones the first.
     func nearest(
         to location: Coordinate, within meters: Double, country: String
-    ) -> Gazetteer.Settlement? {
+    ) -> Int? {
         let center = Self.cell(location)
         let box = Sphere.envelope(around: location, radiusMeters: meters)
         let reach = min(40, Int((box.width / 2 * Self.cellsPerDegree).rounded(.up)))
@@ -50,6 +50,6 @@ struct SettlementGrid {
                 }
             }
         }
-        return best.map { settlements[$0.number] }
+        return best?.number
     }
 }

@@ -37,6 +37,7 @@ struct SuggestSearch {
         let wanted = filter.location == nil ? count : max(count, Self.mostFound)
         addBeginnings(to: &best, wanted: wanted, bytes)
         addQualified(to: &best, bytes)
+        keepPointsBehind(&best, bytes)
         return Array(best.values.sorted { $0.precedes($1) }.prefix(count))
     }
 
@@ -62,6 +63,20 @@ struct SuggestSearch {
                 where add(number, to: &best, bytes) { accepted += 1 }
                 if accepted >= Self.mostFound { break }
             }
+        }
+    }
+
+    /// Among places of the very name that was typed, points of interest come last.
+    private func keepPointsBehind(_ best: inout [Int: Found], _ bytes: RawSpan) {
+        guard file.points != nil, let key = file.key(text.bytes[...], bytes) else { return }
+        let places = file.postings(key, bytes).prefix(4_096).map {
+            file.posting($0, bytes).place
+        }.filter { best[$0] != nil }
+        let others = places.filter { file.kind($0, bytes) != .pointOfInterest }
+        guard let least = others.compactMap({ best[$0]?.weight }).min() else { return }
+        for place in places where file.kind(place, bytes) == .pointOfInterest {
+            guard let weight = best[place]?.weight, weight > least else { continue }
+            best[place]?.weight = least
         }
     }
 
@@ -95,10 +110,7 @@ struct SuggestSearch {
             guard let key = file.key(text.bytes[text.span(0..<end)], bytes) else { continue }
             for number in file.postings(key, bytes).prefix(4_096) {
                 let place = file.posting(number, bytes).place
-                let chain = [
-                    file.subregion(place, bytes), file.region(place, bytes),
-                    file.country(place, bytes),
-                ].compactMap(\.self)
+                let chain = Array(file.containers(place, bytes).reversed())
                 if explains(end..<words, by: chain, bytes) {
                     _ = add(number, to: &best, bytes)
                 }

@@ -9,7 +9,8 @@ internal import Geometry
 internal import Locator
 internal import Platform
 
-/// Reads extracts of OpenStreetMap, PBF or XML: settlements, borders, named streets and addresses.
+/// Reads extracts of OpenStreetMap, PBF or XML: settlements, borders, named streets, points
+/// of interest and addresses.
 struct OpenStreetMap {
     private let path: String
     private var draft: LocatorDraft
@@ -32,6 +33,9 @@ struct OpenStreetMap {
         "razed", "abandoned", "rest_area", "services", "steps",
     ]
 
+    /// What the driver is told to hand over.
+    static let settings: [UInt8] = PackageResources.osmconf_ini
+
     /// Whether a file is an extract, by its first bytes.
     static func isExtract(_ path: String) -> Bool {
         let start = String(decoding: GzipFile.beginning(of: path, count: 512), as: UTF8.self)
@@ -44,7 +48,7 @@ struct OpenStreetMap {
         expandingIn staging: borrowing StagingDirectory, _ progress: (Int) throws(Failure) -> Void
     ) throws {
         let configuration = try staging.makeEntry() + "/osmconf.ini"
-        try Data(PackageResources.osmconf_ini).write(to: URL(filePath: configuration))
+        try Data(settings).write(to: URL(filePath: configuration))
         let extract = try ExtractOrder.ordered(path, in: staging)
         for isSorted in [true, false] {
             let options = [
@@ -93,7 +97,12 @@ struct OpenStreetMap {
         let isPlace = !name.isEmpty && Self.placeKinds.contains(tag("place"))
         let isArea = !name.isEmpty && tag("boundary") == "administrative"
         let isHouse = !tag("addr:housenumber").isEmpty
-        guard isStreet && !Self.otherWays.contains(tag("highway")) || isPlace || isArea || isHouse
+        let category =
+            name.isEmpty || isPlace || isArea || isStreet
+            ? nil : PointOfInterestTags.shipped.category(tag)
+        guard
+            category != nil || isStreet && !Self.otherWays.contains(tag("highway")) || isPlace
+                || isArea || isHouse
         else { return }
         let found: [Shape]
         do throws(Failure) {
@@ -116,6 +125,11 @@ struct OpenStreetMap {
                     location: location, population: UInt64(digits) ?? 0,
                     isPart: Self.parts.contains(tag("place")), isCapital: tag("capital") == "yes"))
         }
+        if let category {
+            add(name, category, found, otherNames: tag("other_tags")) {
+                tag("addr:" + $0)
+            }
+        }
         if isStreet { take(found, street: name) }
         if isHouse {
             let street = tag("addr:street")
@@ -124,6 +138,29 @@ struct OpenStreetMap {
                 number: tag("addr:housenumber"), postal: tag("addr:postcode"),
                 city: tag("addr:city"), region: tag("addr:state"), country: tag("addr:country"))
         }
+    }
+
+    /// Takes a point of interest; lines are none, closed ones the area within.
+    private mutating func add(
+        _ name: String, _ category: (name: String, row: Int), _ shapes: [Shape],
+        otherNames tags: String, _ address: (String) -> String
+    ) {
+        let areas = shapes.compactMap { shape -> Shape? in
+            guard case .polyline(let paths) = shape else { return shape }
+            guard paths.count == 1, paths[0].count >= 4, paths[0].first == paths[0].last else {
+                return nil
+            }
+            return .polygon(rings: paths)
+        }
+        guard
+            var point = LocatorDraft.PointOfInterest(
+                name: name, category: category.name, shapes: areas)
+        else { return }
+        point.categoryRank = category.row
+        point.alternateNames = Self.otherNames(tags)
+        point.city = address("city")
+        point.country = address("country")
+        draft.add(point, source: path, number: count)
     }
 
     private mutating func take(

@@ -11,9 +11,9 @@ import Testing
 @testable import Locator
 
 @Suite struct DamageTests {
-    /// Places alone, with addresses, with streets as lines, with borders: a version of the file each.
+    /// Places alone, with addresses, with streets as lines, with borders, with points of interest.
     enum Contents: String, CaseIterable {
-        case places, addresses, streets, borders
+        case places, addresses, streets, borders, points
 
         fileprivate var texts: [String] {
             let table = """
@@ -22,7 +22,7 @@ import Testing
                 3,7,Rue de Saint-Quentin,08200,Sedan,C+O,49.70,4.94
                 4,,Rue Haute,,Sedan,C+O,49.701,4.941
                 """
-            return self == .places || self == .borders ? Tiny.all : Tiny.all + [table]
+            return [.places, .borders, .points].contains(self) ? Tiny.all : Tiny.all + [table]
         }
     }
 
@@ -34,6 +34,7 @@ import Testing
                 case .places, .addresses: try? Scratch.build(contents.texts)
                 case .streets: try? streets()
                 case .borders: try? borders()
+                case .points: try? points()
                 }
             guard let (built, path) = made,
                 let data = try? Data(contentsOf: URL(filePath: path))
@@ -81,6 +82,28 @@ import Testing
         return (made.built, made.path)
     }
 
+    /// Three points of interest of two categories, without addresses.
+    private static func points() throws -> (locator: BuiltLocator, path: String) {
+        let directory = Scratch.directory("points")
+        let sources =
+            try Contents.points.texts.map { try Scratch.source($0) }
+            + [try Scratch.source("{}", name: "points.json")]
+        let built = try LocatorBuilder.build(
+            sources: sources,
+            vectors: { (path, draft, _) throws(Failure) in
+                for (number, name) in ["Louvre", "Paris", "Gare Basse"].enumerated() {
+                    let location = Coordinate(x: 2.34 + 0.01 * Double(number), y: 48.85)
+                    guard
+                        let point = LocatorDraft.PointOfInterest(
+                            name: name, category: number == 2 ? "Station" : "Museum",
+                            shapes: [.point(location)])
+                    else { continue }
+                    draft.add(point, source: path, number: number + 1)
+                }
+            }, into: directory)
+        return (built, directory + "/" + built.id.rawValue + "/locator.bin")
+    }
+
     private func bytes(
         _ contents: Contents = .places
     ) throws -> (id: ContentID, bytes: [UInt8]) { try #require(Self.wholes[contents]) }
@@ -101,6 +124,7 @@ import Testing
         let path = Scratch.directory("flip") + "/locator.bin"
         // All of the header, and of the larger file every seventh byte after it.
         let step = contents == .places ? 1 : 7
+        let placeCounts: [Contents: Int] = [.places: 12, .borders: 12, .points: 15]
         for offset in whole.indices where offset < 600 || offset.isMultiple(of: step) {
             var damaged = whole
             damaged[offset] ^= 1 << UInt8(offset % 8)
@@ -108,9 +132,7 @@ import Testing
                 try open(damaged, id, at: path)
             }
         }
-        #expect(
-            try open(whole, id, at: path).placeCount
-                == ([.places, .borders].contains(contents) ? 12 : 13))
+        #expect(try open(whole, id, at: path).placeCount == placeCounts[contents] ?? 13)
     }
 
     @Test(arguments: Contents.allCases)
@@ -176,14 +198,16 @@ import Testing
             answered += 1
             for text in ["Paris", "paris, texas", "Sant Luis", "p", "Münchn", "pa"]
                 + ["12 bis av gal leclerc 08000 paris", "7 r st quentin sedn", "rue haut"]
-                + ["33 rue basse paris", "51 rue basse"]
+                + ["33 rue basse paris", "51 rue basse", "louvre paris", "gare base", "louv"]
             {
                 _ = try? locator.geocode(GeocodeRequest(singleLine: text))
                 _ = try? locator.suggest(SuggestRequest(text: text))
             }
-            _ = try? locator.reverse(
-                ReverseGeocodeRequest(
-                    location: Coordinate(x: 2.34, y: 48.85), maxDistanceMeters: 1e6))
+            var request = ReverseGeocodeRequest(
+                location: Coordinate(x: 2.34, y: 48.85), maxDistanceMeters: 1e6)
+            _ = try? locator.reverse(request)
+            request.featureTypes = ["POI"]
+            _ = try? locator.reverse(request)
         }
 
         #expect(refused > 100)

@@ -23,7 +23,7 @@ struct LocatorBuild: SiteCommand {
             World is the locator that geocode asks by default. Works with the site up or down. Sources \
             are gazetteers, tables of addresses, streets, addresses or borders in any vector file that GDAL \
             reads, and extracts of OpenStreetMap. Tables and layers are known by their columns: those of BAN, BANO, OpenAddresses, \
-            TIGER/Line and of --columns files. JSON: one line with name, locator, placeCount, \
+            TIGER/Line and of --columns files. JSON: one line with name, locator, placeCount, pointCount, \
             streetCount, houseCount, segmentCount, areaCount, byteCount, rejectedCount, ignoredCount, rejected and sequence.
             """)
     static let makesSite = true
@@ -48,6 +48,7 @@ struct LocatorBuild: SiteCommand {
         var name: String
         var locator: ContentID
         var placeCount: Int
+        var pointCount: Int
         var streetCount: Int
         var houseCount: Int
         var segmentCount: Int
@@ -84,15 +85,16 @@ struct LocatorBuild: SiteCommand {
         }
         let line = Line(
             name: name.rawValue, locator: built.id, placeCount: built.placeCount,
-            streetCount: built.streetCount, houseCount: built.houseCount,
-            segmentCount: built.segmentCount, areaCount: built.areaCount,
-            byteCount: built.byteCount,
+            pointCount: built.pointCount, streetCount: built.streetCount,
+            houseCount: built.houseCount, segmentCount: built.segmentCount,
+            areaCount: built.areaCount, byteCount: built.byteCount,
             rejectedCount: built.rejectedCount,
             ignoredCount: built.ignoredCount, rejected: built.rejected.map(\.description),
             sequence: sequence)
         if session.output.isJSON { return try session.output.record(line) }
         var lines = [
-            "locator '\(line.name)': \(line.placeCount) places, \(line.streetCount) streets, "
+            "locator '\(line.name)': \(line.placeCount) places, \(line.pointCount) of them points of interest, "
+                + "\(line.streetCount) streets, "
                 + "\(line.houseCount) house numbers, \(line.segmentCount) segments, "
                 + "\(line.areaCount) areas with borders, \(line.byteCount) bytes, "
                 + "sequence \(sequence)"

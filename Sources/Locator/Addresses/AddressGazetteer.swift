@@ -291,34 +291,10 @@ struct AddressGazetteer {
     /// Gives every town a settlement of the gazetteer: the one of its name near it, or that has its name
     /// among others, else a new one.
     func settle(in gazetteer: inout Gazetteer) {
-        var known: [[UInt8]: [Int]] = [:]
-        var otherNames: [[UInt8]: [Int]] = [:]
-        let wanted = Set(towns.map(\.folded))
-        for (number, settlement) in gazetteer.settlements.enumerated() {
-            let folded = Folder.fold(settlement.name, partingApostrophes: true).bytes
-            if wanted.contains(folded) { known[folded, default: []].append(number) }
-            for name in settlement.alternateNames {
-                let other = Folder.fold(name, partingApostrophes: true).bytes
-                if wanted.contains(other) { otherNames[other, default: []].append(number) }
-            }
-        }
+        let index = TownIndex(gazetteer, named: Set(towns.map(\.folded)))
         for (number, town) in towns.enumerated() {
-            func settlements(_ names: [[UInt8]: [Int]]) -> [Int] {
-                (names[town.folded] ?? []).filter {
-                    let settlement = gazetteer.settlements[$0]
-                    return (town.country.isEmpty || settlement.country == town.country)
-                        && settlement.feature != .partOfTown
-                        && Sphere.meters(from: settlement.location, to: town.center)
-                            <= Self.townReachMeters
-                }
-            }
-            var near = settlements(known)
-            if near.isEmpty { near = settlements(otherNames) }
-            let largest = near.max { left, right in
-                let (first, second) = (gazetteer.settlements[left], gazetteer.settlements[right])
-                return first.population != second.population
-                    ? first.population < second.population : left > right
-            }
+            let largest = index.settlement(
+                named: town.folded, country: town.country, near: town.center, in: gazetteer)
             if let largest {
                 gazetteer.settlements[largest].towns.append(number)
                 continue

@@ -77,10 +77,11 @@ struct AddressScoring {
                 var places: [Int] = []
                 for number in file.postings(key, bytes).prefix(256) {
                     let place = file.posting(number, bytes).place
-                    if file.kind(place, bytes) != .settlement {
-                        places.append(place)
-                    } else if file.population(place, bytes) > 0 {
-                        towns |= text.mask(start..<end)
+                    switch file.kind(place, bytes) {
+                    case .country, .region, .subregion: places.append(place)
+                    case .settlement:
+                        if file.population(place, bytes) > 0 { towns |= text.mask(start..<end) }
+                    case .pointOfInterest: break
                     }
                 }
                 if !places.isEmpty { areas.append((text.mask(start..<end), places)) }
