@@ -30,7 +30,7 @@ public enum LocatorBuilder {
     /// - Parameters:
     ///   - sources: Files, or directories whose `.tsv`, `.txt`, `.csv` and `.gz` files are read in the
     ///     order of their names. Where two records have one id the first counts.
-    ///   - columns: Files that state the columns of further tables of addresses, tried before those
+    ///   - columns: Files that state the columns of further tables of addresses and vector layers, tried before those
     ///     that come with the program.
     ///   - constants: `field=text` for fields of addresses that the sources lack.
     ///   - ranking: A file of the ranking model (`Docs/locator.md`), carried inside the locator; nil for
@@ -56,7 +56,8 @@ public enum LocatorBuilder {
         }
         var table = AddressReader(columns: layouts)
         var draft = LocatorDraft(
-            columns: layouts, areaColumns: given.compactMap(\.areas) + AreaColumns.shipped)
+            columns: layouts, areaColumns: given.compactMap(\.areas) + AreaColumns.shipped,
+            namedColumns: given.compactMap(\.named))
         for (number, file) in files.enumerated() {
             let name = file.split(separator: "/").last.map(String.init) ?? file
             let share = 0.6 * Double(number) / Double(files.count)
@@ -112,10 +113,13 @@ public enum LocatorBuilder {
     /// What a file of columns is for: addresses, or areas.
     private static func read(
         columns path: String
-    ) throws(Failure) -> (addresses: AddressColumns?, areas: AreaColumns?) {
+    ) throws(Failure) -> (addresses: AddressColumns?, areas: AreaColumns?, named: NamedColumns?) {
         let json = try read(file: path)
-        if AreaColumns.isOne(json) { return (nil, try AreaColumns(json: json, source: path)) }
-        return (try AddressColumns(json: json, source: path), nil)
+        if AreaColumns.isOne(json) { return (nil, try AreaColumns(json: json, source: path), nil) }
+        if NamedColumns.isOne(json) {
+            return (nil, nil, try NamedColumns(json: json, source: path))
+        }
+        return (try AddressColumns(json: json, source: path), nil, nil)
     }
 
     private static func read(file path: String) throws(Failure) -> [UInt8] {

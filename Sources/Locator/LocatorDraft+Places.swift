@@ -18,6 +18,12 @@ extension LocatorDraft {
         public var isPart: Bool
         /// Whether it is the capital of its country.
         public var isCapital: Bool
+        /// The code of the first-level division; empty for the one around.
+        public var region = ""
+        /// Alpha-2 of the country; empty for the one around.
+        public var country = ""
+        /// Its number in the source; 0 when unknown.
+        public var id: UInt32 = 0
 
         /// Makes a settlement.
         public init(
@@ -55,7 +61,10 @@ extension Gazetteer {
         }
         for place in places {
             let around = borders.place(at: place.location)
-            let country = around.country.isEmpty ? fallback : around.country
+            let country =
+                [place.country, around.country].first { !$0.isEmpty } ?? fallback
+            let region =
+                place.region.isEmpty && country == around.country ? around.region : place.region
             let own = names(place.name, place.alternateNames)
             let same = Set(own.flatMap { known[$0] ?? [] }).sorted().filter { number in
                 let other = settlements[number]
@@ -83,8 +92,9 @@ extension Gazetteer {
             }
             settlements.append(
                 Settlement(
-                    id: 0, name: place.name, asciiName: "", alternateNames: place.alternateNames,
-                    location: place.location, country: country, region: around.region,
+                    id: place.id, name: place.name, asciiName: "",
+                    alternateNames: place.alternateNames,
+                    location: place.location, country: country, region: region,
                     subregion: "",
                     feature: place.isPart ? .partOfTown : place.isCapital ? .capital : .other,
                     population: place.population))

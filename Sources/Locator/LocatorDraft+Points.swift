@@ -18,10 +18,11 @@ extension LocatorDraft {
         public var category: String
         /// Of points of one name that nothing else orders, those of less come first.
         public var categoryRank = Int.max
-        /// The town, the code of the first-level division, and alpha-2 of the country, as the source
-        /// says; empty for what lies around.
+        /// The town as the source says; empty for the one around.
         public var city = ""
+        /// The code of the first-level division; empty for the one around.
         public var region = ""
+        /// Alpha-2; empty for the one around.
         public var country = ""
         /// How many people belong to it; 0 when unknown.
         public var population: UInt64 = 0

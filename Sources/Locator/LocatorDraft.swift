@@ -46,6 +46,7 @@ public struct LocatorDraft {
     private var places: [Place] = []
     private var areas: [Area] = []
     private let areaColumns: [AreaColumns]
+    private let namedColumns: [NamedColumns]
     private var points: [PointOfInterest] = []
     private(set) var rejected: [RejectedLine] = []
     private(set) var rejectedCount = 0
@@ -58,9 +59,22 @@ public struct LocatorDraft {
     /// How far from a settlement something may be to lie in it.
     static let townReachMeters = 20_000.0
 
-    init(columns: [AddressColumns], areaColumns: [AreaColumns] = []) {
+    init(
+        columns: [AddressColumns], areaColumns: [AreaColumns] = [],
+        namedColumns: [NamedColumns] = []
+    ) {
         self.columns = columns
         self.areaColumns = areaColumns
+        self.namedColumns = namedColumns
+    }
+
+    /// The layout of a layer of named features with these fields, by the first file of columns that
+    /// fits; nil for none.
+    public func namedLayout(fields: [String]) -> NamedLayout? {
+        for columns in namedColumns {
+            if let layout = columns.layout(fields: fields) { return layout }
+        }
+        return nil
     }
 
     /// The layout of a layer of areas with these fields, by the first file of columns that fits; nil

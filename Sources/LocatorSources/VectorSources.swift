@@ -40,13 +40,15 @@ public enum VectorSources {
         for (index, layer) in source.layers.enumerated() where layer.hasGeometry {
             let fields = layer.fields.map(\.name)
             let areas = draft.areaLayout(fields: fields)
-            let addresses = areas == nil ? draft.layout(fields: fields) : nil
-            guard areas != nil || addresses != nil else { continue }
+            let named = areas == nil ? draft.namedLayout(fields: fields) : nil
+            let addresses = areas == nil && named == nil ? draft.layout(fields: fields) : nil
+            guard areas != nil || named != nil || addresses != nil else { continue }
             isKnown = true
             let name = source.layers.count == 1 ? path : "\(path), \(layer.name)"
             var reader = FeatureReader(toDegrees: try transform(layer, path), name: name)
             try source.forEachFeature(inLayer: index) { feature in
                 if let areas { reader.read(feature, areas, into: &draft) }
+                if let named { reader.read(feature, named, into: &draft) }
                 if let addresses { reader.read(feature, addresses, into: &draft) }
                 if reader.count.isMultiple(of: 1_000) { try progress(reader.count) }
             }
@@ -89,6 +91,20 @@ struct FeatureReader {
     mutating func read(
         _ feature: borrowing SourceFeature, _ layout: LocatorDraft.Layout,
         into draft: inout LocatorDraft
+    ) {
+        count += 1
+        do throws(Failure) {
+            let found = try degrees(feature)
+            let texts = Self.texts(feature, layout.fields)
+            draft.take(found, layout, source: name, number: count) { texts[$0] ?? "" }
+        } catch {
+            draft.reject(error.message, source: name, number: count)
+        }
+    }
+
+    /// Takes a named feature.
+    mutating func read(
+        _ feature: borrowing SourceFeature, _ layout: NamedLayout, into draft: inout LocatorDraft
     ) {
         count += 1
         do throws(Failure) {

@@ -21,7 +21,7 @@ struct LocatorBuild: SiteCommand {
         commandName: "build", abstract: "Build a locator from gazetteers and publish it.",
         discussion: """
             World is the locator that geocode asks by default. Works with the site up or down. Sources \
-            are gazetteers, tables of addresses, streets, addresses or borders in any vector file that GDAL \
+            are gazetteers, tables of addresses, streets, addresses, borders or named features in any vector file that GDAL \
             reads, and extracts of OpenStreetMap. Tables and layers are known by their columns: those of BAN, BANO, OpenAddresses, \
             TIGER/Line and of --columns files. JSON: one line with name, locator, placeCount, pointCount, \
             streetCount, houseCount, segmentCount, areaCount, byteCount, rejectedCount, ignoredCount, rejected and sequence.
@@ -31,7 +31,10 @@ struct LocatorBuild: SiteCommand {
     @OptionGroup var common: CommonOptions
     @Argument(help: "The locator's name, by the rule for map names.", transform: Reading.mapName)
     var name: MapName
-    @Argument(help: "Gazetteers, tables of addresses and vector files, or directories of them.")
+    @Argument(
+        help:
+            "Gazetteers, tables of addresses and vector files, directories of them, or dataset:HASH."
+    )
     var sources: [String]
     @Option(help: "A ranking model, JSON, instead of the one that comes with the program.")
     var ranking: String?
@@ -65,7 +68,10 @@ struct LocatorBuild: SiteCommand {
     }
 
     func perform(_ session: Session) async throws {
-        let (sources, columns, constants) = (sources, columns, constants)
+        let sources = try sources.map { source throws(Failure) in
+            try Self.path(ofSource: source, in: session.site)
+        }
+        let (columns, constants) = (columns, constants)
         let ranking = ranking
         let directory = session.site.locatorsDirectory
         let built = try await OwnThread.run("locator-build") { () throws(Failure) in
@@ -104,6 +110,25 @@ struct LocatorBuild: SiteCommand {
             lines += line.rejected.prefix(5).map { "  " + $0 }
         }
         try session.output.lines(lines)
+    }
+}
+
+extension LocatorBuild {
+    /// The file of `dataset:HASH`, which has to be one of the site's; any other source is a path already.
+    fileprivate static func path(ofSource source: String, in site: Site) throws(Failure) -> String {
+        let mark = "dataset:"
+        guard source.hasPrefix(mark) else { return source }
+        let text = String(source.dropFirst(mark.count))
+        guard let id = ContentID(rawValue: text) else {
+            throw Failure(
+                .invalidParameter,
+                "source '\(source.prefix(80))': expected dataset: and the 64 digits of its hash")
+        }
+        let path = site.datasetPath(id)
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw Failure(.notFound, "there is no dataset '\(text)' in this site")
+        }
+        return path
     }
 }
 
