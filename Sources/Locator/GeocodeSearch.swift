@@ -363,8 +363,8 @@ struct GeocodeSearch {
                     posting.isTransliterated
                     ? .alternateName : !isCertain ? .fuzzy : isOwnName ? .exact : .alternateName
             }
-            // Without importance, other names of points of interest weigh less than nothing.
-            guard reading.weight >= leastWeight || isPoint && leastWeight == 0 else { continue }
+            // Other names of hamlets and of points of interest weigh less than nothing.
+            guard leastWeight == 0 || reading.weight >= leastWeight else { continue }
             if best[place].map({ reading.precedes($0) }) ?? true { best[place] = reading }
             isKept = true
         }

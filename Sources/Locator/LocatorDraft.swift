@@ -10,7 +10,7 @@ public import Geometry
 /// builder gives those without a town the nearest settlement of the gazetteers.
 public struct LocatorDraft {
     /// Where a layer's features have what a locator needs.
-    public struct Layout {
+    public struct Layout: Sendable {
         fileprivate var columns: AddressColumns
         fileprivate var positions: [AddressField: Int]
 
@@ -68,29 +68,18 @@ public struct LocatorDraft {
         self.namedColumns = namedColumns
     }
 
-    /// The layout of a layer of named features with these fields, by the first file of columns that
-    /// fits; nil for none.
-    public func namedLayout(fields: [String]) -> NamedLayout? {
-        for columns in namedColumns {
-            if let layout = columns.layout(fields: fields) { return layout }
-        }
-        return nil
-    }
-
-    /// The layout of a layer of areas with these fields, by the first file of columns that fits; nil
-    /// for none.
-    public func areaLayout(fields: [String]) -> AreaLayout? {
+    /// What a layer with these fields holds, by the first file of columns that fits, first those of areas
+    /// and of named features; nil for none.
+    public func layout(fields: [String]) -> LayerLayout? {
         for columns in areaColumns {
-            if let layout = columns.layout(fields: fields) { return layout }
+            if let layout = columns.layout(fields: fields) { return .areas(layout) }
         }
-        return nil
-    }
-
-    /// The layout of a layer with these fields, by the first file of columns that fits; nil for none.
-    public func layout(fields: [String]) -> Layout? {
+        for columns in namedColumns {
+            if let layout = columns.layout(fields: fields) { return .named(layout) }
+        }
         for columns in columns {
             if let positions = columns.layout(fields: fields) {
-                return Layout(columns: columns, positions: positions)
+                return .addresses(Layout(columns: columns, positions: positions))
             }
         }
         return nil

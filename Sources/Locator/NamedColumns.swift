@@ -3,7 +3,7 @@
 
 internal import CairnModel
 internal import FoundationEssentials
-public import Geometry
+internal import Geometry
 
 /// Which fields of a vector layer's features say what a place is called: a file of columns that the
 /// user wrote.
@@ -31,10 +31,20 @@ struct NamedColumns: Sendable {
     let columns: [Field: String]
     let constants: [Field: String]
 
+    /// Features with a field `name` are points of interest, whatever they are.
+    static let plain = NamedColumns(
+        kind: .pointOfInterest, columns: [.name: "name"], constants: [:])
+
     /// Whether a file of columns is about named features.
     static func isOne(_ json: [UInt8]) -> Bool {
         struct Mark: Decodable { var features: String }
         return (try? JSONDecoder().decode(Mark.self, from: Data(json))) != nil
+    }
+
+    private init(kind: Kind, columns: [Field: String], constants: [Field: String]) {
+        self.kind = kind
+        self.columns = columns
+        self.constants = constants
     }
 
     /// Reads one; throws `Failure` (`invalidParameter`) with the source and what is wrong in it.
@@ -99,7 +109,7 @@ extension LocatorDraft {
     ///   - source: The file, for people.
     ///   - number: The feature's place in it, from 1.
     ///   - text: The text of the field at a place, without outer blanks; empty for none.
-    public mutating func take(
+    mutating func take(
         _ shapes: [Shape], _ layout: NamedLayout, source: String, number: Int,
         text: (Int) -> String
     ) {

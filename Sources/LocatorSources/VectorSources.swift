@@ -36,28 +36,31 @@ public enum VectorSources {
         _ source: VectorSource, _ path: String, into draft: inout LocatorDraft,
         _ progress: (Int) throws(Failure) -> Void
     ) throws {
-        var isKnown = false
-        for (index, layer) in source.layers.enumerated() where layer.hasGeometry {
-            let fields = layer.fields.map(\.name)
-            let areas = draft.areaLayout(fields: fields)
-            let named = areas == nil ? draft.namedLayout(fields: fields) : nil
-            let addresses = areas == nil && named == nil ? draft.layout(fields: fields) : nil
-            guard areas != nil || named != nil || addresses != nil else { continue }
-            isKnown = true
+        let layers = source.layers.enumerated().filter(\.element.hasGeometry)
+        func layouts(
+            _ layout: ([String]) -> LayerLayout?
+        ) -> [(index: Int, layer: SourceLayer, layout: LayerLayout)] {
+            layers.compactMap { index, layer in
+                layout(layer.fields.map(\.name)).map { (index, layer, $0) }
+            }
+        }
+        var known = layouts(draft.layout(fields:))
+        if known.isEmpty { known = layouts(LayerLayout.plain(fields:)) }
+        for (index, layer, layout) in known {
             let name = source.layers.count == 1 ? path : "\(path), \(layer.name)"
-            var reader = FeatureReader(toDegrees: try transform(layer, path), name: name)
+            var reader = FeatureReader(
+                toDegrees: try transform(layer, path), layout: layout, name: name)
             try source.forEachFeature(inLayer: index) { feature in
-                if let areas { reader.read(feature, areas, into: &draft) }
-                if let named { reader.read(feature, named, into: &draft) }
-                if let addresses { reader.read(feature, addresses, into: &draft) }
+                reader.read(feature, into: &draft)
                 if reader.count.isMultiple(of: 1_000) { try progress(reader.count) }
             }
         }
-        guard isKnown else {
+        guard !known.isEmpty else {
             let fields = source.layers.first?.fields.map(\.name).joined(separator: ", ") ?? ""
             throw Failure(
                 .unreadable,
-                "'\(path)': expected a layer with fields that a file of columns names; its fields "
+                "'\(path)': expected a layer with fields that a file of columns names, or a field "
+                    + "'name'; its fields "
                     + "are: \(fields.prefix(400))")
         }
     }
@@ -77,74 +80,31 @@ public enum VectorSources {
 /// Reads the features of one layer.
 struct FeatureReader {
     let toDegrees: CoordinateTransform?
+    let layout: LayerLayout
     /// The file and layer.
     let name: String
     private(set) var count = 0
     private var shapes = SourceShapes()
 
-    init(toDegrees: CoordinateTransform?, name: String) {
+    init(toDegrees: CoordinateTransform?, layout: LayerLayout, name: String) {
         self.toDegrees = toDegrees
+        self.layout = layout
         self.name = name
     }
 
-    /// Takes a street or address.
-    mutating func read(
-        _ feature: borrowing SourceFeature, _ layout: LocatorDraft.Layout,
-        into draft: inout LocatorDraft
-    ) {
+    mutating func read(_ feature: borrowing SourceFeature, into draft: inout LocatorDraft) {
         count += 1
         do throws(Failure) {
-            let found = try degrees(feature)
-            let texts = Self.texts(feature, layout.fields)
-            draft.take(found, layout, source: name, number: count) { texts[$0] ?? "" }
-        } catch {
-            draft.reject(error.message, source: name, number: count)
-        }
-    }
-
-    /// Takes a named feature.
-    mutating func read(
-        _ feature: borrowing SourceFeature, _ layout: NamedLayout, into draft: inout LocatorDraft
-    ) {
-        count += 1
-        do throws(Failure) {
-            let found = try degrees(feature)
-            let texts = Self.texts(feature, layout.fields)
-            draft.take(found, layout, source: name, number: count) { texts[$0] ?? "" }
-        } catch {
-            draft.reject(error.message, source: name, number: count)
-        }
-    }
-
-    /// Takes an area.
-    mutating func read(
-        _ feature: borrowing SourceFeature, _ layout: AreaLayout, into draft: inout LocatorDraft
-    ) {
-        count += 1
-        do throws(Failure) {
-            let found = try degrees(feature)
-            let texts = Self.texts(feature, layout.fields)
-            draft.add(source: name, number: count) { () throws(Failure) in
-                try layout.area(found) { texts[$0] ?? "" }
+            var found: [Shape] = []
+            for shape in try shapes.shapes(of: feature) {
+                found.append(try toDegrees?.forward(shape) ?? shape)
             }
+            var texts: [Int: String] = [:]
+            for field in layout.fields { texts[field] = feature.value(at: field).text }
+            draft.take(found, layout, source: name, number: count) { texts[$0] ?? "" }
         } catch {
             draft.reject(error.message, source: name, number: count)
         }
-    }
-
-    private mutating func degrees(_ feature: borrowing SourceFeature) throws(Failure) -> [Shape] {
-        var found: [Shape] = []
-        for shape in try shapes.shapes(of: feature) {
-            found.append(try toDegrees?.forward(shape) ?? shape)
-        }
-        return found
-    }
-
-    private static func texts(_ feature: borrowing SourceFeature, _ fields: [Int]) -> [Int: String]
-    {
-        var texts: [Int: String] = [:]
-        for field in fields { texts[field] = feature.value(at: field).text }
-        return texts
     }
 }
 

@@ -61,6 +61,40 @@ import Testing
         #expect(listed.output.contains("wrong: '1 rue du moulin aiglemont' -> "))
     }
 
+    @Test func `a dataset of the site is a source`() async throws {
+        guard Programs.areBuilt(["cairn", "cairn-logd", "cairn-mapstate"]) else { return }
+        let site = try SmallSite()
+        defer { site.remove() }
+        let (parks, cases) = (site.folder + "/parks.geojson", site.folder + "/cases.jsonl")
+        try #"""
+        {"type":"FeatureCollection","features":[{"type":"Feature","properties":{"name":"Stadtpark"},
+         "geometry":{"type":"Point","coordinates":[10,50]}}]}
+        """#.write(toFile: parks, atomically: true, encoding: .utf8)
+        try #"""
+        {"id":1,"category":"park","query":"stadtpark","expected":{"lat":50,"lon":10,"max_distance_m":1}}
+        """#.write(toFile: cases, atomically: true, encoding: .utf8)
+        let imported = try await run(site, "import", parks, "--map", "Town", "--json")
+        #expect(imported.status == 0, "\(imported.errors)")
+        struct Imported: Decodable { var dataset: String? }
+        let datasets = imported.output.split(separator: "\n").compactMap {
+            try? JSONDecoder().decode(Imported.self, from: Data($0.utf8)).dataset
+        }
+        let dataset = try #require(datasets.first)
+        let built = try await run(site, "locator", "build", "World", "dataset:" + dataset)
+        #expect(built.status == 0, "\(built.errors)")
+        let outcome = try await run(site, "locator", "evaluate", cases, "--json")
+        let tallies = outcome.output.split(separator: "\n").compactMap {
+            try? JSONDecoder().decode(CategoryLine.self, from: Data($0.utf8))
+        }
+        #expect(tallies.map(\.passed) == [1])
+        let unknown = String(repeating: "0", count: 64)
+        for (source, reason) in [("abc", "expected dataset: and"), (unknown, "no dataset")] {
+            let refused = try await run(site, "locator", "build", "World", "dataset:" + source)
+            #expect(refused.status != 0)
+            #expect(refused.errors.contains(reason), "\(refused.errors)")
+        }
+    }
+
     private struct Case: Decodable {
         struct Expected: Decodable { var lat, lon: Double }
         var category, half: String

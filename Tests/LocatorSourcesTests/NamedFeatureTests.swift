@@ -107,6 +107,41 @@ import Testing
         #expect(abs(wood.extent.minX - 10.1) < 1e-5 && abs(wood.extent.maxY - 50.2) < 1e-5)
     }
 
+    @Test func `a layer with names needs no columns, unless another layer is known by some`() throws
+    {
+        let json = try Scratch.file(
+            GeoJSON.collection([
+                GeoJSON.point(Coordinate(x: 10, y: 50), ["Name": "Blaue Grotte"]),
+                GeoJSON.point(Coordinate(x: 10.1, y: 50), ["Name": nil]),
+            ]), "named.geojson")
+        let (built, locator) = try Scratch.build([json], constants: [])
+        #expect(built.pointCount == 1)
+        #expect(built.rejectedCount == 1)
+        let found = try #require(try locator.first("blaue grotte"))
+        #expect(found.text("Addr_type") == "POI")
+        #expect(found.meters(to: Coordinate(x: 10, y: 50)) < 0.1)
+        let other = try Scratch.file(
+            GeoJSON.collection([GeoJSON.point(Coordinate(x: 10, y: 50), ["label": "x"])]),
+            "other.geojson")
+        #expect {
+            try Scratch.build([other], constants: [])
+        } throws: { error in
+            (error as? Failure)?.message.contains("its fields are: label") == true
+        }
+    }
+
+    @Test func `a hamlet is found by its other names`() throws {
+        let gazetteer = try Scratch.file(
+            """
+            id\tname\tlatitude\tlongitude\tcountry\tpopulation\talternate_names
+            7\tKleindorf\t50.0\t10.0\tQL\t12\tPetit Village
+            """, "places.tsv")
+        let (_, locator) = try Scratch.build([gazetteer], constants: [])
+        let found = try #require(try locator.first("Petit Village"))
+        #expect(found.score == 100)
+        #expect(found.text("City") == "Kleindorf")
+    }
+
     @Test func `settlements join those of a gazetteer`() throws {
         let gazetteer = try Scratch.file(
             """
