@@ -41,7 +41,7 @@ enum ExtractOrder {
     /// The path of an extract with its objects in the order that GDAL needs: the file itself where it is
     /// XML, in order, or cannot be read here; else a copy.
     ///
-    /// Throws `noSpace` or `unreadable` when the copy cannot be written.
+    /// Throws `noSpace` or `unreadable` when the copy cannot be written, or the file changes meanwhile.
     static func ordered(
         _ path: String, in staging: borrowing StagingDirectory
     ) throws -> String {
@@ -60,9 +60,14 @@ enum ExtractOrder {
             for piece in pieces where piece.kinds.contains(kind) {
                 if Set(piece.kinds).count == 1 {
                     try write(file.copy(piece.whole))
-                } else if let block = expanded(file.copy(piece.blob)) {
-                    try write(framed(block, only: kind))
+                    continue
                 }
+                guard let block = expanded(file.copy(piece.blob)) else {
+                    throw Failure(
+                        .unreadable,
+                        "'\(path)': the blob at byte \(piece.blob.lowerBound) changed meanwhile")
+                }
+                try write(framed(block, only: kind))
             }
         }
         return copy

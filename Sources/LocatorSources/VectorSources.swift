@@ -14,8 +14,9 @@ public enum VectorSources {
     /// A reader for ``LocatorBuilder/build(sources:columns:constants:ranking:vectors:into:progress:)``; gzip
     /// files are expanded beside the locators in `directory` meanwhile.
     ///
-    /// Extracts of OpenStreetMap are known by their first bytes. It throws `unreadable` for a file that GDAL cannot read to its end, without a layer whose fields
-    /// some file of columns knows, or in an unknown spatial reference; `noSpace`.
+    /// Extracts of OpenStreetMap are known by their first bytes. It throws `unreadable` for a file that
+    /// GDAL cannot read to its end, without a layer whose fields some file of columns knows or with a
+    /// field `name`, or in an unknown spatial reference; `noSpace`.
     public static func reader(expandingIn directory: String) -> LocatorBuilder.VectorReader {
         { (path, draft, progress) throws(Failure) in
             let staging = try StagingDirectory(in: directory)

@@ -177,30 +177,3 @@ import Testing
         #expect(Double(before - after) < 0.005 * Double(count))
     }
 }
-
-/// Well-known binary, little-endian.
-private enum WKB {
-    static func polygon(_ rings: [[Coordinate]]) -> [UInt8] {
-        var writer = ByteWriter()
-        writer.append(UInt8(1))
-        writer.append(UInt32(3))
-        writer.append(UInt32(rings.count))
-        for ring in rings {
-            writer.append(UInt32(ring.count))
-            for vertex in ring {
-                writer.append(vertex.x)
-                writer.append(vertex.y)
-            }
-        }
-        return writer.bytes
-    }
-
-    static func point(_ location: Coordinate) -> [UInt8] {
-        var writer = ByteWriter()
-        writer.append(UInt8(1))
-        writer.append(UInt32(1))
-        writer.append(location.x)
-        writer.append(location.y)
-        return writer.bytes
-    }
-}

@@ -106,7 +106,7 @@ import Testing
     ) -> (own: (id: Int, meters: Double)?, across: Double?) {
         var (own, all) = ((id: 0, meters: Double.infinity), (id: 0, meters: Double.infinity))
         for record in records {
-            let meters = BorderSample.meters(location, record.location)
+            let meters = Haversine.meters(location, record.location)
             guard meters <= limit else { continue }
             if meters < all.meters { all = (record.id, meters) }
             let isOwn = code.isEmpty || record.code == code || record.area == code

@@ -39,33 +39,6 @@ struct SampleArea {
     func relation() throws -> GEOSRelation { try GEOSRelation(wkb: WKB.polygon(rings)) }
 }
 
-/// Well-known binary, little-endian.
-enum WKB {
-    static func polygon(_ rings: [[Coordinate]]) -> [UInt8] {
-        var writer = ByteWriter()
-        writer.append(UInt8(1))
-        writer.append(UInt32(3))
-        writer.append(UInt32(rings.count))
-        for ring in rings {
-            writer.append(UInt32(ring.count))
-            for vertex in ring {
-                writer.append(vertex.x)
-                writer.append(vertex.y)
-            }
-        }
-        return writer.bytes
-    }
-
-    static func point(_ location: Coordinate) -> [UInt8] {
-        var writer = ByteWriter()
-        writer.append(UInt8(1))
-        writer.append(UInt32(1))
-        writer.append(location.x)
-        writer.append(location.y)
-        return writer.bytes
-    }
-}
-
 /// Locators of made-up maps.
 enum BorderSample {
     static func build(
@@ -100,17 +73,6 @@ enum BorderSample {
             + rows.map {
                 "\($0.id)\t\($0.name)\t\($0.x)\t\($0.y)\t\($0.country)\t\($0.region)\tPPL\t100"
             }.joined(separator: "\n")
-    }
-
-    /// The haversine formula, as written in textbooks.
-    static func meters(_ left: Coordinate, _ right: Coordinate) -> Double {
-        let radians = Double.pi / 180
-        let dy = (right.y - left.y) * radians
-        let dx = (right.x - left.x) * radians
-        let a =
-            sin(dy / 2) * sin(dy / 2)
-            + cos(left.y * radians) * cos(right.y * radians) * sin(dx / 2) * sin(dx / 2)
-        return 2 * 6_371_008.8 * asin(min(1, a.squareRoot()))
     }
 }
 

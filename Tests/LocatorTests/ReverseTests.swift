@@ -9,17 +9,6 @@ import TestKit
 import Testing
 
 @Suite struct ReverseTests {
-    /// The haversine formula, as written in textbooks.
-    private func meters(_ left: (x: Double, y: Double), _ right: (x: Double, y: Double)) -> Double {
-        let radians = Double.pi / 180
-        let dy = (right.y - left.y) * radians
-        let dx = (right.x - left.x) * radians
-        let a =
-            sin(dy / 2) * sin(dy / 2)
-            + cos(left.y * radians) * cos(right.y * radians) * sin(dx / 2) * sin(dx / 2)
-        return 2 * 6_371_008.8 * asin(min(1, a.squareRoot()))
-    }
-
     private func reverse(_ x: Double, _ y: Double, within: Double) throws -> Candidate? {
         try Sample.locator().reverse(
             ReverseGeocodeRequest(
@@ -41,7 +30,11 @@ import Testing
         }
         for (x, y) in special + random200 {
             let found = try #require(try reverse(x, y, within: .infinity))
-            let least = Sample.cities.map { meters((x, y), $0.location) }.min() ?? 0
+            let least =
+                Sample.cities.map {
+                    Haversine.meters(
+                        Coordinate(x: x, y: y), Coordinate(x: $0.location.x, y: $0.location.y))
+                }.min() ?? 0
 
             #expect(found.matchType == .position)
             #expect(abs((found.distanceMeters ?? -1) - least) < 0.01 + least * 1e-9)

@@ -40,7 +40,9 @@ struct LocatorBuild: SiteCommand {
     var ranking: String?
     @Option(
         name: .customLong("columns"),
-        help: "A JSON file that states the columns of a table of addresses. May be repeated.")
+        help:
+            "A JSON file that states the columns of addresses, streets, areas or named features. May be repeated."
+    )
     var columns: [String] = []
     @Option(
         name: .customLong("constant"),

@@ -6,7 +6,8 @@ internal import Platform
 
 /// Where streets, houses and towns lie in an opened, checked locator file.
 ///
-/// The bytes are lent to each call. Every number was checked when the file was opened.
+/// The bytes are lent to each call. Every number was checked when the file was opened. A class, since its
+/// table of sections is too large to be copied for every street.
 final class AddressFile: Sendable {
     let vocabulary: StoredNames
     let townCount: Int

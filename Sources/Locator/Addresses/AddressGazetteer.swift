@@ -222,13 +222,9 @@ struct AddressGazetteer {
     mutating func settle(in borders: BorderDraft) {
         guard !borders.isEmpty else { return }
         for number in postalTowns.indices {
-            let town = postalTowns[number]
-            guard town.country.isEmpty || town.region.isEmpty else { continue }
-            let around = borders.place(at: town.center)
-            if town.country.isEmpty { postalTowns[number].country = around.country }
-            if town.region.isEmpty, postalTowns[number].country == around.country {
-                postalTowns[number].region = around.region
-            }
+            var (country, region) = (postalTowns[number].country, postalTowns[number].region)
+            borders.complete(&country, &region, at: postalTowns[number].center)
+            (postalTowns[number].country, postalTowns[number].region) = (country, region)
         }
     }
 

@@ -61,6 +61,15 @@ struct BorderDraft {
         return result
     }
 
+    /// Gives a country and region that are empty those around a position; what a source says stays, and
+    /// a region is only that of its own country.
+    func complete(_ country: inout String, _ region: inout String, at location: Coordinate) {
+        guard !isEmpty, country.isEmpty || region.isEmpty else { return }
+        let around = place(at: location)
+        if country.isEmpty { country = around.country }
+        if region.isEmpty, country == around.country { region = around.region }
+    }
+
     /// The bytes of the three sections; `numbers` are the places of countries and regions by code.
     func sections(_ numbers: [String: UInt32]) -> [LocatorLayout.Section: [UInt8]] {
         guard !isEmpty else { return [:] }
@@ -224,13 +233,9 @@ extension Gazetteer {
     mutating func settle(in borders: BorderDraft) {
         guard !borders.isEmpty else { return }
         for number in settlements.indices {
-            let settlement = settlements[number]
-            guard settlement.country.isEmpty || settlement.region.isEmpty else { continue }
-            let around = borders.place(at: settlement.location)
-            if settlement.country.isEmpty { settlements[number].country = around.country }
-            if settlement.region.isEmpty, settlements[number].country == around.country {
-                settlements[number].region = around.region
-            }
+            var (country, region) = (settlements[number].country, settlements[number].region)
+            borders.complete(&country, &region, at: settlements[number].location)
+            (settlements[number].country, settlements[number].region) = (country, region)
         }
         // A country or division without a settlement stands where its border is.
         for area in borders.areas.reversed() where outlines[area.code] == nil {
