@@ -253,7 +253,8 @@ let testTargets: [Target] = [
     tests(
         "RemoteTests",
         [
-            "Remote", "CairnModel", "Curl", "Expat", "Geometry", "Identify", "Site", "TestKit",
+            "Remote", "Cairo", "CairnModel", "Curl", "Expat", "Geometry", "Identify", "Rendering",
+            "Site", "TestKit",
         ]),
     tests("RasterTests", ["Raster", "CairnModel", "Geometry", "Platform", "TestKit"]),
     tests("MapStateTests", ["MapState", "CairnModel", "Geometry", "TestKit"]),

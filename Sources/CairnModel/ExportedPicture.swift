@@ -26,6 +26,10 @@ public struct ExportedPicture: Hashable, Sendable {
         public var isStale: Bool
         /// How many bytes each picture has, row by row, where it was asked to be cut into several.
         public var pieceByteCounts: [Int]?
+        /// Layers on other servers of which something is missing, and why; nil where nothing is.
+        public var missing: [LayerFailure]?
+        /// Whether layers on other servers are on it, which may change without the map: nil for no.
+        public var hasRemote: Bool?
 
         /// Makes a head.
         public init(

@@ -193,6 +193,18 @@ public struct LayerDescription: Hashable, Sendable, Codable {
 }
 
 extension LayerDescription {
+    /// How its features are drawn: as ``drawing`` says, else as their server draws them; nil for the symbol of
+    /// its number.
+    public var shownDrawing: LayerDrawing? {
+        guard let drawing else { return properties?.service?.drawing }
+        guard drawing.renderer == nil, let theirs = properties?.service?.drawing else {
+            return drawing
+        }
+        return LayerDrawing(
+            theirs.renderer, transparency: drawing.transparency,
+            labels: drawing.labels.isEmpty ? theirs.labels : drawing.labels)
+    }
+
     /// The field shown for a feature: ``displayField`` where the layer has it, or one chosen from the
     /// properties.
     ///

@@ -71,12 +71,32 @@ public struct ServiceProperties: Hashable, Sendable, Codable {
     public var spatialReferences: [Int]
     /// The field the server shows for a feature.
     public var displayField: String?
+    /// Whom the server wants named beside its pictures and features.
+    public var attribution: String?
+    /// The form of its pictures, where it is not PNG; a media type.
+    public var pictureFormat: String?
+    /// Whether what it shows depends on time.
+    public var hasTime: Bool?
+    /// The most features it gives at once, where it can be asked for those after them.
+    public var pageSize: Int?
+    /// How it draws its features, as far as they can be drawn so here.
+    public var drawing: LayerDrawing?
+    /// Its tiles, where they are not those of web maps.
+    public var tiling: TilingScheme?
 
     /// Describes a service.
     public init(
         title: String? = nil, version: String? = nil, infoFormat: String? = nil,
-        queryable: [String] = [], spatialReferences: [Int] = [], displayField: String? = nil
+        queryable: [String] = [], spatialReferences: [Int] = [], displayField: String? = nil,
+        attribution: String? = nil, pictureFormat: String? = nil, hasTime: Bool? = nil,
+        pageSize: Int? = nil, drawing: LayerDrawing? = nil, tiling: TilingScheme? = nil
     ) {
+        self.attribution = attribution
+        self.pictureFormat = pictureFormat
+        self.hasTime = hasTime
+        self.pageSize = pageSize
+        self.drawing = drawing
+        self.tiling = tiling
         self.displayField = displayField
         self.title = title
         self.version = version

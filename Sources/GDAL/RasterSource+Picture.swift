@@ -11,6 +11,12 @@ public struct RasterPicture: Sendable {
     public let height: Int
     /// Red, green, blue, alpha of each pixel, 0…255, row by row from the top, colours not multiplied.
     public internal(set) var rgba: [UInt8]
+
+    /// States it; the bytes are as many as the pixels want.
+    public init(width: Int, height: Int, rgba: [UInt8]) {
+        precondition(width > 0 && height > 0 && rgba.count == width * height * 4)
+        (self.width, self.height, self.rgba) = (width, height, rgba)
+    }
 }
 
 /// A rectangle of the ground, x before y, and the coordinate system it is in.
@@ -55,34 +61,14 @@ extension RasterSource {
         let log = MessageLog()
         let question = Question(isCancelled)
         let picture = log.listen { () -> RasterPicture? in
-            guard
-                let system = SpatialReferenceHandle(wkid: window.wkid, wkt: window.wkt)?.wkt(),
-                let colors = unsafe Colors(handle, bands.count),
+            guard let colors = unsafe Colors(handle, bands.count),
                 let chosen = unsafe Self.translated(handle, colors.bands)
             else { return nil }
             defer { unsafe GDALClose(chosen) }
-            let options = StringList(
-                ["-of", "MEM", "-t_srs", system, "-te"]
-                    + [window.minX, window.minY, window.maxX, window.maxY].map { "\($0)" }
-                    + ["-ts", "\(width)", "\(height)", "-dstalpha"]
-                    + ["-r", colors.table == nil ? "bilinear" : "near"])
-            guard let warping = unsafe GDALWarpAppOptionsNew(options.pointer, nil) else {
-                return nil
-            }
-            defer { unsafe GDALWarpAppOptionsFree(warping) }
-            unsafe GDALWarpAppOptionsSetProgress(
-                warping,
-                { _, _, pointer in
-                    guard let pointer = unsafe pointer else { return 1 }
-                    let question = unsafe Unmanaged<Question>.fromOpaque(pointer)
-                        .takeUnretainedValue()
-                    return question.isCancelled() ? 0 : 1
-                }, Unmanaged.passUnretained(question).toOpaque())
-            var sources: [GDALDatasetH?] = unsafe [chosen]
-            let warped = unsafe withExtendedLifetime(question) {
-                unsafe GDALWarp("", nil, 1, &sources, warping, nil)
-            }
-            guard let warped = unsafe warped else { return nil }
+            guard
+                let warped = unsafe window.warped(
+                    chosen, width, height, colors.table == nil ? "bilinear" : "near", question)
+            else { return nil }
             defer { unsafe GDALClose(warped) }
             return unsafe colors.picture(of: warped, width, height)
         }
@@ -102,15 +88,43 @@ extension RasterSource {
     }
 }
 
+extension RasterWindow {
+    /// What a dataset shows of the window, in memory; nil where GDAL cannot, or was cancelled.
+    ///
+    /// A last band says where there is data. The caller closes it.
+    func warped(
+        _ source: GDALDatasetH, _ width: Int, _ height: Int, _ resampling: String,
+        _ question: Question
+    ) -> GDALDatasetH? {
+        guard let system = SpatialReferenceHandle(wkid: wkid, wkt: wkt)?.wkt() else { return nil }
+        let options = StringList(
+            ["-of", "MEM", "-t_srs", system, "-te"] + [minX, minY, maxX, maxY].map { "\($0)" }
+                + ["-ts", "\(width)", "\(height)", "-dstalpha", "-r", resampling])
+        guard let warping = unsafe GDALWarpAppOptionsNew(options.pointer, nil) else { return nil }
+        defer { unsafe GDALWarpAppOptionsFree(warping) }
+        unsafe GDALWarpAppOptionsSetProgress(
+            warping,
+            { _, _, pointer in
+                guard let pointer = unsafe pointer else { return 1 }
+                let question = unsafe Unmanaged<Question>.fromOpaque(pointer).takeUnretainedValue()
+                return question.isCancelled() ? 0 : 1
+            }, Unmanaged.passUnretained(question).toOpaque())
+        var sources: [GDALDatasetH?] = unsafe [source]
+        return unsafe withExtendedLifetime(question) {
+            unsafe GDALWarp("", nil, 1, &sources, warping, nil)
+        }
+    }
+}
+
 /// Whether anybody still waits, for a C callback.
-private final class Question {
+final class Question {
     let isCancelled: () -> Bool
 
     init(_ isCancelled: @escaping () -> Bool) { self.isCancelled = isCancelled }
 }
 
 /// How numbers of bands become colours.
-private struct Colors {
+struct Colors {
     /// Which bands, from 1; after those of colours one of alpha, if there is any.
     let bands: [Int32]
     /// Red, green, blue and alpha by value; nil where the bands are not indexes.
@@ -152,7 +166,8 @@ private struct Colors {
         self.ranges = ranges
     }
 
-    private static func table(_ table: GDALColorTableH?) -> [[UInt8]]? {
+    /// Red, green, blue and alpha by value; nil for no table.
+    static func table(_ table: GDALColorTableH?) -> [[UInt8]]? {
         guard let table = unsafe table else { return nil }
         return unsafe (0..<GDALGetColorEntryCount(table)).map { index in
             var entry = GDALColorEntry()

@@ -11,7 +11,7 @@ extension LayerDescription {
     /// The renderer that pictures of the map are drawn with; nil for a layer without features of one
     /// kind for which nobody has chosen one.
     private var shownRenderer: FeatureRenderer? {
-        if let renderer = drawing?.renderer { return renderer }
+        if let renderer = shownDrawing?.renderer { return renderer }
         return properties?.geometryType.map {
             .simple(FeatureRenderer.Entry(LayerSymbol(standard: id, $0)))
         }
@@ -22,8 +22,8 @@ extension LayerDescription {
         guard let renderer = shownRenderer else { return }
         json.member("drawingInfo") { json in
             json.member("renderer", encoded: renderer)
-            json.member("transparency", drawing?.transparency ?? 0)
-            if let labels = drawing?.labels, !labels.isEmpty {
+            json.member("transparency", shownDrawing?.transparency ?? 0)
+            if let labels = shownDrawing?.labels, !labels.isEmpty {
                 json.member("labelingInfo", encoded: labels)
             } else {
                 json.nullMember("labelingInfo")

@@ -70,6 +70,7 @@ enum ExportResource {
             json.member("height", head.height)
             json.extent("extent", head.extent, in: head.spatialReference)
             if let scale = head.scale { json.member("scale", scale) }
+            if let missing = head.missing { json.member("layerFailures", missing) }
         }
         return json.bytes
     }
@@ -86,7 +87,8 @@ extension GatewayService {
             let picture = try await backend.export(request, within: limit)
             return GatewayResponse(
                 contentType: request.format?.mediaType ?? "", body: Array(picture.bytes),
-                sequence: picture.head.sequence, isStale: picture.head.isStale)
+                sequence: picture.head.sequence, isStale: picture.head.isStale,
+                missing: picture.head.missing ?? [])
         }
         let format = try Format(parameters["f"], wantsPage: asked.wantsPage, isQuery: false)
         request.format = nil
@@ -96,8 +98,21 @@ extension GatewayService {
             (asked.origin ?? "") + path + "?" + parameters.query(setting: "f", to: "image")
         let response = GatewayResponse(
             body: ExportResource.body(head, href: href), sequence: head.sequence,
-            isStale: head.isStale)
+            isStale: head.isStale, missing: head.missing ?? [])
         return await shaped(response, format, .map(text, .export), parameters, asked)
+    }
+}
+
+extension [LayerFailure] {
+    /// A list of RFC 8941: each layer's number with the failure's code, `3;reason=timedOut`; the first hundred.
+    var structuredText: String {
+        prefix(100).map { failure in
+            // Codes of newer peers are any text.
+            let token = failure.error.code.rawValue.filter {
+                $0.isASCII && ($0.isLetter || $0.isNumber)
+            }
+            return "\(failure.layerID);reason=\(token.isEmpty ? "unknown" : token)"
+        }.joined(separator: ", ")
     }
 }
 

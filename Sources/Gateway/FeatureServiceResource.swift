@@ -13,9 +13,8 @@ extension MapServiceResource {
         var json = JSONWriter()
         json.object { json in
             json.member("currentVersion", Catalog.version)
-            for name in ["serviceDescription", "description", "copyrightText"] {
-                json.member(name, "")
-            }
+            for name in ["serviceDescription", "description"] { json.member(name, "") }
+            json.member("copyrightText", map.attribution)
             json.member("hasVersionedData", false)
             json.member("supportsDisconnectedEditing", false)
             let isEditable = featureLayers.contains(where: \.isEditable)

@@ -396,6 +396,9 @@ private struct GatewayResponder: HTTPResponder {
         }
         if let sequence = answer.sequence { headers[Self.sequenceHeader] = String(sequence) }
         if answer.isStale { headers[Self.staleHeader] = "true" }
+        if !answer.missing.isEmpty {
+            headers[Self.missingHeader] = answer.missing.structuredText
+        }
         let whole = Response(
             status: .init(code: answer.status), headers: headers,
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
@@ -436,4 +439,5 @@ private struct GatewayResponder: HTTPResponder {
     private static let siteHeader = HTTPField.Name("Sec-Fetch-Site") ?? .eTag
     private static let sequenceHeader = HTTPField.Name("X-Cairn-Sequence") ?? .eTag
     private static let staleHeader = HTTPField.Name("X-Cairn-Stale") ?? .eTag
+    private static let missingHeader = HTTPField.Name("X-Cairn-Missing") ?? .eTag
 }

@@ -48,6 +48,8 @@ struct GatewayResponse: Sendable {
     /// Whether the log was out of reach, so that the maps may have changed since, for the header
     /// `X-Cairn-Stale`.
     var isStale = false
+    /// Layers on other servers that a picture lacks, for the header `X-Cairn-Missing`.
+    var missing: [LayerFailure] = []
     /// Throws once the client may not have what follows any more.
     var isStillAdmitted: (@Sendable () throws(Failure) -> Void)?
     /// The user who asked; nil for anybody.

@@ -87,7 +87,7 @@ enum IdentifyResource {
             }
             if answer.transferLimitExceeded { json.member("exceededTransferLimit", true) }
             if let failures = answer.failures {
-                json.member("layerFailures", array: failures) { write($1, to: &$0) }
+                json.member("layerFailures", failures)
             }
             guard let explanation = answer.explanation else { return }
             json.member("layerResults", array: answer.layers) { write($1, to: &$0) }
@@ -97,19 +97,6 @@ enum IdentifyResource {
             }
         }
         return json.bytes
-    }
-
-    /// A layer that could not be asked.
-    ///
-    /// It has the members of an error but not the word: clients look for it anywhere in a body.
-    private static func write(_ failure: LayerFailure, to json: inout JSONWriter) {
-        json.object { json in
-            json.member("layerId", failure.layerID)
-            json.member("layerName", failure.layerName)
-            json.member("code", ErrorBody.code(failure.error.code))
-            json.member("message", failure.error.message)
-            json.member("details", array: failure.error.details) { $0.string($1) }
-        }
     }
 
     /// A layer's place in the tree, with counts; its results are in the flat list.
@@ -219,5 +206,22 @@ enum LayerDefinitions {
 
     private static func fault(_ text: String) -> Failure {
         Parameters.unexpected("layerDefs", text, "'1:CLAUSE;2:CLAUSE' or {\"1\":\"CLAUSE\"}")
+    }
+}
+
+extension JSONWriter {
+    /// Writes layers that could not be asked or drawn.
+    ///
+    /// Each has the members of an error but not the word: clients look for it anywhere in a body.
+    mutating func member(_ name: String, _ failures: [LayerFailure]) {
+        member(name, array: failures) { json, failure in
+            json.object { json in
+                json.member("layerId", failure.layerID)
+                json.member("layerName", failure.layerName)
+                json.member("code", ErrorBody.code(failure.error.code))
+                json.member("message", failure.error.message)
+                json.member("details", array: failure.error.details) { $0.string($1) }
+            }
+        }
     }
 }

@@ -15,7 +15,7 @@ struct MapServiceResource {
     /// ask for one of width 0 besides (QGIS 3.22 does).
     private static let imageSizeLimit = ExportRequest.sizeBound - 1
 
-    private let map: MapDescription
+    let map: MapDescription
     private let extents: MapExtents
     private let layers: [LayerID: LayerDescription]
 
@@ -43,9 +43,8 @@ struct MapServiceResource {
         var json = JSONWriter()
         json.object { json in
             json.member("currentVersion", Catalog.version)
-            for name in ["serviceDescription", "description", "copyrightText"] {
-                json.member(name, "")
-            }
+            for name in ["serviceDescription", "description"] { json.member(name, "") }
+            json.member("copyrightText", map.attribution)
             json.member("mapName", map.name.rawValue)
             json.member("supportsDynamicLayers", false)
             json.member("layers", array: topFirst) { summary($1, to: &$0) }
@@ -145,7 +144,7 @@ struct MapServiceResource {
             json.member("id", layer.id)
             json.member("name", layer.name)
             json.member("description", "")
-            json.member("copyrightText", "")
+            json.member("copyrightText", layer.properties?.service?.attribution ?? "")
             if let parent = layer.parent.flatMap({ layers[$0] }) {
                 json.member("parentLayer") { reference(to: parent, &$0) }
             } else {
@@ -207,7 +206,7 @@ struct MapServiceResource {
         }
         json.member("relationships", array: [Int]()) { $0.integer(Int64($1)) }
         for name in ["canModifyLayer", "canScaleSymbols"] { json.member(name, false) }
-        json.member("hasLabels", layer.drawing?.labels.isEmpty == false)
+        json.member("hasLabels", layer.shownDrawing?.labels.isEmpty == false)
         json.member("hasM", layer.properties?.hasM ?? false)
         json.member("hasZ", layer.properties?.hasZ ?? false)
         writeQueryCapabilities(of: layer, to: &json)
@@ -230,6 +229,15 @@ struct MapServiceResource {
             }
         }
         return json.bytes
+    }
+}
+
+extension MapDescription {
+    /// Whom other servers want named beside their layers, each once, top layer first.
+    var attribution: String {
+        var seen: Set<String> = []
+        return layers.reversed().compactMap { $0.properties?.service?.attribution }
+            .filter { seen.insert($0).inserted }.joined(separator: "; ")
     }
 }
 

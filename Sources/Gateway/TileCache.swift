@@ -21,6 +21,10 @@ actor TileCache {
         var tiles: [Tile]
         var sequence: Int64
         var isStale: Bool
+        /// Whether layers on other servers are on it.
+        var hasRemote = false
+        /// What is missing of those.
+        var missing: [LayerFailure] = []
 
         fileprivate var byteCount: Int { tiles.reduce(512) { $0 + $1.bytes.count + 128 } }
     }
@@ -31,6 +35,8 @@ actor TileCache {
     static let mapBound = 64
     /// The most blocks that are drawn at once.
     static let drawingBound = 64
+    /// How long a block with layers of other servers is kept: they change without a word.
+    static let remoteAge = Duration.seconds(60)
 
     private struct Key: Hashable {
         var version: Int
@@ -46,13 +52,22 @@ actor TileCache {
 
     private let byteBound: Int
     private var versions: [MapName: Version] = [:]
-    private var blocks: [Key: (block: Block, lastUse: Int)] = [:]
+    private var blocks: [Key: (block: Block, lastUse: Int, drawn: ContinuousClock.Instant)] = [:]
     private var byteCount = 0
     private var drawings: [Key: Task<Result<Block, Failure>, Never>] = [:]
     /// Counts uses and versions.
     private var clock = 0
 
-    init(byteBound: Int = TileCache.byteBound) { self.byteBound = byteBound }
+    private let now: @Sendable () -> ContinuousClock.Instant
+
+    /// - Parameter now: Says how old a block is.
+    init(
+        byteBound: Int = TileCache.byteBound,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        self.byteBound = byteBound
+        self.now = now
+    }
 
     /// The block of a map as it is described, drawn where it is not at hand.
     ///
@@ -65,8 +80,11 @@ actor TileCache {
         clock += 1
         let key = Key(version: version(of: map), block: block)
         if let known = blocks[key] {
-            blocks[key]?.lastUse = clock
-            return known.block
+            if !known.block.hasRemote || known.drawn.duration(to: now()) < Self.remoteAge {
+                blocks[key]?.lastUse = clock
+                return known.block
+            }
+            remove(key)
         }
         if let drawing = drawings[key] { return try await drawing.value.get() }
         guard drawings.count < Self.drawingBound else {
@@ -83,7 +101,7 @@ actor TileCache {
         let result = await drawing.value
         drawings[key] = nil
         let drawn = try result.get()
-        if !drawn.isStale { keep(drawn, key) }
+        if !drawn.isStale, drawn.missing.isEmpty { keep(drawn, key) }
         return drawn
     }
 
@@ -107,22 +125,23 @@ actor TileCache {
     }
 
     private func drop(_ version: Int) {
-        for (key, known) in blocks where key.version == version {
-            byteCount -= known.block.byteCount
-            blocks[key] = nil
-        }
+        for key in blocks.keys where key.version == version { remove(key) }
+    }
+
+    private func remove(_ key: Key) {
+        byteCount -= blocks.removeValue(forKey: key)?.block.byteCount ?? 0
     }
 
     private func keep(_ block: Block, _ key: Key) {
         // The map may have changed meanwhile.
         guard versions.values.contains(where: { $0.number == key.version }) else { return }
-        blocks[key] = (block, clock)
+        remove(key)
+        blocks[key] = (block, clock, now())
         byteCount += block.byteCount
         while byteCount > byteBound,
             let oldest = blocks.min(by: { $0.value.lastUse < $1.value.lastUse })
         {
-            byteCount -= oldest.value.block.byteCount
-            blocks[oldest.key] = nil
+            remove(oldest.key)
         }
     }
 }
@@ -143,5 +162,7 @@ extension TileCache.Block {
         }
         sequence = picture.head.sequence
         isStale = picture.head.isStale
+        hasRemote = picture.head.hasRemote ?? false
+        missing = picture.head.missing ?? []
     }
 }

@@ -19,7 +19,7 @@ public enum DrawnShape: Hashable, Sendable {
     /// The feature is the union of its parts; inside one part even-odd decides.
     case areas([[[Coordinate]]])
 
-    fileprivate init(_ shape: Shape) {
+    init(_ shape: Shape) {
         switch shape {
         case .point(let place): self = .positions([place])
         case .multipoint(let places): self = .positions(places)
@@ -84,19 +84,23 @@ extension IdentifyEngine {
     /// frame, shapes may be cut. For the layer of a raster `raster` is called instead, with red, green,
     /// blue and alpha of each pixel of the frame, unless nothing of it lies there.
     ///
-    /// `layer` says what is wanted of them. What has no place in the frame's spatial reference is left
-    /// out. Nothing is kept of what was drawn.
+    /// `wish` says what is wanted of the features of a layer. What has no place in the frame's spatial reference
+    /// is left out. Nothing is kept of what was drawn.
+    ///
+    /// Layers on other servers are asked through `remotes`, all at once and before anything is drawn. What is missing
+    /// of them, and why, is returned; nothing that another server does makes this throw.
     ///
     /// Throws `invalidParameter` for a clause or time that cannot be used, `tooLarge` beyond
     /// ``drawnCoordinateBound`` coordinates, `cancelled` soon after `isCancelled` says so, and what the
     /// datasets, the rasters and the closures throw.
     public func forEachDrawnFeature(
         of request: ExportRequest, in map: PreparedMap, frame: PictureFrame,
-        isCancelled: @escaping () -> Bool,
-        layer: (LayerDescription) throws(Failure) -> DrawnWish,
+        remotes: RemotePictureProvider? = nil, isCancelled: @escaping () -> Bool,
+        wish: (LayerDescription) -> DrawnWish,
+        layer: (LayerDescription) throws(Failure) -> Void,
         raster: ([UInt8]) throws(Failure) -> Void,
         feature: (DrawnFeature) throws(Failure) -> Void
-    ) throws(Failure) {
+    ) throws(Failure) -> [LayerFailure] {
         var state = kept.take(nil)
         defer { kept.giveBack(state) }
         let drawing = Drawing(
@@ -106,26 +110,86 @@ extension IdentifyEngine {
                 isCancelled: isCancelled),
             frame: frame)
         var left = Self.drawnCoordinateBound
-        for each in map.resolution.drawn(request.layers, scale: frame.scale) {
+        var missing: [LayerFailure] = []
+        let drawn = map.resolution.drawn(request.layers, scale: frame.scale)
+        let batch = PictureBatch(drawn, remotes, request, frame, wish, state.transforms)
+        for each in drawn {
             try Failure.stop(if: isCancelled)
-            let wish = try layer(each.description)
-            if case .raster(let id) = each.description.kind.source {
+            let description = each.description
+            if each.isRemote {
+                let found = drawing.content(each, batch, request, left, state.transforms)
+                // A wait may have ended because nobody wants the answer any more.
+                try Failure.stop(if: isCancelled)
+                if let failure = found.failure {
+                    missing.append(
+                        LayerFailure(layerID: each.id, layerName: each.name, error: failure))
+                }
+                try layer(description)
+                switch found.content {
+                case .nothing: break
+                case .pixels(let pixels): try raster(pixels)
+                case .features(let features):
+                    left -= features.coordinateCount
+                    try drawing.draw(
+                        features, DrawnDetails(wish(description), each.fields), feature)
+                }
+                continue
+            }
+            try layer(description)
+            if case .raster(let id) = description.kind.source {
                 let file = try state.raster(id, sources.rasters)
                 if let pixels = try drawing.pixels(of: file, request, state.transforms) {
                     try raster(pixels)
                 }
                 continue
             }
+            let wish = wish(description)
             try drawing.draw(
                 each, frame.extent.expanded(by: wish.reach).widened,
                 DrawnDetails(wish, each.fields),
                 &state, &left, feature)
         }
+        return missing
+    }
+
+    /// What a picture would lack of the layers on other servers, which are asked as for the picture; empty where
+    /// there are none.
+    public func missing(
+        of request: ExportRequest, in map: PreparedMap, frame: PictureFrame,
+        remotes: RemotePictureProvider?, isCancelled: @escaping () -> Bool,
+        wish: (LayerDescription) -> DrawnWish
+    ) throws(Failure) -> [LayerFailure] {
+        let state = kept.take(nil)
+        defer { kept.giveBack(state) }
+        let drawing = Drawing(
+            run: IdentifyRun(
+                request: request.asIdentify(frame), map: map, reference: frame.spatialReference,
+                output: frame.spatialReference, sources: sources, remotes: nil,
+                isCancelled: isCancelled),
+            frame: frame)
+        let drawn = map.resolution.drawn(request.layers, scale: frame.scale).filter(\.isRemote)
+        let batch = PictureBatch(drawn, remotes, request, frame, wish, state.transforms)
+        var missing: [LayerFailure] = []
+        for each in drawn {
+            let found = drawing.content(
+                each, batch, request, Self.drawnCoordinateBound, state.transforms)
+            try Failure.stop(if: isCancelled)
+            guard let failure = found.failure else { continue }
+            missing.append(LayerFailure(layerID: each.id, layerName: each.name, error: failure))
+        }
+        return missing
+    }
+
+    /// Whether a picture shows layers on other servers.
+    public func showsRemotes(
+        _ request: ExportRequest, in map: PreparedMap, frame: PictureFrame
+    ) -> Bool {
+        map.resolution.drawn(request.layers, scale: frame.scale).contains(where: \.isRemote)
     }
 }
 
 extension LayerResolution {
-    /// The layers that a picture shows, bottom first: of datasets, graphics and rasters.
+    /// The layers that a picture shows, bottom first.
     func drawn(_ wanted: DrawnLayers, scale: Double?) -> [PreparedLayer] {
         let named = expanded(wanted.ids)
         return layers.filter { layer in
@@ -142,15 +206,9 @@ extension LayerResolution {
 }
 
 extension PreparedLayer {
-    /// Whether it has features or pixels of this site; whether they may be asked for does not matter.
+    /// Whether it has features or pixels; whether they may be asked for does not matter.
     fileprivate var isDrawable: Bool {
-        guard description.loadStatus == .loaded, let source = description.kind.source else {
-            return false
-        }
-        switch source {
-        case .dataset, .graphics, .raster: return true
-        case .wms, .mapService, .featureService, .tiles: return false
-        }
+        description.loadStatus == .loaded && description.kind.source != nil
     }
 }
 
@@ -166,7 +224,7 @@ extension ExportRequest {
 }
 
 /// One picture on its way through an engine.
-private struct Drawing {
+struct Drawing {
     /// Its `reference` is the picture's.
     let run: IdentifyRun
     let frame: PictureFrame
@@ -281,7 +339,7 @@ private struct Drawing {
 }
 
 /// A wish, with the columns it means.
-private struct DrawnDetails {
+struct DrawnDetails {
     private let wish: DrawnWish
     /// Of the wished fields; nil where the layer has no such column.
     private let columns: [Int?]
@@ -308,116 +366,5 @@ private struct DrawnDetails {
         DrawnFeature(
             shape: shape, values: wish.fields.map { attributes[$0] ?? .null },
             holds: wish.conditions.map { _ in false })
-    }
-}
-
-/// What of a source can be seen in a picture, in the source's spatial reference, and the way from there
-/// to the picture.
-///
-/// What lies on the far side of the earth has no honest place in many projections; it may come out as
-/// a ring around everything. So shapes are cut to what can be seen before they are projected.
-private struct DrawnWindow {
-    /// Nil where coordinates stay as they are.
-    private let toFrame: CoordinateTransform?
-    /// Everything that can be seen meets this rectangle.
-    let bounds: Envelope
-    /// Whether shapes are cut to `bounds`.
-    private let cuts: Bool
-
-    /// How many places along each side of a picture are taken back to the source.
-    private static let sampleCount = 33
-
-    /// - Parameters:
-    ///   - frame: In the picture's spatial reference, `reference`.
-    ///   - source: The source's spatial reference.
-    ///   - toFrame: From there to the picture.
-    init(
-        _ frame: Envelope, in reference: SpatialReference, from source: SpatialReference,
-        _ toFrame: CoordinateTransform?
-    ) {
-        self.toFrame = toFrame
-        guard let toFrame else {
-            (bounds, cuts) = (frame, false)
-            return
-        }
-        if source.isMercatorPair(with: reference) {
-            bounds = FeatureSource.mercatorPreimage(frame, toFrame, reference)
-            cuts = false
-            return
-        }
-        let preimage = Self.preimage(frame, toFrame)
-        bounds = preimage ?? Self.everything
-        cuts = preimage != nil
-    }
-
-    private static let everything = Envelope(
-        minX: -.infinity, minY: -.infinity, maxX: .infinity, maxY: .infinity)
-
-    /// The rectangle around all that becomes the frame, and some more; nil where the frame reaches
-    /// beyond what the projection can show.
-    private static func preimage(_ frame: Envelope, _ toFrame: CoordinateTransform) -> Envelope? {
-        var result = Envelope.empty
-        var above: [Coordinate] = []
-        // The greatest step from one place to the next: what is between them is hardly farther.
-        var (stepX, stepY) = (0.0, 0.0)
-        let steps = Double(sampleCount - 1)
-        for row in 0..<sampleCount {
-            var line: [Coordinate] = []
-            for column in 0..<sampleCount {
-                let place = Coordinate(
-                    x: frame.minX + frame.width * Double(column) / steps,
-                    y: frame.minY + frame.height * Double(row) / steps)
-                guard let there = try? toFrame.inverse(place) else { return nil }
-                for neighbor in [line.last, above.isEmpty ? nil : above[column]] {
-                    guard let neighbor else { continue }
-                    stepX = max(stepX, abs(there.x - neighbor.x))
-                    stepY = max(stepY, abs(there.y - neighbor.y))
-                }
-                result.extend(to: there)
-                line.append(there)
-            }
-            above = line
-        }
-        return Envelope(
-            minX: result.minX - 2 * stepX, minY: result.minY - 2 * stepY,
-            maxX: result.maxX + 2 * stepX, maxY: result.maxY + 2 * stepY)
-    }
-
-    /// The shape in the picture's spatial reference, without what cannot be seen or has no place there.
-    func drawn(_ shape: DrawnShape) -> DrawnShape {
-        guard let toFrame else { return shape }
-        switch shape {
-        case .positions(let places):
-            return .positions(
-                places.filter { !cuts || bounds.contains($0) }.compactMap {
-                    try? toFrame.forward($0)
-                })
-        case .paths(let paths):
-            let pieces = cuts ? paths.flatMap { bounds.clip(path: $0) } : paths
-            return .paths(pieces.compactMap { Self.project($0, toFrame) })
-        case .areas(let parts):
-            return .areas(
-                parts.map { rings in
-                    rings.compactMap { ring in
-                        cuts
-                            ? Self.project(
-                                bounds.dividing(ring: bounds.clip(ring: ring), by: 64), toFrame)
-                            : Self.project(ring, toFrame)
-                    }
-                })
-        }
-    }
-
-    /// Nil for what has no place there, or is empty.
-    private static func project(
-        _ places: [Coordinate], _ transform: CoordinateTransform
-    ) -> [Coordinate]? {
-        var result: [Coordinate] = []
-        result.reserveCapacity(places.count)
-        for place in places {
-            guard let there = try? transform.forward(place) else { return nil }
-            result.append(there)
-        }
-        return result.isEmpty ? nil : result
     }
 }

@@ -29,6 +29,11 @@ public final class IdentifyEngine: Sendable {
     public typealias RemoteProvider =
         ([RemoteQuestion]) -> (Int) -> Result<RemoteAnswer, Failure>
 
+    /// Asks for what a picture shows of layers on other servers, all at once, and returns at once; what it returns
+    /// waits for the answer to the question at an index, nil where nothing is seen of the layer.
+    public typealias RemotePictureProvider =
+        ([RemotePictureQuestion]) -> (Int) -> Result<RemotePicture?, Failure>
+
     let sources: LayerSources
     let kept = SharedState()
 

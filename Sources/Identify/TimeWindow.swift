@@ -39,8 +39,8 @@ public struct TimeWindow: Sendable {
         end = try info.endField.map { name throws(Failure) in
             try Self.place(name, layer, fields)
         }
-        from = options.timeDataCumulative ? nil : try options.undone(time.start, layer)
-        to = try options.undone(time.end, layer)
+        let asked = try options.asked(time, of: layer)
+        (from, to) = (asked.start, asked.end)
         includesFrom = [.overlaps, .overlapsStartWithinEnd].contains(relation)
         includesTo = [.overlaps, .afterStartOverlapsEnd].contains(relation)
     }
@@ -81,6 +81,15 @@ public struct TimeWindow: Sendable {
 }
 
 extension LayerTimeOptions {
+    /// The time of the data that a layer is asked for, where a request means `time`.
+    ///
+    /// Throws `invalidParameter` where an offset leads out of the calendar.
+    func asked(_ time: TimeExtent, of layer: LayerDescription) throws(Failure) -> TimeExtent {
+        TimeExtent(
+            from: timeDataCumulative ? nil : try undone(time.start, layer),
+            to: try undone(time.end, layer))
+    }
+
     /// The moment of the data that appears at `moment`: the offset taken back.
     fileprivate func undone(
         _ moment: Int64?, _ layer: LayerDescription

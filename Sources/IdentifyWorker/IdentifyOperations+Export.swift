@@ -3,6 +3,7 @@
 
 public import CairnModel
 internal import FoundationEssentials
+internal import Remote
 internal import Rendering
 public import SiteAnswers
 internal import Worker
@@ -18,7 +19,8 @@ extension IdentifyOperations {
         return try picture.wireForm()
     }
 
-    /// Draws a picture on the calling thread, which waits for the map where it must, inside `waiting`.
+    /// Draws a picture on the calling thread, which waits for the map and for other servers where it must, inside
+    /// `waiting`.
     ///
     /// Throws `Failure`: `notFound` for an unknown map, `timedOut` for a sequence number that does not
     /// come, `invalidParameter`, `tooLarge`, `cancelled`, and what log and datasets throw.
@@ -30,7 +32,13 @@ extension IdentifyOperations {
         let (map, isStale) = try site.map(
             named: request.map, asOf: request.asOf, minSequence: request.minSequence,
             until: deadline, waiting: waiting)
+        // Earlier, so that the picture is still drawn in time without what has not come by then.
+        let end = deadline.map { $0 - .milliseconds(750) }
         return try MapPicture.draw(
-            request, of: map, by: engine, isStale: isStale, isCancelled: isCancelled)
+            request, of: map, by: engine, isStale: isStale,
+            remotes: { [remotes] questions in
+                let inquiry = remotes.draw(questions, until: end, isCancelled: isCancelled)
+                return { inquiry.answer(at: $0, waiting: waiting) }
+            }, isCancelled: isCancelled)
     }
 }

@@ -33,7 +33,7 @@ public final class IdentifyOperations: Sendable {
     private let follower: MapFollower
     let engine: IdentifyEngine
     let site: SiteIdentify
-    private let remotes: RemoteServices
+    let remotes: RemoteServices
     private let queries: QueryEngine
 
     /// - Parameters:

@@ -77,9 +77,7 @@ public final class RasterFile {
         of extent: Envelope, in reference: SpatialReference, width: Int, height: Int,
         isCancelled: @escaping () -> Bool
     ) throws(Failure) -> [UInt8]? {
-        let window = RasterWindow(
-            minX: extent.minX, minY: extent.minY, maxX: extent.maxX, maxY: extent.maxY,
-            wkid: reference.wkid, wkt: reference.wkt)
+        let window = RasterWindow(extent, reference)
         do throws(GDALError) {
             return try source.picture(
                 of: window, width: width, height: height, isCancelled: isCancelled)?.rgba

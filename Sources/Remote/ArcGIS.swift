@@ -34,11 +34,34 @@ enum ArcGIS {
     /// The reference as a parameter.
     static func text(_ reference: SpatialReference) -> String {
         if let wkid = reference.latestWkid { return "\(wkid)" }
-        let wkt = (reference.wkt ?? "").reduce(into: "") { text, character in
-            if character == "\"" || character == "\\" { text.append("\\") }
-            text.append(character)
+        return "{\"wkt\":\(quoted(reference.wkt ?? ""))}"
+    }
+
+    /// The text as JSON.
+    static func quoted(_ text: String) -> String {
+        let inner = text.unicodeScalars.reduce(into: "") { result, scalar in
+            switch scalar {
+            case "\"", "\\": result += "\\\(scalar)"
+            case "\u{0}"..."\u{1F}":
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: result.unicodeScalars.append(scalar)
+            }
         }
-        return "{\"wkt\":\"\(wkt)\"}"
+        return "\"\(inner)\""
+    }
+
+    /// The parameter `time`: milliseconds since 1970.
+    static func text(_ time: TimeExtent) -> String {
+        let (start, end) = (time.start.map { "\($0)" }, time.end.map { "\($0)" })
+        return start != nil && start == end
+            ? start ?? "" : (start ?? "null") + "," + (end ?? "null")
+    }
+
+    /// Whom the service wants named; nil where it does not say.
+    static func attribution(_ tree: JSONTree) -> String? {
+        let text = tree["copyrightText"]?.text?.excerpt(500) ?? ""
+        return text.isEmpty ? nil : text
     }
 
     /// `{"xmin":…}` with finite numbers in order; nil otherwise.
@@ -105,5 +128,35 @@ enum ArcGIS {
         return [
             ("geometryType", "esriGeometry" + shape.geometryType.rawValue), ("geometry", text),
         ]
+    }
+}
+
+extension RemotePictureQuestion {
+    /// All clauses as one; nil for none.
+    var `where`: String? {
+        switch clauses.count {
+        case 0: nil
+        case 1: clauses[0]
+        default: clauses.map { "(\($0))" }.joined(separator: " AND ")
+        }
+    }
+}
+
+extension TilingScheme {
+    /// Reads `tileInfo`; nil for none, and for one that tiles cannot have.
+    init?(_ tree: JSONTree?) {
+        guard let tree, let left = tree["origin"]?["x"]?.number,
+            let top = tree["origin"]?["y"]?.number, let width = tree["cols"]?.whole,
+            let height = tree["rows"]?.whole
+        else { return nil }
+        let levels = (tree["lods"]?.elements ?? []).compactMap { level -> Level? in
+            guard let number = level["level"]?.whole, 0...99 ~= number,
+                let side = level["resolution"]?.number
+            else { return nil }
+            return Level(Int(number), unitsPerPixel: side)
+        }
+        self.init(
+            left: left, top: top, tileWidth: Int(clamping: width),
+            tileHeight: Int(clamping: height), levels: levels)
     }
 }

@@ -17,8 +17,9 @@ struct FeatureServiceLayer: RemoteLayer {
     func describe(
         _ fetch: (RemoteCall) throws(Failure) -> WebResponse
     ) throws(Failure) -> LayerProperties {
-        let tree = try ArcGIS.tree(
-            try fetch(RemoteCall(url: url, parameters: [("f", "json")], isPosted: true)))
+        let response = try fetch(
+            RemoteCall(url: url, parameters: [("f", "json")], isPosted: true))
+        let tree = try ArcGIS.tree(response)
         guard let type = tree["geometryType"]?.text,
             let geometryType = GeometryType(rawValue: String(type.dropFirst("esriGeometry".count)))
         else {
@@ -35,16 +36,20 @@ struct FeatureServiceLayer: RemoteLayer {
         guard let key = fields.first(where: { $0.type == .objectID }) else {
             throw Failure(.unreadable, "its layer has no object id")
         }
+        let isPaged = tree["advancedQueryCapabilities"]?["supportsPagination"]?.isTrue ?? false
+        let pageSize = Int(clamping: tree["maxRecordCount"]?.whole ?? 1_000)
+        let columns = [key] + fields.filter { $0.type != .objectID }
         return LayerProperties(
             extent: ArcGIS.envelope(tree["extent"]), spatialReference: reference,
-            geometryType: geometryType, fields: [key] + fields.filter { $0.type != .objectID },
-            featureCount: 0,
+            geometryType: geometryType, fields: columns, featureCount: 0,
             service: ServiceProperties(
                 title: tree["name"]?.text?.excerpt(100),
                 version: tree["currentVersion"]?.number.map { "\($0)" },
                 queryable: capabilities.lowercased().contains("query") ? ["0"] : [],
                 spatialReferences: reference.latestWkid.map { [$0] } ?? [],
-                displayField: tree["displayField"]?.text))
+                displayField: tree["displayField"]?.text, attribution: ArcGIS.attribution(tree),
+                pageSize: isPaged ? max(1, pageSize) : nil,
+                drawing: DescribedDrawing.read(response.body, columns, geometryType)))
     }
 
     private static func field(_ tree: JSONTree) -> FieldDescription? {
@@ -59,6 +64,10 @@ struct FeatureServiceLayer: RemoteLayer {
     }
 
     // MARK: Asking
+
+    func drawing(_ question: RemotePictureQuestion) throws(Failure) -> (any RemoteDrawing)? {
+        FeaturePages(question, url: url.withPath("query"))
+    }
 
     func call(_ question: RemoteQuestion) throws(Failure) -> RemoteCall? {
         guard question.properties.service?.queryable.isEmpty == false else { return nil }
@@ -83,9 +92,18 @@ struct FeatureServiceLayer: RemoteLayer {
         _ response: WebResponse, to question: RemoteQuestion
     ) throws(Failure) -> RemoteAnswer {
         let tree = try ArcGIS.tree(response)
-        let fields = question.properties.fields
-        let reference = ArcGIS.reference(tree["spatialReference"]) ?? question.spatialReference
-        let features = (tree["features"]?.elements ?? []).map { feature in
+        return RemoteAnswer(
+            features: Self.features(tree, question.properties, question.spatialReference),
+            isCut: tree["exceededTransferLimit"]?.isTrue ?? false, isSuperset: true)
+    }
+
+    /// The features of an answer; attributes in the order of the layer's fields, null where they are not told.
+    static func features(
+        _ tree: JSONTree, _ properties: LayerProperties, _ asked: SpatialReference
+    ) -> [RemoteAnswer.Feature] {
+        let fields = properties.fields
+        let reference = ArcGIS.reference(tree["spatialReference"]) ?? asked
+        return (tree["features"]?.elements ?? []).map { feature in
             let given = feature["attributes"]
             let attributes = Attributes(
                 fields.map { field in
@@ -97,12 +115,9 @@ struct FeatureServiceLayer: RemoteLayer {
             }
             return RemoteAnswer.Feature(
                 id: id, attributes: attributes,
-                displayField: question.properties.service?.displayField,
+                displayField: properties.service?.displayField,
                 shape: ArcGIS.shape(feature["geometry"]), spatialReference: reference)
         }
-        return RemoteAnswer(
-            features: features, isCut: tree["exceededTransferLimit"]?.isTrue ?? false,
-            isSuperset: true)
     }
 
     private static func value(_ tree: JSONTree?, _ type: FieldType) -> AttributeValue {

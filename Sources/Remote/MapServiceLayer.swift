@@ -47,7 +47,9 @@ struct MapServiceLayer: RemoteLayer {
                 title: tree["mapName"]?.text?.excerpt(100),
                 version: tree["currentVersion"]?.number.map { "\($0)" },
                 queryable: isQueryable ? (source.layers ?? numbers).map { "\($0)" } : [],
-                spatialReferences: reference.latestWkid.map { [$0] } ?? []))
+                spatialReferences: reference.latestWkid.map { [$0] } ?? [],
+                attribution: ArcGIS.attribution(tree),
+                tiling: TilingScheme(tree["tileInfo"])))
     }
 
     // MARK: Asking
@@ -98,5 +100,35 @@ struct MapServiceLayer: RemoteLayer {
             features: Array(features),
             isCut: results.count > question.limit
                 || tree["exceededTransferLimit"]?.isTrue ?? false)
+    }
+}
+
+extension MapServiceLayer {
+    /// One `export` for all of its layers that are shown.
+    func drawing(_ question: RemotePictureQuestion) throws(Failure) -> (any RemoteDrawing)? {
+        guard let box = question.extent else { return nil }
+        let reference = ArcGIS.text(question.spatialReference)
+        var parameters = [
+            ("f", "image"), ("bbox", "\(box.minX),\(box.minY),\(box.maxX),\(box.maxY)"),
+            ("bboxSR", reference), ("imageSR", reference),
+            ("size", "\(question.width),\(question.height)"), ("format", "png32"),
+            ("transparent", "true"), ("dpi", "\(Int(question.dpi.rounded()))"),
+        ]
+        if let layers = source.layers {
+            parameters.append(("layers", "show:" + layers.map { "\($0)" }.joined(separator: ",")))
+        }
+        if let clause = question.where {
+            let numbers = source.layers?.map { "\($0)" } ?? question.properties.service?.queryable
+            let text = ArcGIS.quoted(clause)
+            parameters.append(
+                (
+                    "layerDefs",
+                    "{" + (numbers ?? []).map { "\"\($0)\":\(text)" }.joined(separator: ",") + "}"
+                ))
+        }
+        if let time = question.time { parameters.append(("time", ArcGIS.text(time))) }
+        return OnePicture(
+            call: RemoteCall(url: url.withPath("export"), parameters: parameters, isPosted: true),
+            question: question, extent: box)
     }
 }

@@ -24,6 +24,8 @@ protocol RemoteLayer: Sendable {
     func answer(
         _ response: WebResponse, to question: RemoteQuestion
     ) throws(Failure) -> RemoteAnswer
+    /// How to get what a picture shows of it; nil when there is nothing to be seen.
+    func drawing(_ question: RemotePictureQuestion) throws(Failure) -> (any RemoteDrawing)?
 }
 
 /// What is sent to a service, before a credential is added.

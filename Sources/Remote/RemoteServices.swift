@@ -21,10 +21,10 @@ public final class RemoteServices: Sendable {
     public static let answerBytes = 8 << 20
     /// How many bytes of a service's description are read.
     public static let descriptionBytes = 32 << 20
-    private let credentials: CredentialStore
-    private let timeout: Duration
-    private let client = WebClient()
-    private let breakers: Breakers
+    let credentials: CredentialStore
+    let timeout: Duration
+    let client = WebClient()
+    let breakers: Breakers
 
     /// Asks with the credentials of a site.
     public convenience init(
@@ -44,7 +44,7 @@ public final class RemoteServices: Sendable {
     }
 
     /// The conformance for a source: the one place that knows the protocols.
-    private static func layer(_ source: LayerSource) -> (any RemoteLayer)? {
+    static func layer(_ source: LayerSource) -> (any RemoteLayer)? {
         switch source {
         case .wms(let source): WMSLayer(source: source)
         case .mapService(let source): MapServiceLayer(source: source)
@@ -69,7 +69,8 @@ public final class RemoteServices: Sendable {
                 let request = call.request(
                     credential, timeout: Self.loadTimeout, byteLimit: Self.descriptionBytes)
                 let result = client.perform([request])[0]
-                breakers.note(request, .free, result, after: .zero)
+                breakers.note(
+                    Breakers.service(request.url), .free, [result], request.timeout, after: .zero)
                 do throws(WebError) { return try result.get() } catch {
                     throw Self.failure(error)
                 }
@@ -96,15 +97,17 @@ public final class RemoteServices: Sendable {
             guard let layer = Self.layer(question.source) else { continue }
             do throws(Failure) {
                 guard let request = try request(layer, question) else { continue }
-                let service = Breakers.service(request)
-                let passage = passages[service] ?? breakers.passage(request)
+                let service = Breakers.service(request.url)
+                let passage =
+                    passages[service] ?? breakers.passage(service, patience: request.timeout)
                 passages[service] = passage
                 if case .refused(let refusal) = passage { throw Self.failure(refusal) }
                 let deliver = inquiry.send(layer, at: index)
                 let start = ContinuousClock.now
                 client.start([request], until: deadline, isCancelled: isStopped) {
                     [breakers] results in
-                    breakers.note(request, passage, results[0], after: .now - start)
+                    breakers.note(
+                        service, passage, results, request.timeout, after: .now - start)
                     deliver(results[0])
                 }
             } catch {
@@ -124,7 +127,7 @@ public final class RemoteServices: Sendable {
             credential, timeout: timeout, byteLimit: Self.answerBytes)
     }
 
-    private static func failure(_ refusal: CircuitBreaker.Refusal) -> Failure {
+    static func failure(_ refusal: CircuitBreaker.Refusal) -> Failure {
         switch refusal {
         case .resting(let rest):
             Failure(.unavailable, "it did not answer lately and is left alone for \(rest)")
@@ -150,54 +153,5 @@ public final class RemoteServices: Sendable {
         let address = url.prefix { $0 != "?" && $0 != "#" }
         return Failure(
             error.code, "\(address.prefix(200)): \(error.message)", details: error.details)
-    }
-}
-
-/// The services that do not answer in time, each with its circuit breaker.
-private final class Breakers: Sendable {
-    /// When there are more, all are forgotten.
-    private static let limit = 1_000
-
-    private let services = Mutex<[String: CircuitBreaker]>([:])
-    private let now: @Sendable () -> ContinuousClock.Instant
-
-    init(now: @escaping @Sendable () -> ContinuousClock.Instant) { self.now = now }
-
-    /// What fails as a whole: the address without parameters.
-    static func service(_ request: WebRequest) -> String {
-        String(request.url.prefix { $0 != "?" })
-    }
-
-    func passage(_ request: WebRequest) -> CircuitBreaker.Passage {
-        services.withLock {
-            $0[Self.service(request)]?.passage(at: now(), patience: request.timeout) ?? .free
-        }
-    }
-
-    /// Remembers what became of a request that took so long.
-    func note(
-        _ request: WebRequest, _ passage: CircuitBreaker.Passage,
-        _ result: Result<WebResponse, WebError>, after elapsed: Duration
-    ) {
-        let outcome = Self.outcome(result, request, after: elapsed)
-        let service = Self.service(request)
-        services.withLock { services in
-            var breaker = services[service] ?? CircuitBreaker()
-            breaker.note(outcome, of: passage, at: now())
-            if services.count >= Self.limit { services = [:] }
-            services[service] = breaker.isClosed ? nil : breaker
-        }
-    }
-
-    private static func outcome(
-        _ result: Result<WebResponse, WebError>, _ request: WebRequest, after elapsed: Duration
-    ) -> CircuitBreaker.Outcome {
-        guard case .failure(let error) = result else { return .answered }
-        return switch error.code {
-        // Not when it was the caller who had no time.
-        case .timedOut: elapsed >= request.timeout ? .late : .unknown
-        case .cancelled, .busy: .unknown
-        default: .answered
-        }
     }
 }

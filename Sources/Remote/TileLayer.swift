@@ -65,6 +65,23 @@ struct TileLayer: RemoteLayer {
 
     // MARK: Asking
 
+    func drawing(_ question: RemotePictureQuestion) throws(Failure) -> (any RemoteDrawing)? {
+        guard let extent = question.extent else { return nil }
+        if source.isTemplate {
+            return TileMosaic(
+                question, extent, url: url, isTemplate: true, .webMaps,
+                bounds: Envelope(
+                    minX: -Self.half, minY: -Self.half, maxX: Self.half, maxY: Self.half))
+        }
+        guard let scheme = question.properties.service?.tiling else {
+            throw Failure(
+                .unreadable, "it was loaded before its tiles were read: load the layer again")
+        }
+        return TileMosaic(
+            question, extent, url: url.withPath("tile"), isTemplate: false, scheme,
+            bounds: question.properties.extent)
+    }
+
     func call(_ question: RemoteQuestion) throws(Failure) -> RemoteCall? {
         source.isTemplate ? nil : try mapService.call(question)
     }

@@ -19,10 +19,15 @@ struct WMSCapabilities {
         var geographicExtent: Envelope?
         /// Around all of it, x first; by EPSG number.
         var extents: [Int: Envelope]
+        /// Whom it wants named; nil where it does not say.
+        var attribution: String?
+        /// Whether it has a dimension of time.
+        var hasTime: Bool
     }
 
     var version: String
     var infoFormats: [String]
+    var pictureFormats: [String]
     var layers: [Layer] = []
 
     /// Throws `unreadable`: no XML, an exception, another protocol or version.
@@ -44,9 +49,9 @@ struct WMSCapabilities {
             throw Failure(
                 .unreadable, "it speaks WMS \(version.excerpt(20)): expected 1.1.1 or 1.3.0")
         }
-        infoFormats =
-            capability.first("Request")?.first("GetFeatureInfo")?.all("Format").map(\.trimmed)
-            ?? []
+        let requests = capability.first("Request")
+        infoFormats = requests?.first("GetFeatureInfo")?.all("Format").map(\.trimmed) ?? []
+        pictureFormats = requests?.first("GetMap")?.all("Format").map(\.trimmed) ?? []
         for layer in capability.all("Layer") { collect(layer, around: nil) }
     }
 
@@ -60,7 +65,12 @@ struct WMSCapabilities {
                 ?? outer?.isQueryable ?? false,
             spatialReferences: outer?.spatialReferences ?? [],
             geographicExtent: Self.geographicExtent(element) ?? outer?.geographicExtent,
-            extents: outer?.extents ?? [:])
+            extents: outer?.extents ?? [:],
+            attribution: element.first("Attribution")?.first("Title")?.trimmed
+                ?? outer?.attribution,
+            hasTime: outer?.hasTime ?? false)
+        for dimension in element.all("Dimension") + element.all("Extent")
+        where dimension.attributes["name"]?.lowercased() == "time" { layer.hasTime = true }
         for number in numbers where !layer.spatialReferences.contains(number) {
             layer.spatialReferences.append(number)
         }

@@ -59,7 +59,16 @@ struct WMSLayer: RemoteLayer {
                 version: capabilities.version,
                 infoFormat: InfoFormat.best(of: capabilities.infoFormats),
                 queryable: layers.filter(\.isQueryable).map(\.name),
-                spatialReferences: Array(common.prefix(100))))
+                spatialReferences: Array(common.prefix(100)),
+                attribution: Self.attribution(layers.compactMap(\.attribution)),
+                pictureFormat: PictureForm.best(of: capabilities.pictureFormats),
+                hasTime: layers.contains(where: \.hasTime) ? true : nil))
+    }
+
+    private static func attribution(_ names: [String]) -> String? {
+        var seen: Set<String> = []
+        let each = names.map { $0.excerpt(200) }.filter { !$0.isEmpty && seen.insert($0).inserted }
+        return each.isEmpty ? nil : each.joined(separator: "; ").excerpt(500)
     }
 
     private static func projected(_ extent: Envelope, to wkid: Int) -> Envelope? {
@@ -109,6 +118,60 @@ struct WMSLayer: RemoteLayer {
         return RemoteAnswer(
             features: Array(features.prefix(question.limit)),
             isCut: features.count > question.limit)
+    }
+}
+
+extension WMSLayer {
+    /// GetMap (OGC 01-068r3, 7.2; 06-042, 7.3).
+    func drawing(_ question: RemotePictureQuestion) throws(Failure) -> (any RemoteDrawing)? {
+        guard let service = question.properties.service, let extent = question.extent,
+            let wkid = question.spatialReference.latestWkid
+        else { return nil }
+        let isLater = service.version == "1.3.0"
+        let box = isLater && AxisOrder.isNorthFirst(wkid) ? extent.swapped : extent
+        var parameters = [
+            ("SERVICE", "WMS"), ("VERSION", service.version ?? "1.1.1"), ("REQUEST", "GetMap"),
+            ("LAYERS", source.layers.joined(separator: ",")),
+            ("STYLES", String(repeating: ",", count: source.layers.count - 1)),
+            (isLater ? "CRS" : "SRS", "EPSG:\(wkid)"),
+            ("BBOX", "\(box.minX),\(box.minY),\(box.maxX),\(box.maxY)"),
+            ("WIDTH", "\(question.width)"), ("HEIGHT", "\(question.height)"),
+            ("FORMAT", service.pictureFormat ?? "image/png"), ("TRANSPARENT", "TRUE"),
+            ("EXCEPTIONS", isLater ? "XML" : "application/vnd.ogc.se_xml"),
+        ]
+        if question.dpi != 96 {
+            // What MapServer, QGIS Server and GeoServer call it; others pass it over.
+            let dots = "\(Int(question.dpi.rounded()))"
+            parameters += [
+                ("MAP_RESOLUTION", dots), ("DPI", dots), ("FORMAT_OPTIONS", "dpi:" + dots),
+            ]
+        }
+        if service.hasTime == true, let time = question.time.flatMap(Self.text) {
+            parameters.append(("TIME", time))
+        }
+        return OnePicture(
+            call: RemoteCall(url: url, parameters: parameters), question: question, extent: extent)
+    }
+
+    /// ISO 8601 as annex D of OGC 06-042 has it; nil where an end is open, which it cannot say.
+    private static func text(_ time: TimeExtent) -> String? {
+        guard let start = time.start, let end = time.end else { return nil }
+        func moment(_ milliseconds: Int64) -> String {
+            CalendarClock(milliseconds: milliseconds).text
+        }
+        return start == end ? moment(start) : moment(start) + "/" + moment(end)
+    }
+}
+
+/// The forms of pictures.
+enum PictureForm {
+    /// PNG, then what else can be read here; nil for plain PNG, and where nothing is known.
+    static func best(of offered: [String]) -> String? {
+        if offered.contains("image/png") { return nil }
+        let kinds = ["image/png", "image/webp", "image/jpeg", "image/jpg"]
+        return kinds.lazy.compactMap { kind in
+            offered.first { $0.lowercased().hasPrefix(kind) }
+        }.first
     }
 }
 

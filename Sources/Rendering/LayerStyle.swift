@@ -24,7 +24,7 @@ struct LayerStyle {
 
     /// At that scale of the map; a denominator, nil where it has none.
     init(_ layer: LayerDescription, scale: Double?) {
-        let drawing = layer.drawing ?? LayerDrawing()
+        let drawing = layer.shownDrawing ?? LayerDrawing()
         transparency = drawing.transparency
         standard = [GeometryType.point, .polyline, .polygon].map {
             LayerSymbol(standard: layer.id, $0)

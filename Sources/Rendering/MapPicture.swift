@@ -19,23 +19,36 @@ public enum MapPicture {
     ///
     /// `isStale` is passed on. A map without a spatial reference is blank. Throws what
     /// `IdentifyEngine.forEachDrawnFeature` throws, and `tooLarge` for a picture of more than
-    /// ``ExportRequest/byteBound`` bytes, of all its pieces where it is cut. Holds two canvases of four bytes a pixel, and where areas or
+    /// ``ExportRequest/byteBound`` bytes, of all its pieces where it is cut. What is missing of layers on other servers,
+    /// which are asked through `remotes`, is said in the head, also where nothing is drawn. Holds two canvases of four bytes a pixel, and where areas or
     /// dots are drawn four bytes more.
     public static func draw(
         _ request: ExportRequest, of map: PreparedMap, by engine: IdentifyEngine,
-        isStale: Bool = false, isCancelled: @escaping () -> Bool = { false }
+        isStale: Bool = false, remotes: IdentifyEngine.RemotePictureProvider? = nil,
+        isCancelled: @escaping () -> Bool = { false }
     ) throws(Failure) -> ExportedPicture {
         let frame = try engine.frame(of: request, in: map)
         var head = ExportedPicture.Head(
             extent: frame.extent, spatialReference: frame.spatialReference,
             width: request.width, height: request.height, scale: frame.scale,
             format: request.format, sequence: map.description.sequence, isStale: isStale)
-        guard let format = request.format else { return ExportedPicture(head: head, bytes: Data()) }
+        let isBlank = map.description.spatialReference == nil
+        if !isBlank, engine.showsRemotes(request, in: map, frame: frame) { head.hasRemote = true }
+        guard let format = request.format else {
+            if head.hasRemote == true {
+                head.missing = try engine.missing(
+                    of: request, in: map, frame: frame, remotes: remotes, isCancelled: isCancelled,
+                    wish: wish(request, frame)
+                ).nonEmpty
+            }
+            return ExportedPicture(head: head, bytes: Data())
+        }
         let canvas = try Failure.drawing { () throws(CairoError) in
             try Canvas(width: request.width, height: request.height, format, request.isTransparent)
         }
-        if map.description.spatialReference != nil {
-            try draw(request, frame, map, engine, canvas, isCancelled)
+        if !isBlank {
+            head.missing = try draw(request, frame, map, engine, canvas, remotes, isCancelled)
+                .nonEmpty
         }
         // Writing the bytes cannot be stopped.
         if isCancelled() {
@@ -71,23 +84,20 @@ public enum MapPicture {
 
     private static func draw(
         _ request: ExportRequest, _ frame: PictureFrame, _ map: PreparedMap,
-        _ engine: IdentifyEngine, _ canvas: Canvas, _ isCancelled: @escaping () -> Bool
-    ) throws(Failure) {
-        let pixelsPerPoint = request.dpi / 72
+        _ engine: IdentifyEngine, _ canvas: Canvas,
+        _ remotes: IdentifyEngine.RemotePictureProvider?, _ isCancelled: @escaping () -> Bool
+    ) throws(Failure) -> [LayerFailure] {
         var painter = LayerPainter(
             canvas, PixelFrame(frame, width: request.width, height: request.height),
             dpi: request.dpi)
         var labels = LabelPainter(canvas, dpi: request.dpi)
-        try engine.forEachDrawnFeature(
-            of: request, in: map, frame: frame, isCancelled: isCancelled
+        let missing = try engine.forEachDrawnFeature(
+            of: request, in: map, frame: frame, remotes: remotes, isCancelled: isCancelled,
+            wish: wish(request, frame)
         ) { layer throws(Failure) in
             let style = LayerStyle(layer, scale: frame.scale)
-            let reach = (style.reachPoints * pixelsPerPoint).rounded(.up) + 2
-            painter.beginLayer(style, reach: reach)
+            painter.beginLayer(style, reach: reach(of: style, dpi: request.dpi))
             labels.beginLayer(style)
-            return DrawnWish(
-                reach: reach * frame.unitsPerPixel, fields: style.fields,
-                conditions: style.conditions)
         } raster: { pixels throws(Failure) in
             try painter.draw(pixels)
         } feature: { feature throws(Failure) in
@@ -96,6 +106,23 @@ public enum MapPicture {
         }
         painter.endLayer()
         try labels.draw(isCancelled)
+        return missing
+    }
+
+    /// How far symbols reach, in pixels.
+    private static func reach(of style: LayerStyle, dpi: Double) -> Double {
+        (style.reachPoints * dpi / 72).rounded(.up) + 2
+    }
+
+    private static func wish(
+        _ request: ExportRequest, _ frame: PictureFrame
+    ) -> (LayerDescription) -> DrawnWish {
+        { layer in
+            let style = LayerStyle(layer, scale: frame.scale)
+            return DrawnWish(
+                reach: reach(of: style, dpi: request.dpi) * frame.unitsPerPixel,
+                fields: style.fields, conditions: style.conditions)
+        }
     }
 
     private static func encode(
@@ -140,4 +167,9 @@ extension Canvas {
         try self.init(width: width, height: height, hasAlpha: isClear)
         if !isClear { paint(PaintColor(red: 1, green: 1, blue: 1)) }
     }
+}
+
+extension [LayerFailure] {
+    /// Nil where there are none.
+    fileprivate var nonEmpty: [LayerFailure]? { isEmpty ? nil : self }
 }

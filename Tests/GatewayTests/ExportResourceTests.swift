@@ -44,6 +44,38 @@ import Testing
         #expect(request.layers == DrawnLayers())
     }
 
+    @Test func `what a picture lacks of other servers is said with it, and where it is described`()
+        async throws
+    {
+        site.change {
+            $0.missing = [
+                LayerFailure(
+                    layerID: 3, layerName: "roads", error: Failure(.timedOut, "no answer")),
+                LayerFailure(
+                    layerID: 12, layerName: "towns", error: Failure(.unreadable, "no picture")),
+            ]
+        }
+        let picture = await ask("bbox=0,0,10,20&f=image")
+        #expect(picture.missing.structuredText == "3;reason=timedOut, 12;reason=unreadable")
+
+        struct Missing: Decodable, Equatable {
+            var layerId: Int, layerName: String, message: String
+        }
+        struct Body: Decodable { var layerFailures: [Missing]? }
+        let told = try CairnJSON.decode(Body.self, from: Data(await ask("bbox=0,0,10,20").body))
+        #expect(
+            told.layerFailures == [
+                Missing(layerId: 3, layerName: "roads", message: "no answer"),
+                Missing(layerId: 12, layerName: "towns", message: "no picture"),
+            ])
+        let page = await ask("bbox=0,0,10,20", wantsPage: true)
+        #expect(String(decoding: page.body, as: UTF8.self).contains("no picture"))
+
+        site.change { $0.missing = nil }
+        let whole = try CairnJSON.decode(Body.self, from: Data(await ask("bbox=0,0,10,20").body))
+        #expect(whole.layerFailures == nil)
+    }
+
     @Test func `every parameter is read, in any letter case`() async throws {
         let query =
             "BBOX=10,20,0,0&bboxsr=4326&imageSR=102100&size=800,600&dpi=120&format=JPG&transparent=TRUE"

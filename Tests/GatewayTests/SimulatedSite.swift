@@ -38,6 +38,9 @@ final class SimulatedSite: GatewayBackend {
         /// The body of the answer to a query.
         var answerToQuery: @Sendable (QueryRequest) -> String = { _ in #"{"count":1}"# }
         var isStale = false
+        /// What pictures lack, and whether other servers' layers are on them.
+        var missing: [LayerFailure]?
+        var hasRemote: Bool?
         /// Whether answers to identify are at hand.
         var hasAnswersAtHand = false
         /// How many were, and how many were asked for.
@@ -45,8 +48,10 @@ final class SimulatedSite: GatewayBackend {
     }
 
     let inner: Mutex<Inner>
+    let jobs: (any GatewayJobs)?
 
-    init(map: MapDescription) {
+    init(map: MapDescription, jobs: (any GatewayJobs)? = nil) {
+        self.jobs = jobs
         inner = Mutex(
             Inner(
                 map: map,
@@ -85,15 +90,16 @@ final class SimulatedSite: GatewayBackend {
     func export(
         _ request: ExportRequest, within limit: Duration
     ) async throws(Failure) -> ExportedPicture {
-        let isStale = inner.withLock { inner in
+        let now = inner.withLock { inner in
             inner.lastExport = request
             inner.exportCount += 1
-            return inner.isStale
+            return inner
         }
         var head = ExportedPicture.Head(
             extent: request.extent, spatialReference: request.imageReference ?? .webMercator,
             width: request.width, height: request.height, scale: 1_000,
-            format: request.format, sequence: 7, isStale: isStale)
+            format: request.format, sequence: 7, isStale: now.isStale)
+        (head.missing, head.hasRemote) = (now.missing, now.hasRemote)
         if let division = request.division {
             let pieces = (0..<division * division).map { [UInt8](repeating: UInt8($0), count: 9) }
             head.pieceByteCounts = pieces.map(\.count)

@@ -125,6 +125,51 @@ import Testing
         #expect(tile.isStale && drawingCount == 2)
     }
 
+    @Test func `what lacks a layer of another server is said, and not kept anywhere`() async {
+        let failure = Failure(.timedOut, "http://there: there was no answer")
+        site.change {
+            $0.hasRemote = true
+            $0.missing = [LayerFailure(layerID: 3, layerName: "roads", error: failure)]
+        }
+        let tile = await ask("3/0/0")
+        #expect(tile.missing.map(\.layerID) == [3] && tile.headers.isEmpty && tile.status == 200)
+        _ = await ask("3/0/0")
+        #expect(drawingCount == 2)
+        // Whole again, it is kept.
+        site.change { $0.missing = nil }
+        #expect(await ask("3/0/0").headers["ETag"] != nil && drawingCount == 3)
+        _ = await ask("3/0/0")
+        #expect(drawingCount == 3)
+    }
+
+    @Test func `layers of other servers are kept for a minute, those of the site for good`()
+        async throws
+    {
+        let clock = Mutex(ContinuousClock.now)
+        let cache = TileCache(now: { clock.withLock { $0 } })
+        let map = try Samples.map()
+        let drawn = Drawn()
+        func ask(_ column: Int, isRemote: Bool) async throws {
+            let block = TileBlock(level: 9, row: 0, column: column)
+            _ = try await cache.block(block, of: map) { () async throws(Failure) in
+                var block = drawn.block(byteCount: 9)
+                block.hasRemote = isRemote
+                return block
+            }
+        }
+        try await ask(0, isRemote: true)
+        try await ask(1, isRemote: false)
+        clock.withLock { $0 += .seconds(59) }
+        try await ask(0, isRemote: true)
+        #expect(drawn.value == 2)
+        clock.withLock { $0 += .seconds(2) }
+        try await ask(1, isRemote: false)
+        #expect(drawn.value == 2)
+        try await ask(0, isRemote: true)
+        try await ask(0, isRemote: true)
+        #expect(drawn.value == 3)
+    }
+
     /// Counts drawings, from any thread.
     private final class Drawn: Sendable {
         private let count = Mutex(0)

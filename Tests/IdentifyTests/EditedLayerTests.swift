@@ -80,11 +80,13 @@ import Testing
 
         let prepared = PreparedMap(map)
         var found: [String: Int] = [:]
-        try engine.forEachDrawnFeature(
+        _ = try engine.forEachDrawnFeature(
             of: request, in: prepared, frame: try engine.frame(of: request, in: prepared),
-            isCancelled: { false }
+            isCancelled: { false },
+            wish: { _ in
+                DrawnWish(reach: 0, fields: ["pop", "name"], conditions: ["size > 0.5"])
+            }
         ) { _ in
-            DrawnWish(reach: 0, fields: ["pop", "name"], conditions: ["size > 0.5"])
         } raster: { _ in
         } feature: { feature in
             found["\(feature)", default: 0] += 1

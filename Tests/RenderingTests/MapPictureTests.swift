@@ -431,7 +431,7 @@ import Testing
             makeMap([try scene.layer(0, (0..<500).map { _ in polygon([square(0, 100)]) })]))
         let asked = Mutex(0)
         let failure = #expect(throws: Failure.self) {
-            try MapPicture.draw(makeRequest(), of: map, by: scene.engine()) {
+            try MapPicture.draw(makeRequest(), of: map, by: scene.engine(), remotes: nil) {
                 asked.withLock { count in
                     count += 1
                     return count > 4

@@ -151,7 +151,9 @@ import Testing
         }
         var count = 0
         let failure = #expect(throws: Failure.self) {
-            try MapPicture.draw(request, of: PreparedMap(makeMap([layer])), by: engine) {
+            try MapPicture.draw(
+                request, of: PreparedMap(makeMap([layer])), by: engine, remotes: nil
+            ) {
                 count += 1
                 return count > 2
             }

@@ -79,7 +79,7 @@ public final class PlayedServer: @unchecked Sendable {
         <EX_GeographicBoundingBox><westBoundLongitude>-5</westBoundLongitude><eastBoundLongitude>10</eastBoundLongitude>
         <southBoundLatitude>41</southBoundLatitude><northBoundLatitude>52</northBoundLatitude></EX_GeographicBoundingBox>
         <BoundingBox CRS="EPSG:4326" minx="41" miny="-5" maxx="52" maxy="10"/>
-        <Layer queryable="1"><Name>roads</Name><Title>Roads</Title></Layer>
+        <Layer queryable="1"><Name>roads</Name><Title>Roads</Title><Attribution><Title>Road office</Title></Attribution></Layer>
         <Layer queryable="1"><Name>ns:towns</Name><Title>Towns</Title></Layer>
         <Layer><Name>paper</Name><Title>Paper</Title></Layer></Layer></Capability></WMS_Capabilities>'''
         CAPS111 = '''<?xml version="1.0" encoding="ISO-8859-1"?>
@@ -98,6 +98,28 @@ public final class PlayedServer: @unchecked Sendable {
             i, j = (int(q["I"]), int(q["J"])) if later else (int(q["X"]), int(q["Y"]))
             w, h = int(q["WIDTH"]), int(q["HEIGHT"])
             return crs, a + (i + 0.5) * (c - a) / w, d - (j + 0.5) * (d - b) / h, (c - a) / w
+
+        def png(width, height, color):
+            import struct, zlib
+            rows = b"".join(b"\0" + b"".join(color(i, j) for i in range(width)) for j in range(height))
+            def chunk(kind, data): return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+            return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+        def ground(x, y, cell):
+            # What the world looks like: cells of one colour each, every seventh clear.
+            i, j = int(x // cell), int(y // cell)
+            return bytes((i * 53 % 256, j * 97 % 256, (i + j) * 31 % 256, 0 if (i + 2 * j) % 7 == 0 else 255))
+
+        def drawn(box, width, height, cell):
+            a, b, c, d = box
+            return png(width, height, lambda i, j: ground(a + (i + 0.5) * (c - a) / width, d - (j + 0.5) * (d - b) / height, cell))
+
+        def wms_map(q):
+            later = q["VERSION"] == "1.3.0"
+            crs = q["CRS" if later else "SRS"]
+            a, b, c, d = map(float, q["BBOX"].split(","))
+            if later and crs == "EPSG:4326": a, b, c, d = b, a, d, c
+            return drawn((a, b, c, d), int(q["WIDTH"]), int(q["HEIGHT"]), 1 if crs == "EPSG:4326" else 1e5)
 
         GML = '''<?xml version="1.0"?><msGMLOutput xmlns:gml="http://www.opengis.net/gml"><roads_layer>
         <gml:name>roads</gml:name><roads_feature><gml:boundedBy><gml:Box><gml:coordinates>1,2 3,4</gml:coordinates>
@@ -149,6 +171,15 @@ public final class PlayedServer: @unchecked Sendable {
                             "tolerance": form["tolerance"], "middle": (a + c) / 2 - p["x"], "sr": form["sr"]},
                         "geometryType": "esriGeometryPoint", "geometry": {"x": p["x"] + n * (c - a) / w, "y": p["y"], "spatialReference": ref}}
                         for n, name in ((0, "Points"), (3, "Lines"))]}))
+                if path.endswith("export"):
+                    box = tuple(map(float, form["bbox"].split(",")))
+                    return self.send(drawn(box, *map(int, form["size"].split(",")), 1e5), "image/png")
+                if path.endswith("query") and "resultOffset" in form:
+                    g, first, count = json.loads(form["geometry"]), int(form["resultOffset"]), int(form["resultRecordCount"])
+                    inside = [(i, (i % 20) * 1000.0, 6e6 + (i // 20) * 1000.0) for i in range(400)]
+                    inside = [p for p in inside if g["xmin"] <= p[1] <= g["xmax"] and g["ymin"] <= p[2] <= g["ymax"]]
+                    page = [{"attributes": {"OBJECTID": i + 1, "KIND": i % 2}, "geometry": {"x": x, "y": y}} for i, x, y in inside[first:first + count]]
+                    return self.send(json.dumps({"spatialReference": ref, "features": page, "exceededTransferLimit": first + count < len(inside)}))
                 if path.endswith("query"):
                     g = json.loads(form["geometry"])
                     kept = []
@@ -163,10 +194,36 @@ public final class PlayedServer: @unchecked Sendable {
                             kept.append({"attributes": {"OBJECTID": i + 1, "NAME": f"n{i}", "KIND": i % 2, "SEEN": 1600000000000}, "geometry": {"x": x, "y": y}})
                     return self.send(json.dumps({"spatialReference": ref, "features": kept[:150], "exceededTransferLimit": len(kept) > 150}))
                 field = lambda n, t: {"name": n, "type": "esriFieldType" + t, "alias": n}
-                self.send(json.dumps({"currentVersion": 10.91, "name": "Played points", "type": "Feature Layer", "geometryType": "esriGeometryPoint",
+                more = {}
+                if "paged" in path: more = {"maxRecordCount": 150, "advancedQueryCapabilities": {"supportsPagination": True}, "copyrightText": "Played surveyors",
+                    "drawingInfo": {"transparency": 0, "labelingInfo": None, "renderer": {"type": "uniqueValue", "field1": "KIND", "uniqueValueInfos": [
+                        {"value": "1", "label": "odd", "symbol": {"type": "esriSMS", "style": "esriSMSSquare", "color": [200, 0, 80, 255], "size": 6, "xoffset": 0}}],
+                        "defaultSymbol": {"type": "esriSMS", "style": "esriSMSCircle", "color": [0, 90, 200, 255], "size": 9}}}}
+                self.send(json.dumps({**more, "currentVersion": 10.91, "name": "Played points", "type": "Feature Layer", "geometryType": "esriGeometryPoint",
                     "extent": box, "displayField": "NAME", "capabilities": "Query", "fields": [field("NAME", "String"), field("OBJECTID", "OID"),
                     field("KIND", "SmallInteger"), field("SEEN", "Date"), field("SHAPE", "Geometry")]}))
             def play_tiles(self, path, q, form): self.send(b"\x89PNG\r\n", "image/png")
+            def play_xyz(self, path, q, form):
+                z, x, y = (int(part.split(".")[0]) for part in path.split("/")[2:])
+                # Nothing east of the first meridian in one row, and no level beyond 9.
+                if z > 9 or z > 0 and x >= 1 << z - 1 and y == 1 << z - 2: return self.send("no tile", "text/plain", 404)
+                side = 40075016.685578488 / (1 << z)
+                left, top = x * side - 20037508.342789244, 20037508.342789244 - y * side
+                self.send(drawn((left, top - side, left + side, top), 256, 256, 1e5), "image/png")
+            def play_lying(self, path, q, form):
+                # Describes itself, then sends what says of itself that it is a hundred thousand pixels wide.
+                if q.get("REQUEST") == "GetCapabilities": return self.play_wms(path, q, form)
+                import struct, zlib
+                whole = bytearray(png(1, 1, lambda i, j: b"1234"))
+                whole[16:24] = struct.pack(">II", 100000, 100000)
+                whole[29:33] = struct.pack(">I", zlib.crc32(bytes(whole[12:29])))
+                self.send(bytes(whole), "image/png")
+            def play_garbage(self, path, q, form):
+                if q.get("REQUEST") == "GetCapabilities": return self.play_wms(path, q, form)
+                self.send(b"\x89PNG\r\n\x1a\n but then other things", "image/png")
+            def play_cut(self, path, q, form):
+                if q.get("REQUEST") == "GetCapabilities": return self.play_wms(path, q, form)
+                self.send(wms_map(q)[:-200], "image/png")
             def play_ok(self, path, q, form): self.send(json.dumps({"q": q, "form": form}))
             def play_gate(self, path, q, form):
                 # Many may come; none leaves before the gate is open.
@@ -234,10 +291,12 @@ public final class PlayedServer: @unchecked Sendable {
                 self.send("GetFeatureInfo results:\n\n  Search returned no results.\n" if "roads" in q["QUERY_LAYERS"] else "height = 12", "text/plain")
             def play_wms111(self, path, q, form):
                 if q.get("REQUEST") == "GetCapabilities": return self.send(CAPS111.encode("latin-1"), "application/vnd.ogc.wms_xml")
+                if q.get("REQUEST") == "GetMap": return self.send(wms_map(q), "image/png")
                 crs, x, y, _ = place(q)
                 self.send(GML % (x, y), q["INFO_FORMAT"])
             def play_wms(self, path, q, form):
                 if q.get("REQUEST") == "GetCapabilities": return self.send(CAPS130 % "application/json", "text/xml")
+                if q.get("REQUEST") == "GetMap": return self.send(wms_map(q), "image/png")
                 crs, x, y, pixel = place(q)
                 n = crs.split(":")[1]
                 features = [{"type": "Feature", "id": f"{name}.{10 + k}", "properties":

@@ -60,30 +60,53 @@ enum MapScript {
               pixel: (high.x - low.x) / size.x };
           }
 
-          let drawn = null, turn = 0;
-          function draw() {
+          let drawn = null, turn = 0, under = null;
+          async function draw() {
             const mine = ++turn;
+            if (under) under.abort();
             if (chosen && chosen.length === 0) {
               if (drawn) drawn.remove();
               drawn = null;
               return;
             }
-            const view = frame();
+            const view = frame(), bounds = map.getBounds();
             const parameters = { bbox: view.text, bboxSR: 3857, imageSR: 3857, size: view.size, format: "png",
               transparent: "true", f: "image" };
             if (chosen) parameters.layers = "show:" + chosen.join(",");
-            const picture = L.imageOverlay(url("export", parameters), map.getBounds());
+            under = new AbortController();
+            let answer, bytes;
+            try {
+              answer = await fetch(url("export", parameters), { signal: under.signal });
+              bytes = await answer.blob();
+              if (!bytes.type.startsWith("image/")) throw new Error("no picture");
+            } catch (error) {
+              if (mine === turn) said.textContent = "The map could not be drawn.";
+              return;
+            }
+            if (mine !== turn) return;
+            const address = URL.createObjectURL(bytes);
+            const picture = L.imageOverlay(address, bounds);
             picture.on("load", () => {
+              URL.revokeObjectURL(address);
               if (mine !== turn) return picture.remove();
               if (drawn) drawn.remove();
               drawn = picture;
               box.dataset.drawn = mine;
             });
-            picture.on("error", () => {
-              picture.remove();
-              if (mine === turn) said.textContent = "The map could not be drawn.";
-            });
             picture.addTo(map);
+            tellMissing(answer.headers.get("X-Cairn-Missing") || "");
+          }
+
+          // Layers of other servers that the picture lacks: "3;reason=timedOut, 5;reason=unreadable".
+          function tellMissing(text) {
+            if (text === (box.dataset.missing || "")) return;
+            box.dataset.missing = text;
+            const names = text.split(", ").filter(Boolean).map((part) => {
+              const [id, reason] = part.split(";reason=");
+              const link = document.querySelector(`li[data-layer="${Number(id)}"] a`);
+              return `${link ? link.textContent : "layer " + id} (${reason})`;
+            });
+            said.textContent = names.length === 0 ? "" : `Not drawn, or not all of it: ${names.join(", ")}.`;
           }
 
           let clicked = null;

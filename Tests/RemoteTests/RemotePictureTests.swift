@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import Cairo
+import Foundation
+import Geometry
+import Identify
+import Remote
+import Rendering
+import TestKit
+import Testing
+
+/// Layers of played servers in pictures: against what the servers say the ground looks like, and against the same
+/// features drawn from the map itself.
+@Suite(.timeLimit(.minutes(5))) struct RemotePictureTests {
+    private static let half = 20_037_508.342789244
+
+    /// Red, green, blue and alpha of the ground, as the played server draws it.
+    private func ground(_ x: Double, _ y: Double, _ cell: Double) -> [UInt8] {
+        func wrapped(_ number: Int, _ size: Int) -> Int { ((number % size) + size) % size }
+        let (i, j) = (Int((x / cell).rounded(.down)), Int((y / cell).rounded(.down)))
+        return [
+            UInt8(wrapped(i * 53, 256)), UInt8(wrapped(j * 97, 256)),
+            UInt8(wrapped((i + j) * 31, 256)), wrapped(i + 2 * j, 7) == 0 ? 0 : 255,
+        ]
+    }
+
+    /// How far a place is from the nearest border of a cell.
+    private func depth(_ x: Double, _ y: Double, _ cell: Double) -> Double {
+        [x, y].map { abs($0 / cell - ($0 / cell).rounded()) * cell }.min() ?? 0
+    }
+
+    private func request(
+        _ extent: Envelope, _ width: Int, _ height: Int, wkid: Int
+    ) throws -> ExportRequest {
+        let reference = SpatialReference(wkid: wkid)
+        return ExportRequest(
+            map: try MapName(parsing: "World"), extent: extent, extentReference: reference,
+            imageReference: reference, width: width, height: height, isTransparent: true)
+    }
+
+    private struct Drawn {
+        var head: ExportedPicture.Head
+        var bytes: [UInt8]
+        var width: Int
+        var pixels: [UInt8]
+
+        subscript(x: Int, y: Int) -> [UInt8] {
+            let start = (y * width + x) * 4
+            return pixels[start + 3] == 0 ? [0, 0, 0, 0] : Array(pixels[start..<start + 4])
+        }
+    }
+
+    private func draw(
+        _ request: ExportRequest, _ layers: [LayerDescription], _ fixture: RemoteFixture
+    ) throws -> Drawn {
+        let map = PreparedMap(try fixture.map(layers, wkid: 3857))
+        let picture = try MapPicture.draw(
+            request, of: map, by: fixture.engine,
+            remotes: { [services = fixture.services] questions in
+                let inquiry = services.draw(questions)
+                return { inquiry.answer(at: $0) }
+            })
+        let canvas = try Canvas(png: Array(picture.bytes))
+        return Drawn(
+            head: picture.head, bytes: Array(picture.bytes), width: canvas.width,
+            pixels: try canvas.rgba())
+    }
+
+    /// How many pixels are not the ground's, of those whose middle is farther than `slack` from a border.
+    private func wrong(
+        _ drawn: Drawn, _ request: ExportRequest, cell: Double, slack: Double,
+        _ place: (Double, Double) -> (Double, Double) = { ($0, $1) }
+    ) -> (wrong: Int, seen: Int) {
+        let extent = drawn.head.extent
+        var (wrong, seen) = (0, 0)
+        for row in 0..<request.height {
+            for column in 0..<request.width {
+                let (x, y) = place(
+                    extent.minX + (Double(column) + 0.5) * extent.width / Double(request.width),
+                    extent.maxY - (Double(row) + 0.5) * extent.height / Double(request.height))
+                guard depth(x, y, cell) >= slack else { continue }
+                seen += 1
+                var wanted = ground(x, y, cell)
+                if wanted[3] == 0 { wanted = [0, 0, 0, 0] }
+                if drawn[column, row] != wanted { wrong += 1 }
+            }
+        }
+        return (wrong, seen)
+    }
+
+    // MARK: Web Map Services
+
+    @Test func `a web map service is drawn in the picture's own reference, pixel by pixel`() throws
+    {
+        let fixture = try RemoteFixture()
+        let layer = try fixture.wms(0, "/wms", ["roads", "ns:towns"])
+        let request = try request(
+            Envelope(minX: -4e5, minY: 5e6, maxX: 8e5, maxY: 5.9e6), 120, 90, wkid: 3857)
+
+        let drawn = try draw(request, [layer], fixture)
+
+        let result = wrong(drawn, request, cell: 1e5, slack: 0)
+        #expect(result.wrong == 0 && result.seen == 120 * 90)
+        #expect(drawn.head.missing == nil && drawn.head.hasRemote == true)
+        let asked = try #require(try fixture.server.log().last { $0.contains("GetMap") })
+        #expect(asked.contains("LAYERS=roads,ns:towns&STYLES=,&CRS=EPSG:3857"))
+        #expect(layer.properties?.service?.attribution == "Road office")
+    }
+
+    @Test(arguments: ["1.3.0", "1.1.1"])
+    func `degrees are asked in the order of the version`(version: String) throws {
+        let fixture = try RemoteFixture()
+        let path = version == "1.3.0" ? "/wms" : "/wms111"
+        let layer = try fixture.wms(0, path, version: version)
+        let request = try request(
+            Envelope(minX: -3, minY: 42, maxX: 9, maxY: 48), 120, 60, wkid: 4326)
+
+        let result = wrong(try draw(request, [layer], fixture), request, cell: 1, slack: 0)
+
+        #expect(result.wrong == 0 && result.seen == 120 * 60)
+    }
+
+    @Test func `what a service does not know is asked in what it knows, and projected`() throws {
+        let fixture = try RemoteFixture()
+        let layer = try fixture.wms(0, "/wms111")
+        let request = try request(
+            Envelope(minX: -3e5, minY: 5.2e6, maxX: 9e5, maxY: 6.1e6), 240, 180, wkid: 3857)
+
+        let drawn = try draw(request, [layer], fixture)
+
+        // Spherical Mercator (EPSG 9.0 guidance note 7-2, 3.5.1), backwards.
+        let radius = 6_378_137.0
+        let pixel = 1.2e6 / 240 / 111_319
+        let result = wrong(drawn, request, cell: 1, slack: 2 * pixel) { x, y in
+            (x / radius * 180 / .pi, (2 * atan(exp(y / radius)) - .pi / 2) * 180 / .pi)
+        }
+        #expect(result.seen > 20_000)
+        #expect(result.wrong == 0)
+    }
+
+    // MARK: ArcGIS
+
+    @Test func `a map service is asked once for all that is shown of it`() throws {
+        let fixture = try RemoteFixture()
+        let layer = try fixture.layer(
+            4,
+            .mapService(
+                ArcGISSource(url: fixture.server.url + "/arcgis/MapServer", layers: [0, 3])))
+        var request = try request(
+            Envelope(minX: -4e5, minY: 5e6, maxX: 8e5, maxY: 5.9e6), 120, 90, wkid: 3857)
+        request.layerDefinitions[4] = "NAME = 'a\"b'"
+        request.time = TimeExtent(from: 1_000, to: nil)
+        request.dpi = 192
+
+        let result = wrong(try draw(request, [layer], fixture), request, cell: 1e5, slack: 0)
+
+        #expect(result.wrong == 0 && result.seen == 120 * 90)
+        let asked = try fixture.server.log().filter { $0.contains("/export") }
+        #expect(asked.count == 1)
+        let body = try #require(asked.first?.split(separator: "|").last)
+        let items =
+            try #require(
+                URLComponents(string: "http://x/?" + body.trimmingCharacters(in: .whitespaces))
+            )
+            .queryItems ?? []
+        let values = Dictionary(items.map { ($0.name, $0.value ?? "") }) { first, _ in first }
+        #expect(values["layers"] == "show:0,3" && values["transparent"] == "true")
+        #expect(values["time"] == "1000,null" && values["dpi"] == "192")
+        let clauses = try JSONDecoder().decode(
+            [String: String].self, from: Data((values["layerDefs"] ?? "").utf8))
+        #expect(clauses == ["0": "NAME = 'a\"b'", "3": "NAME = 'a\"b'"])
+    }
+
+    @Test(arguments: [false, true])
+    func `features are drawn as those of the map itself, page by page`(isPaged: Bool) throws {
+        let fixture = try RemoteFixture()
+        let path = isPaged ? "/arcgis/paged/FeatureServer/0" : "/arcgis/FeatureServer/0"
+        let layer = try fixture.layer(
+            2, .featureService(ArcGISSource(url: fixture.server.url + path)))
+        let count = isPaged ? 400 : 150
+        var own = fixture.drawn(2, wkid: 3857)
+        own.graphics = (0..<count).map { number in
+            let place = Coordinate(
+                x: Double(number % 20) * 1_000, y: 6e6 + Double(number / 20) * 1_000)
+            return Graphic(
+                id: Int64(number + 1), shape: .point(place),
+                attributes: Attributes([
+                    .init(name: "KIND", value: .integer(Int64(number % 2)))
+                ]), zIndex: 0)
+        }
+        if isPaged {
+            // What the server's description says.
+            let odd = LayerSymbol.Marker(
+                .square, LayerSymbol.Color(200, 0, 80), sizePoints: 6)
+            let even = LayerSymbol.Marker(
+                .circle, LayerSymbol.Color(0, 90, 200), sizePoints: 9)
+            own.drawing = LayerDrawing(
+                .uniqueValues(
+                    FeatureRenderer.UniqueValues(
+                        fields: ["KIND"], delimiter: ",",
+                        values: [.init("1", .init(LayerSymbol(.marker(odd)), label: "odd"))],
+                        others: .init(LayerSymbol(.marker(even))))))
+        }
+        let request = try request(
+            Envelope(minX: -2_000, minY: 5.998e6, maxX: 21_000, maxY: 6.021e6), 230, 230,
+            wkid: 3857)
+
+        let drawn = try draw(request, [layer], fixture)
+
+        #expect(drawn.bytes == (try draw(request, [own], fixture)).bytes)
+        let asked = try fixture.server.log().filter { $0.contains("/query") }
+        #expect(asked.count == (isPaged ? 3 : 1))
+        if isPaged {
+            #expect(drawn.head.missing == nil)
+            #expect(layer.properties?.service?.attribution == "Played surveyors")
+        } else {
+            // A server without pages gives what it gives, and that is said.
+            let missing = try #require(drawn.head.missing)
+            #expect(missing.map(\.layerID) == [2] && missing[0].error.code == .tooLarge)
+        }
+    }
+
+    // MARK: Tiles
+
+    @Test
+    func `tiles of the level's own scale are what they are; other scales are mixed from them`()
+        throws
+    {
+        let fixture = try RemoteFixture()
+        let layer = try fixture.layer(
+            0, .tiles(TileSource(url: fixture.server.url + "/xyz/{z}/{x}/{y}.png")))
+        let pixel = 2 * Self.half / 256 / 64
+        let left = -Self.half + 100 * pixel * 50
+        let top = Self.half - 60 * pixel * 50
+        let own = try request(
+            Envelope(minX: left, minY: top - 150 * pixel, maxX: left + 200 * pixel, maxY: top),
+            200, 150, wkid: 3857)
+        // Whole pixels of the level: mixed from one each.
+        let result = wrong(try draw(own, [layer], fixture), own, cell: 1e5, slack: pixel)
+        #expect(result.seen > 10_000 && result.wrong == 0)
+
+        let other = try request(
+            Envelope(minX: -5.1e6, minY: 2.9e6, maxX: -3.1e6, maxY: 4.4e6), 320, 240, wkid: 3857)
+        let mixed = wrong(try draw(other, [layer], fixture), other, cell: 1e5, slack: 3 * pixel)
+        #expect(mixed.seen > 10_000 && mixed.wrong == 0)
+    }
+
+    @Test
+    func
+        `a tile that is not there is clear, a level that is not there is drawn from a coarser one`()
+        throws
+    {
+        let fixture = try RemoteFixture()
+        let layer = try fixture.layer(
+            0, .tiles(TileSource(url: fixture.server.url + "/xyz/{z}/{x}/{y}.png")))
+        // Level 3, around the first meridian in row 2.
+        let side = 2 * Self.half / 8
+        let gap = try request(
+            Envelope(
+                minX: -side / 2, minY: Self.half - 3 * side, maxX: side / 2,
+                maxY: Self.half - 2 * side), 256, 256, wkid: 3857)
+        let drawn = try draw(gap, [layer], fixture)
+        #expect(drawn.head.missing == nil)
+        #expect((0..<256).allSatisfy { drawn[200, $0] == [0, 0, 0, 0] })
+        #expect((0..<256).contains { drawn[50, $0] != [0, 0, 0, 0] })
+
+        // Pixels of level 11.
+        let pixel = 2 * Self.half / 256 / 2048
+        let near = try request(
+            Envelope(
+                minX: -4e6, minY: 3e6, maxX: -4e6 + 300 * pixel, maxY: 3e6 + 300 * pixel), 300, 300,
+            wkid: 3857)
+        let result = wrong(
+            try draw(near, [layer], fixture), near, cell: 1e5, slack: 8 * pixel)
+        #expect(result.seen > 50_000 && result.wrong == 0)
+    }
+
+    // MARK: Trouble
+
+    @Test func `what fails, hangs or lies is missing and said, and the rest is drawn`() throws {
+        let fixture = try RemoteFixture(askTimeout: .seconds(4))
+        let good = try fixture.wms(1)
+        var bad = try ["/exception", "/lying", "/garbage", "/cut", "/half", "/trickle", "/flood"]
+            .enumerated().map { try fixture.wms(LayerID(10 + $0.offset), $0.element) }
+        bad.append(try fixture.wms(20, "/wms", credential: nil))
+        bad[7].kind = .layer(
+            source: .wms(
+                WMSSource(url: fixture.server.url + "/wms", layers: ["roads"], credential: "lost")))
+        bad[7].name = "without its credential"
+        let request = try request(
+            Envelope(minX: -4e5, minY: 5e6, maxX: 8e5, maxY: 5.9e6), 60, 45, wkid: 3857)
+
+        let drawn = try draw(request, Array(bad[..<4]) + [good] + Array(bad[4...]), fixture)
+
+        #expect(drawn.bytes == (try draw(request, [good], fixture)).bytes)
+        let missing = try #require(drawn.head.missing)
+        #expect(Set(missing.map(\.layerID)) == Set(bad.map(\.id)))
+        for failure in missing {
+            #expect(!failure.error.message.isEmpty && !failure.error.message.contains("secret"))
+        }
+        let codes = Dictionary(missing.map { ($0.layerID, $0.error.code) }) { first, _ in first }
+        #expect(codes[10] == .unreadable && codes[11] == .unreadable && codes[12] == .unreadable)
+        #expect(codes[13] == .unreadable && codes[14] == .timedOut && codes[16] == .tooLarge)
+        let lie = missing.first { $0.layerID == 11 }
+        #expect(lie?.error.message.contains("100000 pixels wide") == true)
+        // What is missing is known without the picture too.
+        var plan = request
+        plan.format = nil
+        let map = PreparedMap(try fixture.map(bad, wkid: 3857))
+        let told = try MapPicture.draw(
+            plan, of: map, by: fixture.engine,
+            remotes: { [services = fixture.services] questions in
+                let inquiry = services.draw(questions)
+                return { inquiry.answer(at: $0) }
+            })
+        #expect(Set((told.head.missing ?? []).map(\.layerID)) == Set(bad.map(\.id)))
+    }
+
+    @Test func `layers lie in the map's order, under their own transparency and scale ranges`()
+        throws
+    {
+        let fixture = try RemoteFixture()
+        var remote = try fixture.wms(1)
+        remote.drawing = LayerDrawing(transparency: 50)
+        var below = fixture.drawn(0, wkid: 3857)
+        let corners = [(-1e6, 4e6), (1e6, 4e6), (1e6, 7e6), (-1e6, 7e6), (-1e6, 4e6)]
+        below.graphics?[0].shape = .polygon(
+            rings: [corners.map { Coordinate(x: $0.0, y: $0.1) }])
+        let red = LayerSymbol.Fill(LayerSymbol.Color(255, 0, 0))
+        below.drawing = LayerDrawing(.simple(.init(LayerSymbol(.fill(red)))))
+        let request = try request(
+            Envelope(minX: -4e5, minY: 5e6, maxX: 8e5, maxY: 5.9e6), 12, 9, wkid: 3857)
+
+        let drawn = try draw(request, [below, remote], fixture)
+        for (column, row) in [(0, 0), (5, 4), (11, 8)] {
+            let seen = ground(-3.5e5 + Double(column) * 1e5, 5.85e6 - Double(row) * 1e5, 1e5)
+            let wanted = (0..<3).map { channel in
+                let low = channel == 0 ? 255.0 : 0
+                return seen[3] == 0 ? low : (Double(seen[channel]) + low) / 2
+            }
+            #expect(
+                zip(drawn[column, row], wanted).allSatisfy { abs(Double($0) - $1) <= 2 })
+        }
+        // The other way round nothing of the server's is seen; out of its range it is not asked.
+        let covered = try draw(request, [remote, below], fixture)
+        #expect((0..<12).allSatisfy { covered[$0, 4] == [255, 0, 0, 255] })
+        let count = try fixture.server.log().count { $0.contains("GetMap") }
+        remote.scaleRange = ScaleRange(minScale: 1_000, maxScale: 0)
+        let without = try draw(request, [below, remote], fixture)
+        #expect((0..<12).allSatisfy { without[$0, 4] == [255, 0, 0, 255] })
+        #expect(without.head.hasRemote == nil)
+        #expect(try fixture.server.log().count { $0.contains("GetMap") } == count)
+    }
+}
