@@ -11,6 +11,8 @@ public protocol GatewayJobs: Sendable {
     var blobs: BlobStore { get }
     /// Records a job; the same id is submitted once.
     func submit(_ submission: JobSubmission) async throws(Failure) -> JobDescription
+    /// Every job that is known, in any order.
+    func jobs() async throws(Failure) -> [JobDescription]
     /// One job as it is now; throws `notFound`.
     func job(_ id: JobID) async throws(Failure) -> JobDescription
     /// Ends a job for good; throws `conflict` for one that has ended.

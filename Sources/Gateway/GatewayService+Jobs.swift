@@ -24,6 +24,12 @@ extension GatewayService {
             try caller.check(job: submission.kind, submission.parameters)
             let job = try await backend.submit(submission)
             return GatewayResponse(body: JobResource.receipt(job), sequence: job.sequence)
+        case .jobs(let name):
+            let task = try Self.task(name)
+            let mayBeSeen = try await jobsBackend().jobs().filter { job in
+                job.kind == task.kind && caller.maySee(job)
+            }
+            return GatewayResponse(body: JobResource.list(mayBeSeen))
         case .job(let name, let id, let part):
             return try await self.job(
                 try Self.task(name), id, part, parameters, caller, after: lastEvent)
@@ -89,6 +95,18 @@ extension GatewayService {
             throw Failure(.notFound, "this gateway has no jobs")
         }
         return jobs
+    }
+}
+
+extension Caller {
+    /// Whether they may read everything that it works on.
+    fileprivate func maySee(_ job: JobDescription) -> Bool {
+        do throws(Failure) {
+            try check(job: job.kind, job.parameters)
+            return true
+        } catch {
+            return false
+        }
     }
 }
 

@@ -161,6 +161,26 @@ enum JobResource {
         return json.bytes
     }
 
+    /// The most jobs of a list.
+    static let listBound = 100
+
+    /// `{task}/jobs`: the newest first.
+    static func list(_ jobs: [JobDescription]) -> [UInt8] {
+        let newest = jobs.sorted { ($0.submittedAt, "\($0.id)") > ($1.submittedAt, "\($1.id)") }
+        var json = JSONWriter()
+        json.object { json in
+            json.member("jobs", array: newest.prefix(listBound)) { json, job in
+                json.object { json in
+                    name(job, &json)
+                    json.member("submitted", Int(job.submittedAt.microseconds / 1_000))
+                    if job.status == .executing { progress(of: job, &json) }
+                }
+            }
+            if newest.count > listBound { json.member("exceededTransferLimit", true) }
+        }
+        return json.bytes
+    }
+
     private static func name(_ job: JobDescription, _ json: inout JSONWriter) {
         json.member("jobId", "\(job.id)")
         json.member("jobStatus", JobServerState(job.status).esriName)

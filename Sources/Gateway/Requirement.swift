@@ -77,7 +77,7 @@ extension Resource {
             }
         case .jobs(let part):
             switch part {
-            case .root, .upload, .task, .submit, .job: .service(.jobs, .jobs)
+            case .root, .upload, .task, .submit, .jobs, .job: .service(.jobs, .jobs)
             }
         }
     }
@@ -97,7 +97,7 @@ extension Resource {
             }
         case .jobs(let part):
             switch part {
-            case .root, .task: false
+            case .root, .task, .jobs: false
             case .upload, .submit: true
             case .job(_, _, let detail):
                 switch detail {

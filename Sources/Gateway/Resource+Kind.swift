@@ -65,7 +65,7 @@ extension Resource {
             case .upload: .jobsUpload
             case .task: .jobsTask
             case .submit: .jobsSubmit
-            case .job: .jobsJob
+            case .job, .jobs: .jobsJob
             }
         case .ogc(let part):
             switch part {

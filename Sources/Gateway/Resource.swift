@@ -67,7 +67,8 @@ enum Resource: Hashable {
 
     /// What lies below `GPServer`; names of tasks and results, and ids of jobs, as the client writes them.
     enum JobPart: Hashable {
-        case root, upload, task(String), submit(String), job(String, String, Detail)
+        case root, upload, task(String), submit(String), jobs(String)
+        case job(String, String, Detail)
 
         /// What of a job.
         enum Detail: Hashable {
@@ -200,6 +201,8 @@ extension Resource.JobPart {
             self = .task(task)
         } else if words.dropFirst() == ["submitjob"] {
             self = .submit(task)
+        } else if words.dropFirst() == ["jobs"] {
+            self = .jobs(task)
         } else if words.count >= 3, words[1] == "jobs", let part = Detail(segments, words) {
             self = .job(task, segments[2], part)
         } else {

@@ -216,6 +216,8 @@ private struct SiteJobs: GatewayJobs {
         return try await client.submit(submission)
     }
 
+    func jobs() async throws(Failure) -> [JobDescription] { try await client.jobs() }
+
     func job(_ id: JobID) async throws(Failure) -> JobDescription { try await client.job(id) }
 
     func cancel(_ id: JobID) async throws(Failure) -> JobDescription {

@@ -73,6 +73,41 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "tile/0/0/0", "legend", "export?bbox=0,0,1,1&size=10,10&f=image",
+        "changes", "identify/changes?" + AccessTests.identify, "0/query?where=1=1", "layers",
+    ])
+    func `a token in the address opens what it stands for`(resource: String) async throws {
+        let ruled = try RuledSite(["anna": [.init(.query, on: "City")]])
+        let site = SimulatedSite(map: try Samples.map())
+        let url = "/arcgis/rest/services/City/MapServer/" + resource
+        try await Served.serving(site, access: ruled.store) { port in
+            func ask(_ url: String) throws -> String {
+                let connection = try Connection(port: port)
+                connection.send("GET \(url) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                return try #require(connection.receive(answers: 1).first)
+            }
+            let connection = try Connection(port: port)
+            let form = "username=anna&password=password"
+            connection.send(
+                "POST /arcgis/tokens/generateToken HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: \(form.utf8.count)\r\n\r\n"
+                    + form)
+            let answer = try #require(connection.receive(answers: 1).first)
+            let token = try #require(answer.firstMatch(of: /"token":"([^"]*)"/)?.1)
+
+            let joint = url.contains("?") ? "&" : "?"
+            #expect(try ask(url).contains("\"code\":499"))
+            #expect(try ask(url + joint + "token=nonsense").contains("\"code\":498"))
+            let opened = try ask(url + joint + "token=\(token)")
+            #expect(opened.hasPrefix("HTTP/1.1 200") && !opened.contains("\"error\""))
+            if resource.contains("changes") {
+                #expect(opened.lowercased().contains("content-type: text/event-stream"))
+            }
+            // JSONP would go around CORS: a callback is passed over.
+            #expect(!(try ask(url + joint + "token=\(token)&callback=evil").contains("evil")))
+        }
+    }
+
     @Test(.timeLimit(.minutes(1)))
     func `a gateway that runs hears of changed rules`() async throws {
         let ruled = try RuledSite(["anna": []])

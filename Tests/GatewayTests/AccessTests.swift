@@ -134,6 +134,7 @@ extension GatewayService {
         (services + "/Jobs/GPServer/uploads/upload", .jobsUpload),
         (services + "/Jobs/GPServer/BatchIdentify", .jobsTask),
         (services + "/Jobs/GPServer/BatchIdentify/submitJob", .jobsSubmit),
+        (services + "/Jobs/GPServer/BatchIdentify/jobs", .jobsJob),
         (services + "/Jobs/GPServer/BatchIdentify/jobs/1", .jobsJob),
     ]
 

@@ -52,7 +52,8 @@ import Testing
 
     @Test(arguments: [
         ("", Resource.JobPart.root), ("uploads/upload", .upload), ("Batch", .task("Batch")),
-        ("Batch/submitJob", .submit("Batch")), ("Batch/jobs/j1", .job("Batch", "j1", .status)),
+        ("Batch/submitJob", .submit("Batch")), ("Batch/jobs", .jobs("Batch")),
+        ("Batch/jobs/j1", .job("Batch", "j1", .status)),
         ("Batch/jobs/j1/cancel", .job("Batch", "j1", .cancel)),
         ("Batch/jobs/j1/changes", .job("Batch", "j1", .follow)),
         ("Batch/jobs/j1/results/output", .job("Batch", "j1", .result("output"))),
@@ -64,7 +65,7 @@ import Testing
         #expect(Resource(path: "/arcgis/rest/services/jobs/gpserver/\(path)/".utf8) == .jobs(part))
     }
 
-    @Test(arguments: ["Batch/execute", "Batch/jobs", "Batch/jobs/j1/results", "Batch/jobs/j1/x/y"])
+    @Test(arguments: ["Batch/execute", "Batch/jobs/j1/results", "Batch/jobs/j1/x/y"])
     func `no other path does`(path: String) {
         guard
             case .unknownService = Resource(

@@ -22,6 +22,7 @@ extension Page {
         case .task(let name): task(name, &page)
         case .submit(let name), .job(let name, _, .cancel): receipt(name, &page)
         case .job(let name, let id, .status): status(name, id, &page)
+        case .jobs(let name): list(name, &page)
         case .job: value(answer, &page)
         }
     }
@@ -39,8 +40,27 @@ extension Page {
         value(answer, &page)
     }
 
+    private func list(_ task: String, _ page: inout Markup) {
+        let jobs = answer["jobs"]?.elements ?? []
+        if jobs.isEmpty { page.element("p", text: "There is no job of this task to be seen.") }
+        page.element("ul", ["class": "cards"]) { page in
+            for job in jobs {
+                let id = job["jobId"]?.text ?? ""
+                let moment = CalendarClock(milliseconds: job["submitted"]?.whole ?? 0).text
+                page.element("li") { page in
+                    page.link(href(jobPath(task, id)), id)
+                    page.text(" \(moment), \(job["jobStatus"]?.text ?? "")")
+                }
+            }
+        }
+        if answer["exceededTransferLimit"]?.isTrue == true {
+            page.element("p", ["class": "quiet"], text: "Older ones are not listed.")
+        }
+    }
+
     private func task(_ name: String, _ page: inout Markup) {
         page.element("p", text: answer["description"]?.text ?? "")
+        page.element("p") { $0.link(href(ownPath + "/jobs"), "Jobs of this task") }
         page.element("h2", text: "1. A file")
         page.element(
             "form",
