@@ -70,20 +70,14 @@ public struct JSONWriter: Sendable {
 
     /// Writes `[x,y]`.
     public mutating func position(_ x: Double, _ y: Double) {
-        if needsComma { bytes.append(UInt8(ascii: ",")) }
-        bytes.append(UInt8(ascii: "["))
-        append(x)
-        bytes.append(UInt8(ascii: ","))
-        append(y)
-        bytes.append(UInt8(ascii: "]"))
-        needsComma = true
-    }
-
-    private mutating func append(_ value: Double) {
-        if value.isFinite {
-            DecimalText.append(value, to: &bytes)
+        if x.isFinite, y.isFinite {
+            separate()
+            DecimalText.append(x, y, to: &bytes)
         } else {
-            bytes.append(contentsOf: "null".utf8)
+            array { json in
+                json.number(x)
+                json.number(y)
+            }
         }
     }
 

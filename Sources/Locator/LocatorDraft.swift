@@ -311,8 +311,8 @@ public struct LocatorDraft {
                 right: right, line: line)
         case .house(let house, let location, let postal):
             try addresses.add(
-                street: feature.street, city: city, postal: postal, region: region,
-                country: country, house: house, location: location)
+                street: feature.street, city: city, isTownInferred: feature.city.isEmpty,
+                postal: postal, region: region, country: country, house: house, location: location)
         }
     }
 }

@@ -6,26 +6,41 @@ public enum DecimalText {
     /// Appends a whole number.
     public static func append(_ value: Int64, to bytes: inout [UInt8]) {
         if value < 0 { bytes.append(UInt8(ascii: "-")) }
-        append(value.magnitude, to: &bytes)
+        bytes.append(addingCapacity: 20) { text in append(value.magnitude, to: &text) }
     }
 
     /// Appends a finite number: the shortest text that reads back equal, as `description` has it, but
     /// whole numbers of a magnitude below 2^53 without a fraction.
     public static func append(_ value: Double, to bytes: inout [UInt8]) {
+        if let short = ShortDecimal(value) {
+            bytes.append(addingCapacity: ShortDecimal.mostBytes) { text in short.write(to: &text) }
+        } else {
+            appendAny(value, to: &bytes)
+        }
+    }
+
+    /// Appends `[x,y]`, two finite numbers.
+    public static func append(_ x: Double, _ y: Double, to bytes: inout [UInt8]) {
+        guard let first = ShortDecimal(x), let second = ShortDecimal(y) else {
+            bytes.append(UInt8(ascii: "["))
+            append(x, to: &bytes)
+            bytes.append(UInt8(ascii: ","))
+            append(y, to: &bytes)
+            return bytes.append(UInt8(ascii: "]"))
+        }
+        bytes.append(addingCapacity: 2 * ShortDecimal.mostBytes + 3) { text in
+            text.append(UInt8(ascii: "["))
+            first.write(to: &text)
+            text.append(UInt8(ascii: ","))
+            second.write(to: &text)
+            text.append(UInt8(ascii: "]"))
+        }
+    }
+
+    private static func appendAny(_ value: Double, to bytes: inout [UInt8]) {
         let magnitude = value.magnitude
         if magnitude < 0x1p53, magnitude == magnitude.rounded(.towardZero) {
             return append(Int64(value), to: &bytes)
-        }
-        // Fifteen digits or fewer are read as the double nearest to them, and no other text so short is.
-        // The quotient of two doubles that are exact is that double, so comparing decides.
-        let scaled = magnitude * 1e7 + 0.5
-        if magnitude >= 1e-4, scaled < 1e15 {
-            // Truncation of what is above 0 is one instruction, which `rounded` is not.
-            let digits = UInt64(scaled)
-            if Double(digits) / 1e7 == magnitude {
-                if value < 0 { bytes.append(UInt8(ascii: "-")) }
-                return append(digits / 10_000_000, UInt32(digits % 10_000_000), to: &bytes)
-            }
         }
         var text = AppendedText(bytes: [])
         swap(&text.bytes, &bytes)
@@ -33,36 +48,66 @@ public enum DecimalText {
         swap(&text.bytes, &bytes)
     }
 
-    /// Appends `whole` and, unless it is 0, `fraction` / 10^7 without zeros at its end.
-    private static func append(_ whole: UInt64, _ fraction: UInt32 = 0, to bytes: inout [UInt8]) {
-        var text = InlineArray<28, UInt8>(repeating: UInt8(ascii: "0"))
-        var start = 20
-        var end = 20
-        if fraction > 0 {
-            text[20] = UInt8(ascii: ".")
-            var rest = fraction
-            for index in stride(from: 27, to: 20, by: -1) {
-                let digit = UInt8(truncatingIfNeeded: rest % 10)
-                text[index] = UInt8(ascii: "0") + digit
-                if digit > 0 { end = max(end, index + 1) }
-                rest /= 10
-            }
+    fileprivate static func append(_ value: UInt64, to text: inout OutputSpan<UInt8>) {
+        var power: UInt64 = 1
+        while value / power >= 10 { power *= 10 }
+        var rest = value
+        while power > 0 {
+            text.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest / power))
+            rest %= power
+            power /= 10
         }
-        // Numbers of 32 bits are divided faster.
-        var rest = whole
-        while rest > UInt64(UInt32.max) {
-            start -= 1
-            text[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-            rest /= 10
+    }
+}
+
+/// A number with seven decimals at most and below 10^8, as coordinates often are.
+///
+/// Fifteen digits or fewer are read as the double nearest to them, and no other text so short is. The
+/// quotient of two doubles that are exact is that double, so comparing decides.
+private struct ShortDecimal {
+    static let mostBytes = 17
+    private let isNegative: Bool
+    private let whole: UInt32
+    /// Of 10^7.
+    private let fraction: UInt32
+
+    @inline(__always)
+    init?(_ value: Double) {
+        let magnitude = value.magnitude
+        let scaled = magnitude * 1e7 + 0.5
+        // Not for NaN, which is below nothing.
+        guard scaled < 1e15 else { return nil }
+        // Of signed numbers the conversion is one instruction.
+        let digits = Int64(scaled)
+        // Below 10^-4 the shortest text has an exponent.
+        guard Double(digits) / 1e7 == magnitude, digits >= 1_000 || digits == 0 else { return nil }
+        isNegative = value < 0
+        whole = UInt32(truncatingIfNeeded: digits / 10_000_000)
+        fraction = UInt32(truncatingIfNeeded: digits % 10_000_000)
+    }
+
+    @inline(__always)
+    func write(to text: inout OutputSpan<UInt8>) {
+        if isNegative { text.append(UInt8(ascii: "-")) }
+        if whole < 10 {
+            text.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: whole))
+        } else {
+            DecimalText.append(UInt64(whole), to: &text)
         }
-        var short = UInt32(rest)
-        repeat {
-            start -= 1
-            text[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: short % 10)
-            short /= 10
-        } while short > 0
-        unsafe text.span.withUnsafeBufferPointer { text in
-            unsafe bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<end]))
+        guard fraction > 0 else { return }
+        text.append(UInt8(ascii: "."))
+        var digitCount = 7
+        var significant = fraction
+        while significant % 10 == 0 {
+            significant /= 10
+            digitCount -= 1
+        }
+        // The first digit stands above bit 57, rounded up by less than the last is worth; the next
+        // follow by tens.
+        var rest = UInt64(fraction) &* 144_115_188_076
+        for _ in 0..<digitCount {
+            text.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest >> 57))
+            rest = (rest & (1 << 57 - 1)) &* 10
         }
     }
 }

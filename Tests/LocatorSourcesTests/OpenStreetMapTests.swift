@@ -75,6 +75,28 @@ import Testing
         }
     }
 
+    private static let city = #"<tag k="addr:city" v="Mitte"/>"#
+    private static let postcode = #"<tag k="addr:postcode" v="12345"/>"#
+
+    @Test(arguments: [(city + postcode, postcode), (city, ""), (postcode, "")])
+    func `of two houses of one address the answer is the one that says more`(
+        _ more: String, _ less: String
+    ) throws {
+        func house(_ id: Int, _ longitude: Double, _ tags: String) -> String {
+            #"<node id="\#(id)" lat="50.0002" lon="\#(longitude)"><tag k="addr:housenumber" v="30"/>"#
+                + #"<tag k="addr:street" v="Lange Gasse"/>\#(tags)</node>"#
+        }
+        for (west, east) in [(less, more), (more, less)] {
+            let houses = house(21, 10.003, west) + house(22, 10.008, east)
+            let extract = Self.extract.replacing(
+                #"<way id="1">"#, with: houses + #"<way id="1">"#, maxReplacements: 1)
+            let (_, locator) = try Scratch.build(
+                [try Scratch.file(extract, "town.osm")], constants: [])
+            let found = try #require(try locator.first("30 Lange Gasse, Mitte"))
+            #expect(found.location.x == (west == more ? 10.003 : 10.008))
+        }
+    }
+
     @Test func `borders of countries and divisions stay in the locator`() throws {
         // A second country, east of the first; its town is nearer to the first one's east than `Dorf`.
         let east = """

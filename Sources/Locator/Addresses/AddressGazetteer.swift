@@ -9,23 +9,52 @@ struct DraftHouse: Hashable, Comparable {
     var number: UInt32
     /// Into the list of suffixes.
     var suffix: UInt16
+    /// Whether its town was inferred from its position, not stated by its source.
+    var isTownInferred: Bool
     /// In 1e-7 degrees.
     var longitude: Int32
     var latitude: Int32
 
     /// At a longitude and latitude on the Earth.
-    init(number: UInt32, suffix: UInt16, _ location: Coordinate) {
+    init(number: UInt32, suffix: UInt16, isTownInferred: Bool = false, _ location: Coordinate) {
         self.number = number
         self.suffix = suffix
+        self.isTownInferred = isTownInferred
         longitude = Int32((location.x * 1e7).rounded())
         latitude = Int32((location.y * 1e7).rounded())
+    }
+
+    /// Whether number, suffix and position are the same.
+    func isSamePoint(as other: DraftHouse) -> Bool {
+        number == other.number && suffix == other.suffix && longitude == other.longitude
+            && latitude == other.latitude
     }
 
     static func < (left: DraftHouse, right: DraftHouse) -> Bool {
         if left.number != right.number { return left.number < right.number }
         if left.suffix != right.suffix { return left.suffix < right.suffix }
         if left.longitude != right.longitude { return left.longitude < right.longitude }
-        return left.latitude < right.latitude
+        if left.latitude != right.latitude { return left.latitude < right.latitude }
+        return !left.isTownInferred && right.isTownInferred
+    }
+
+    /// The houses of a street as they stand in the file: each once, and of several of one address those
+    /// first that state their town, since the first is the answer.
+    static func ordered(_ houses: [DraftHouse]) -> [DraftHouse] {
+        var result: [DraftHouse] = []
+        result.reserveCapacity(houses.count)
+        for house in houses.sorted() {
+            if let last = result.last, last.isSamePoint(as: house) { continue }
+            result.append(house)
+        }
+        guard result.contains(where: \.isTownInferred) else { return result }
+        result.sort { left, right in
+            guard left.number == right.number, left.suffix == right.suffix,
+                left.isTownInferred != right.isTownInferred
+            else { return left < right }
+            return right.isTownInferred
+        }
+        return result
     }
 }
 
@@ -108,8 +137,8 @@ struct AddressGazetteer {
 
     /// One row; throws ``Unusable`` with the reason.
     mutating func add(
-        street: String, city: String, postal: String, region: String, country: String,
-        house: (number: UInt32, suffix: String)?, location: Coordinate
+        street: String, city: String, isTownInferred: Bool = false, postal: String, region: String,
+        country: String, house: (number: UInt32, suffix: String)?, location: Coordinate
     ) throws(Unusable) {
         var suffix: UInt16 = 0
         if let house, !house.suffix.isEmpty {
@@ -126,7 +155,8 @@ struct AddressGazetteer {
         }
         let number = try self.street(
             street, city: city, postal: postal, region: region, country: country)
-        let point = DraftHouse(number: house?.number ?? 0, suffix: suffix, location)
+        let point = DraftHouse(
+            number: house?.number ?? 0, suffix: suffix, isTownInferred: isTownInferred, location)
         if house == nil {
             streets[number].points.append(point)
         } else {
@@ -256,14 +286,7 @@ struct AddressGazetteer {
         }
         for number in streets.indices {
             streets[number].town = townOf[streets[number].town]
-            var houses = streets[number].houses.sorted()
-            var kept = 0
-            for house in houses where kept == 0 || houses[kept - 1] != house {
-                houses[kept] = house
-                kept += 1
-            }
-            houses.removeSubrange(kept...)
-            streets[number].houses = houses
+            streets[number].houses = DraftHouse.ordered(streets[number].houses)
             streets[number].points.sort()
         }
         streets.sort { left, right in
@@ -271,6 +294,8 @@ struct AddressGazetteer {
             if left.folded != right.folded {
                 return left.folded.lexicographicallyPrecedes(right.folded)
             }
+            // Where nothing else decides, the first of two is the answer: the one that says more.
+            if left.postal.isEmpty != right.postal.isEmpty { return right.postal.isEmpty }
             return left.postal < right.postal
         }
     }
