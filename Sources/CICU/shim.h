@@ -5,7 +5,10 @@
 // not see; these have names that stay.
 #pragma once
 
+#include <stdio.h>
+
 #include <unicode/uchar.h>
+#include <unicode/ucol.h>
 #include <unicode/uloc.h>
 #include <unicode/unorm2.h>
 #include <unicode/utrans.h>
@@ -74,4 +77,51 @@ static inline int32_t cairn_icu_country(
 // ISO 3166-1 alpha-3 of a locale's country, owned by ICU; empty where there is none.
 static inline const char *cairn_icu_alpha3(const char *locale) {
     return uloc_getISO3Country(locale);
+}
+
+// CLDR's root collation, which also orders letters that are not composed; NULL without ICU's data.
+static inline void *cairn_icu_root_collator(void) {
+    UErrorCode status = U_ZERO_ERROR;
+    UCollator *found = ucol_open("", &status);
+    if (U_SUCCESS(status)) ucol_setAttribute(found, UCOL_NORMALIZATION_MODE, UCOL_ON, &status);
+    if (U_SUCCESS(status)) return found;
+    if (found) ucol_close(found);
+    return NULL;
+}
+
+static inline void cairn_icu_close_collator(void *collator) { ucol_close((UCollator *)collator); }
+
+// The bytes that order a text; the length they need with their ending zero. Nothing is written past the
+// capacity.
+static inline int32_t cairn_icu_sort_key(
+    const void *collator, const UChar *text, int32_t count, uint8_t *result, int32_t capacity) {
+    return ucol_getSortKey((const UCollator *)collator, text, count, result, capacity);
+}
+
+// The BCP 47 tag of a locale's name, well-formed subtags only; -1 when there is none.
+static inline int32_t cairn_icu_language_tag(const char *locale, char *result, int32_t capacity) {
+    UErrorCode status = U_ZERO_ERROR;
+    char canonical[ULOC_FULLNAME_CAPACITY];
+    int32_t length = uloc_canonicalize(locale, canonical, ULOC_FULLNAME_CAPACITY, &status);
+    if (U_FAILURE(status) || length >= ULOC_FULLNAME_CAPACITY) return -1;
+    length = uloc_toLanguageTag(canonical, result, capacity, 1, &status);
+    return U_FAILURE(status) || length >= capacity ? -1 : length;
+}
+
+// The language and script that a locale most likely means, as a BCP 47 tag; -1 when there is none.
+static inline int32_t cairn_icu_language_and_script(
+    const char *locale, char *result, int32_t capacity) {
+    UErrorCode status = U_ZERO_ERROR;
+    char full[ULOC_FULLNAME_CAPACITY], language[ULOC_LANG_CAPACITY], script[ULOC_SCRIPT_CAPACITY];
+    uloc_addLikelySubtags(locale, full, ULOC_FULLNAME_CAPACITY, &status);
+    uloc_getLanguage(full, language, ULOC_LANG_CAPACITY, &status);
+    uloc_getScript(full, script, ULOC_SCRIPT_CAPACITY, &status);
+    if (U_FAILURE(status) || !language[0] || !script[0]) return -1;
+    int32_t length = snprintf(result, (size_t)capacity, "%s-%s", language, script);
+    return length >= capacity ? -1 : length;
+}
+
+// ISO 639-2/T of a locale's language, owned by ICU; empty where there is none.
+static inline const char *cairn_icu_language3(const char *locale) {
+    return uloc_getISO3Language(locale);
 }

@@ -82,6 +82,13 @@ extension CairnClient {
         return (state.mapNames, state.locatorNames)
     }
 
+    /// The locator published last under that name, letter case apart; nil when there is none.
+    public func locator(
+        named name: String, timeout: Duration = .seconds(5)
+    ) async throws(Failure) -> LocatorPublished? {
+        try await maps(timeout: timeout).locator(named: name)
+    }
+
     /// The sequence number up to which the maps are known, and whether the log is out of reach.
     public func knownSequence() throws(Failure) -> (sequence: Int64, isStale: Bool) {
         let follower = try follow()

@@ -33,6 +33,9 @@ public struct GeocodeRequest: Hashable, Sendable, Codable {
     public var minScore: Double?
     /// Whether each candidate says why it stands where it does; nil for no.
     public var explain: Bool?
+    /// The language that places are shown in where they have a name in it, as ISO 639 or BCP 47 writes it;
+    /// nil for their usual names.
+    public var language: String?
 
     /// Makes a request.
     public init(
@@ -99,6 +102,12 @@ public enum MatchType: String, Hashable, Sendable, Codable {
 }
 
 extension Candidate {
+    /// The name of the attribute that lists the sources of an answer; not Esri's.
+    ///
+    /// Each with the answer's identifier there, as in
+    /// `cities.tsv#2988507; paris.osm.pbf#node/17807753`; empty where unknown.
+    public static let origins = "Origins"
+
     /// The name of the attribute of ``metersAcrossBorder``; not Esri's.
     public static let nearerAcrossBorder = "NearerAcrossBorder"
 
@@ -156,6 +165,8 @@ public struct SuggestRequest: Hashable, Sendable, Codable {
     public var categories: [String]?
     /// Only places inside, in longitude and latitude; nil for everywhere.
     public var searchExtent: Envelope?
+    /// As of ``GeocodeRequest/language``.
+    public var language: String?
 
     /// Makes a request.
     public init(
@@ -221,6 +232,8 @@ public struct ReverseGeocodeRequest: Hashable, Sendable, Codable {
     ///
     /// Every place is a `Locality`.
     public var featureTypes: [String]?
+    /// As of ``GeocodeRequest/language``.
+    public var language: String?
 
     /// Makes a request.
     public init(locator: String = "World", location: Coordinate, maxDistanceMeters: Double = 100) {
@@ -262,9 +275,14 @@ public struct LocatorPublished: EventPayload {
     public var locator: ContentID
     /// How many places it knows.
     public var placeCount: Int
+    /// Who has to be named for its sources, and the licences, each once; absent where nobody.
+    public var attributions: [String]?
 
     /// Makes the event.
-    public init(name: String, locator: ContentID, placeCount: Int) {
+    public init(
+        name: String, locator: ContentID, placeCount: Int, attributions: [String]? = nil
+    ) {
+        self.attributions = attributions
         self.name = name
         self.locator = locator
         self.placeCount = placeCount

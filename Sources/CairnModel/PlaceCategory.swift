@@ -38,10 +38,12 @@ extension Candidate {
         texts(["Loc_name", "Status"]) + [FieldDescription(name: "Score", type: .double)]
         + texts([
             "Match_addr", "LongLabel", "ShortLabel", "Addr_type", "Type", "PlaceName",
-            "Place_addr", "Address", "AddNum", "AddNumFrom", "AddNumTo", "Side", "StName", "City",
+            "Place_addr", "StAddr", "Address", "AddNum", "AddNumFrom", "AddNumTo", "Side", "StName",
+            "City",
             "Subregion", "Region",
             "RegionAbbr", "Postal", "Country", "CntryName", "CountryCode", "LangCode",
         ])
+        + [FieldDescription(name: origins, type: .string, length: 1_000)]
         + ["X", "Y", "DisplayX", "DisplayY", "Xmin", "Xmax", "Ymin", "Ymax"].map {
             FieldDescription(name: $0, type: .double)
         }

@@ -15,6 +15,9 @@ public protocol GatewayBackend: Sendable {
     /// The names of all maps and of all published locators, each in byte order.
     func catalog() async throws(Failure) -> (maps: [MapName], locators: [String])
 
+    /// The locator published last under that name, letter case apart; nil when there is none.
+    func locator(named name: String) async throws(Failure) -> LocatorPublished?
+
     /// The map now, or as it was, knowing at least `minSequence`; nil when there
     /// is none of that name.
     func map(

@@ -10,12 +10,10 @@ extension GatewayService {
     ) async throws(Failure) -> GatewayResponse {
         switch part {
         case .root:
-            let wanted = name.lowercased()
-            let known = try await backend.catalog().locators.first { $0.lowercased() == wanted }
-            guard let known else {
+            guard let known = try await backend.locator(named: name) else {
                 throw Failure(.notFound, "Service \(name.prefix(80))/GeocodeServer not found")
             }
-            return GatewayResponse(body: GeocodeResource.root(description: known))
+            return GatewayResponse(body: GeocodeResource.root(known))
         case .findAddressCandidates:
             let reference = try OutputReference(parameters)
             let request = try GeocodeResource.request(locator: name, parameters)
@@ -34,7 +32,9 @@ extension GatewayService {
             let request = try GeocodeResource.reverseRequest(locator: name, parameters)
             let answer = try await backend.reverse(request, within: try parameters.timeout())
             return GatewayResponse(
-                body: GeocodeResource.body(answer, in: reference), isStale: answer.isStale)
+                body: GeocodeResource.body(
+                    answer, outFields: OutFields(parameters["outFields"]), in: reference),
+                isStale: answer.isStale)
         }
     }
 

@@ -68,6 +68,7 @@ struct GeocodeBatch: Sendable {
             request.location = filter.location
             request.distanceMeters = filter.distanceMeters
             request.matchOutOfRange = filter.matchOutOfRange
+            request.language = filter.language
             records.append(Record(id: id, request: request))
         }
         self.records = records

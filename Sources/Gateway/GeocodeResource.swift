@@ -15,11 +15,15 @@ enum GeocodeResource {
     // MARK: Root
 
     /// The locator's own page.
-    static func root(description: String) -> [UInt8] {
+    static func root(_ locator: LocatorPublished) -> [UInt8] {
         var json = JSONWriter()
         json.object { json in
             json.member("currentVersion", Catalog.version)
-            json.member("serviceDescription", description)
+            json.member("serviceDescription", locator.name)
+            // Where the event does not say, as of locators built by earlier programs, it is absent.
+            if let attributions = locator.attributions, !attributions.isEmpty {
+                json.member("copyrightText", attributions.joined(separator: "; "))
+            }
             json.member("addressFields", array: addressFields) { json, name in
                 json.textField(name, length: 100)
             }
@@ -86,6 +90,7 @@ enum GeocodeResource {
         request.distanceMeters = filter.distanceMeters
         request.categories = filter.categories
         request.matchOutOfRange = filter.matchOutOfRange
+        request.language = filter.language
         if try parameters.flag("explain", default: false) { request.explain = true }
         request.fields = fields(parameters)
         request.minScore = try parameters.number("minScore")
@@ -122,6 +127,8 @@ enum GeocodeResource {
         var distanceMeters: Double?
         /// Nil unless it is false.
         var matchOutOfRange: Bool?
+        /// As the client writes it.
+        var language: String?
     }
 
     static func filter(_ parameters: Parameters) throws(Failure) -> Filter {
@@ -129,7 +136,8 @@ enum GeocodeResource {
             countryCodes: countryCodes(parameters), categories: list(parameters["category"]),
             searchExtent: try degrees("searchExtent", parameters, .envelope)?.envelope,
             location: try point("location", parameters), distanceMeters: try distance(parameters),
-            matchOutOfRange: try parameters.flag("matchOutOfRange", default: true) ? nil : false)
+            matchOutOfRange: try parameters.flag("matchOutOfRange", default: true) ? nil : false,
+            language: parameters["langCode"])
     }
 
     /// ISO codes, with commas, of countries.
@@ -181,6 +189,7 @@ enum GeocodeResource {
         request.distanceMeters = filter.distanceMeters
         request.categories = filter.categories
         request.searchExtent = filter.searchExtent
+        request.language = filter.language
         return request
     }
 
@@ -212,6 +221,7 @@ enum GeocodeResource {
             locator: locator, location: location,
             maxDistanceMeters: try distance(parameters) ?? 100)
         request.featureTypes = list(parameters["featureTypes"])
+        request.language = parameters["langCode"]
         if try parameters.flag("returnIntersection", default: false) {
             request.featureTypes = ["StreetInt"]
         }
@@ -226,7 +236,11 @@ enum GeocodeResource {
     ]
 
     /// Writes `{"address":…,"location":…}`, or the error that clients read as "nothing here".
-    static func body(_ answer: ReverseGeocodeAnswer, in reference: OutputReference) -> [UInt8] {
+    ///
+    /// `address` has its usual keys, whatever `outFields` says, and besides what that names.
+    static func body(
+        _ answer: ReverseGeocodeAnswer, outFields: OutFields, in reference: OutputReference
+    ) -> [UInt8] {
         guard let candidate = answer.candidate else {
             let text = "Unable to find address for the specified location."
             return ErrorBody.json(code: 400, message: text, details: [text])
@@ -235,6 +249,15 @@ enum GeocodeResource {
         json.object { json in
             json.member("address") { json in
                 for name in addressKeys { json.member(name, value(name, of: candidate)) }
+                for entry in candidate.attributes.entries
+                where !addressKeys.contains(entry.name)
+                    && entry.name != Candidate.nearerAcrossBorder
+                    && (outFields.contains(entry.name)
+                        || entry.name == "LangCode" && entry.value != .string(""))
+                {
+                    json.key(entry.name)
+                    json.attribute(entry.value, isTyped: true)
+                }
                 // Not Esri's; absent unless it is so.
                 if let meters = candidate.metersAcrossBorder {
                     json.member(Candidate.nearerAcrossBorder, meters)

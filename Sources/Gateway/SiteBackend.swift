@@ -85,6 +85,11 @@ public final class SiteBackend: GatewayBackend {
         try await client.catalog()
     }
 
+    /// One locator.
+    public func locator(named name: String) async throws(Failure) -> LocatorPublished? {
+        try await client.locator(named: name)
+    }
+
     /// One map.
     public func map(
         named name: MapName, at moment: AsOf?, minSequence: Int64?

@@ -21,10 +21,11 @@ struct CoordinateLabel {
         let texts: [(String, String)] = [
             ("Loc_name", locator), ("Status", "M"), ("Match_addr", label), ("LongLabel", label),
             ("ShortLabel", label), ("Addr_type", "LatLong"), ("Type", "LatLong"),
-            ("PlaceName", label), ("Place_addr", label), ("Address", ""), ("AddNum", ""),
+            ("PlaceName", label), ("Place_addr", label), ("StAddr", ""), ("Address", ""),
+            ("AddNum", ""),
             ("StName", ""), ("City", ""), ("Subregion", ""), ("Region", ""), ("RegionAbbr", ""),
             ("Postal", ""), ("Country", ""), ("CntryName", ""), ("CountryCode", ""),
-            ("LangCode", ""),
+            ("LangCode", ""), (Candidate.origins, ""),
         ]
         let numbers: [(String, Double)] = [
             ("X", location.x), ("Y", location.y), ("DisplayX", location.x),

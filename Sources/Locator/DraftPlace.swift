@@ -32,7 +32,9 @@ struct DraftPlace {
     /// Of a settlement: its number in the gazetteer.
     var settlementNumber: Int?
     /// Of a point of interest: the number of its category and of the settlement that it lies in.
-    var point: (category: Int, town: Int?)?
+    var point: (category: Int, town: Int?, address: PointAddress?)?
+    var origins = Origins()
+    var languageNames: [NameInLanguage] = []
 }
 
 /// Turns a gazetteer into places, most important first.
@@ -53,6 +55,8 @@ struct PlaceDrafting {
         /// The sum of unit vectors, weighted by population.
         var sum = UnitVector(x: 0, y: 0, z: 0)
         var members: [Int] = []
+        /// The sources of the settlements.
+        var origins = Origins()
     }
 
     init(_ gazetteer: Gazetteer, _ ranking: Ranking) {
@@ -67,18 +71,37 @@ struct PlaceDrafting {
         for code in gazetteer.outlines.keys where areas[code] == nil { areas[code] = Area() }
         for (code, area) in areas.sorted(by: { $0.key < $1.key }) { add(area, code: code) }
         for point in gazetteer.points { add(point) }
-        places.sort(by: Self.precedes)
+        sortPlaces()
     }
 
-    private static func precedes(_ left: DraftPlace, _ right: DraftPlace) -> Bool {
+    /// In place, since there may be millions.
+    private mutating func sortPlaces() {
+        let names = places.map { SortName($0.name) }
+        let order = places.indices.sorted {
+            Self.precedes((places[$0], names[$0]), (places[$1], names[$1]))
+        }
+        for number in places.indices {
+            var from = order[number]
+            // What stood there before has been moved on.
+            while from < number { from = order[from] }
+            places.swapAt(number, from)
+        }
+    }
+
+    /// By importance, kind, category and people; of those that are equal by name, as ICU's root
+    /// collation orders them.
+    private static func precedes(
+        _ first: (DraftPlace, SortName), _ second: (DraftPlace, SortName)
+    ) -> Bool {
+        let (left, right) = (first.0, second.0)
         if left.importance != right.importance { return left.importance > right.importance }
         if left.kind != right.kind { return left.kind.rawValue < right.kind.rawValue }
         if let left = left.point?.category, let right = right.point?.category, left != right {
             return left < right
         }
         if left.population != right.population { return left.population > right.population }
+        if first.1 != second.1 { return first.1 < second.1 }
         if left.id != right.id { return left.id < right.id }
-        if left.name != right.name { return left.name < right.name }
         if left.code != right.code { return left.code < right.code }
         return (left.location.x, left.location.y) < (right.location.x, right.location.y)
     }
@@ -104,7 +127,8 @@ struct PlaceDrafting {
                 regionCode: hasRegion ? region : "", subregionCode: subregion,
                 importance: Importance.of(
                     kind: .settlement, settlement: settlement.feature,
-                    population: settlement.population, kinds), towns: settlement.towns))
+                    population: settlement.population, kinds), towns: settlement.towns,
+                origins: settlement.origins, languageNames: settlement.languageNames))
         for code in [country, hasRegion ? region : "", subregion] where !code.isEmpty {
             areas[code, default: Area()].add(
                 settlement, member: places.count - 1, isCountry: code == country)
@@ -123,7 +147,8 @@ struct PlaceDrafting {
                 id: point.id, countryCode: point.country,
                 regionCode: gazetteer.regions[region] == nil ? "" : region,
                 subregionCode: isInRegion ? town?.subregionCode ?? "" : "",
-                point: (categoryNumbers[point.category] ?? 0, point.town)))
+                point: (categoryNumbers[point.category] ?? 0, point.town, point.address),
+                origins: point.origins, languageNames: point.languageNames))
     }
 
     private mutating func add(_ area: Area, code: String) {
@@ -136,7 +161,11 @@ struct PlaceDrafting {
             extent: seat?.extent ?? area.bounds.envelope(marginDegrees: 0.1),
             population: max(area.population, seat?.population ?? 0), id: 0, code: code,
             countryCode: String(parts[0]))
-        place.alternateNames = seat?.alternateNames ?? []
+        let told = gazetteer.areas[code]
+        place.alternateNames = (seat?.alternateNames ?? []) + (told?.alternateNames ?? [])
+        place.languageNames = told?.languageNames ?? []
+        // Of a division that no source has a record of, its settlements tell.
+        place.origins = told?.origins ?? area.origins
         switch kind {
         case .country: describe(&place, asCountry: code, area: area, seat: seat)
         case .region:
@@ -181,6 +210,7 @@ struct PlaceDrafting {
         for language in WellKnownNames.languages {
             if let name = CountryNames.name(of: code, in: language) {
                 place.alternateNames.append(name)
+                place.languageNames.add([NameInLanguage(tag: language, name: name)])
             }
         }
         if seat == nil { place.location = area.middle(of: places) ?? place.location }
@@ -194,6 +224,7 @@ extension PlaceDrafting.Area {
         // A part of a town is counted with the town already.
         if settlement.feature != .partOfTown { population += settlement.population }
         bounds.add(settlement.location)
+        origins.add(settlement.origins.withoutIDs)
         let isSeat =
             settlement.feature == .capital || !isCountry && settlement.feature == .regionSeat
         let rank = settlement.population + 1 + (isSeat ? 1 << 40 : 0)

@@ -23,6 +23,8 @@ struct Gazetteer {
         var population: UInt64
         /// The towns of the addresses that it is.
         var towns: [Int] = []
+        var origins = Origins()
+        var languageNames: [NameInLanguage] = []
     }
 
     /// A first-level or second-level division: `US.TX`, `US.TX.113`.
@@ -62,6 +64,17 @@ struct Gazetteer {
         var population: UInt64
         /// The settlement it is in, by number, once they are known.
         var town: Int?
+        /// Its own street and house number, where a source has them.
+        var address: PointAddress?
+        var origins = Origins()
+        var languageNames: [NameInLanguage] = []
+    }
+
+    /// Where a division or country came from, and its names in languages.
+    struct AreaNames {
+        var origins = Origins()
+        var alternateNames: [String] = []
+        var languageNames: [NameInLanguage] = []
     }
 
     /// A position for a division or country, from a source that has one.
@@ -86,12 +99,15 @@ struct Gazetteer {
     /// By code, where the borders of a country or first-level division are: for those without a
     /// settlement.
     var outlines: [String: Seat] = [:]
+    /// What sources that know a division or country say of it besides, by code.
+    var areas: [String: AreaNames] = [:]
     /// Records of kinds that a locator does not hold (mountains, lakes …).
     var ignoredCount = 0
 
     /// The categories in the order of the file.
     var orderedCategories: [String] {
-        categories.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key)
+        categories.map { (rank: $0.value, name: SortName($0.key)) }
+            .sorted { $0.rank != $1.rank ? $0.rank < $1.rank : $0.name < $1.name }.map(\.name.text)
     }
 }
 

@@ -11,9 +11,13 @@ struct GazetteerLayout: Hashable {
         case divisions
         /// Countries.
         case countries
+        /// Further names of any of them, by GeoNames' ids, with their languages.
+        case alternateNames
     }
 
     var subject: Subject
+    /// What it is called where sources are listed.
+    var form: SourceForm
     /// How the alternate names are parted.
     var separator: UInt8 = UInt8(ascii: ",")
     /// Whether the first line names the columns.
@@ -56,7 +60,8 @@ struct GazetteerLayout: Hashable {
 
     /// GeoNames' dump, 19 columns (`cities15000.txt`, `allCountries.txt`).
     static let dump = GazetteerLayout(
-        subject: .places, leastColumns: 15,
+        subject: .places, form: SourceForm(name: "GeoNames dump", attribution: SourceForm.geoNames),
+        leastColumns: 15,
         columns: [
             .id: 0, .name: 1, .asciiName: 2, .alternateNames: 3, .latitude: 4, .longitude: 5,
             .featureClass: 6, .feature: 7, .country: 8, .region: 10, .subregion: 11,
@@ -65,13 +70,23 @@ struct GazetteerLayout: Hashable {
 
     /// GeoNames' `admin1CodesASCII.txt` and `admin2Codes.txt`.
     static let codes = GazetteerLayout(
-        subject: .divisions, leastColumns: 2,
+        subject: .divisions,
+        form: SourceForm(name: "GeoNames admin codes", attribution: SourceForm.geoNames),
+        leastColumns: 2,
         columns: [.code: 0, .name: 1, .asciiName: 2, .id: 3])
 
     /// GeoNames' `countryInfo.txt`.
     static let countryInfo = GazetteerLayout(
-        subject: .countries, leastColumns: 8,
+        subject: .countries,
+        form: SourceForm(name: "GeoNames countryInfo", attribution: SourceForm.geoNames),
+        leastColumns: 8,
         columns: [.code: 0, .code3: 1, .name: 4, .capital: 5, .population: 7, .id: 16])
+
+    /// GeoNames' `alternateNames.txt` and `alternateNamesV2.txt`, read by ``AlternateName``.
+    static let alternateNames = GazetteerLayout(
+        subject: .alternateNames,
+        form: SourceForm(name: "GeoNames alternate names", attribution: SourceForm.geoNames),
+        leastColumns: 4, columns: [:])
 
     /// Recognises a layout by the first line that is neither empty nor a comment; nil for anything
     /// else.
@@ -88,16 +103,22 @@ struct GazetteerLayout: Hashable {
             Self.isCode(fields[0].prefix(2), 2)
         {
             self = .codes
+        } else if (4...10).contains(fields.count), UInt32(fields[0]) != nil,
+            UInt32(fields[1]) != nil, !fields[3].isEmpty,
+            fields[4...].prefix(4).allSatisfy({ $0.isEmpty || $0 == "1" })
+        {
+            self = .alternateNames
         } else {
             return nil
         }
     }
 
     private init(
-        subject: Subject, separator: UInt8 = UInt8(ascii: ","), hasHeader: Bool = false,
-        leastColumns: Int, columns: [Column: Int]
+        subject: Subject, form: SourceForm, separator: UInt8 = UInt8(ascii: ","),
+        hasHeader: Bool = false, leastColumns: Int, columns: [Column: Int]
     ) {
         self.subject = subject
+        self.form = form
         self.separator = separator
         self.hasHeader = hasHeader
         self.leastColumns = leastColumns
@@ -116,16 +137,20 @@ struct GazetteerLayout: Hashable {
         }
         guard let name = columns[.name] else { return nil }
         let subject: Subject
+        let form: String
         if columns[.latitude] != nil, columns[.longitude] != nil, columns[.code] == nil {
-            subject = .places
+            (subject, form) = (.places, "table of places")
         } else if columns[.code] != nil {
-            subject = columns[.code3] == nil ? .divisions : .countries
+            (subject, form) =
+                columns[.code3] == nil
+                ? (.divisions, "table of divisions") : (.countries, "table of countries")
         } else {
             return nil
         }
         let needed = [name, columns[.latitude] ?? 0, columns[.longitude] ?? 0, columns[.code] ?? 0]
         return GazetteerLayout(
-            subject: subject, separator: UInt8(ascii: "|"), hasHeader: true,
+            subject: subject, form: SourceForm(name: form), separator: UInt8(ascii: "|"),
+            hasHeader: true,
             leastColumns: (needed.max() ?? 0) + 1, columns: columns)
     }
 

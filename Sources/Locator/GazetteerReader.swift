@@ -11,21 +11,35 @@ struct GazetteerReader {
     var gazetteer = Gazetteer()
     var rejected: [RejectedLine] = []
     var rejectedCount = 0
+    /// What was taken of which sources.
+    var tally = SourceTally()
+    /// Files of alternate names, which are read when all places are known, and their sources.
+    private(set) var waiting: [(path: String, source: UInt16)] = []
     private var seenIDs: Set<UInt32> = []
-    private var path = ""
-    private var lineNumber = 0
+    var path = ""
+    var lineNumber = 0
 
     /// The longest name that is taken, in bytes.
     static let longestName = 400
 
-    /// Reads one file; `progress` hears of every 10,000th line and may throw to stop.
+    /// Reads one file, or sets one of alternate names aside; `progress` hears of every 10,000th line and
+    /// may throw to stop.
     mutating func read(
         _ path: String, progress: (Int) throws(Failure) -> Void
+    ) throws(Failure) {
+        try reading(path) { (reader, lines) throws in
+            try reader.read(&lines, progress: progress)
+        }
+    }
+
+    /// Gives the lines of a file to `body`.
+    mutating func reading(
+        _ path: String, _ body: (inout Self, inout TextLines) throws -> Void
     ) throws(Failure) {
         self.path = path
         do {
             var lines = try TextLines(path: path)
-            try read(&lines, progress: progress)
+            try body(&self, &lines)
         } catch let error as TextError {
             throw Failure(.unreadable, error.description)
         } catch let failure as Failure {
@@ -58,18 +72,23 @@ struct GazetteerReader {
             guard let found = GazetteerLayout(firstLine: bare) else {
                 throw Failure(
                     .unreadable,
-                    "'\(path)', line \(lineNumber): expected GeoNames' dump, admin1CodesASCII or "
-                        + "countryInfo layout, a tab-separated heading with 'name' and either "
+                    "'\(path)', line \(lineNumber): expected GeoNames' dump, admin1CodesASCII, "
+                        + "countryInfo or alternateNames layout, a tab-separated heading with 'name' and either "
                         + "'latitude' and 'longitude', or 'code', or the columns of a known table "
                         + "of addresses")
             }
             layout = found
+            tally.read(as: found.form)
+            if found.subject == .alternateNames {
+                waiting.append((path, tally.source))
+                return
+            }
             if !found.hasHeader { take(Record(layout: found, fields: fields)) }
         }
         if layout == nil { throw Failure(.unreadable, "'\(path)' holds no record") }
     }
 
-    private mutating func reject(_ reason: String) {
+    mutating func reject(_ reason: String) {
         rejectedCount += 1
         guard rejected.count < LocatorBuilder.longestRejectionList else { return }
         rejected.append(RejectedLine(source: path, line: lineNumber, reason: reason))
@@ -91,6 +110,7 @@ struct GazetteerReader {
             case .places: try takePlace(record, name: name)
             case .divisions: try takeDivision(record, name: name)
             case .countries: try takeCountry(record, name: name)
+            case .alternateNames: break
             }
         } catch {
             reject(error.reason)
@@ -108,7 +128,7 @@ struct GazetteerReader {
         let code = record.text(.feature)
         guard featureClass.isEmpty || featureClass == "P" else {
             return takeSeat(
-                record, featureClass: featureClass, code: code, country: country,
+                record, id: id, code: code, country: country,
                 seat: Gazetteer.Seat(
                     location: location, extent: nil, population: population,
                     alternateNames: record.names(.alternateNames)))
@@ -123,21 +143,36 @@ struct GazetteerReader {
                 alternateNames: record.names(.alternateNames), location: location,
                 country: country, region: region == "00" ? "" : region,
                 subregion: record.text(.subregion), feature: SettlementKind(code: code),
-                population: population))
+                population: population, origins: Origins(origin(id))))
+        tally.count()
+    }
+
+    private func origin(_ id: UInt32) -> Origin {
+        Origin(source: tally.source, id: SourceIdentifier(number: id))
+    }
+
+    /// Counts a record of a division or country and keeps where it came from.
+    private mutating func note(_ code: String, id: UInt32) {
+        gazetteer.areas[code, default: Gazetteer.AreaNames()].origins.add(origin(id))
+        tally.count()
     }
 
     /// Takes the position of a country, region or subregion (feature class A).
     private mutating func takeSeat(
-        _ record: Record, featureClass: String, code: String, country: String,
-        seat: Gazetteer.Seat
+        _ record: Record, id: UInt32, code: String, country: String, seat: Gazetteer.Seat
     ) {
         let region = country + "." + record.text(.region)
+        let area: String
         switch code {
-        case "PCLI", "PCLD", "PCLS", "PCLIX", "PCL", "PCLF": gazetteer.seats[country] = seat
-        case "ADM1": gazetteer.seats[region] = seat
-        case "ADM2": gazetteer.seats[region + "." + record.text(.subregion)] = seat
-        default: gazetteer.ignoredCount += 1
+        case "PCLI", "PCLD", "PCLS", "PCLIX", "PCL", "PCLF": area = country
+        case "ADM1": area = region
+        case "ADM2": area = region + "." + record.text(.subregion)
+        default:
+            gazetteer.ignoredCount += 1
+            return
         }
+        gazetteer.seats[area] = seat
+        note(area, id: id)
     }
 
     private mutating func takeDivision(_ record: Record, name: String) throws(Unusable) {
@@ -150,6 +185,7 @@ struct GazetteerReader {
         default: throw Unusable("code '\(code.prefix(40))': expected 'CC.region'")
         }
         if let seat = try record.seat() { gazetteer.seats[code] = seat }
+        note(code, id: division.id)
     }
 
     private mutating func takeCountry(_ record: Record, name: String) throws(Unusable) {
@@ -158,11 +194,13 @@ struct GazetteerReader {
             throw Unusable("country code '\(code.prefix(20))': expected two letters")
         }
         let code3 = record.text(.code3)
-        gazetteer.countries[code.uppercased()] = Gazetteer.Country(
+        let country = Gazetteer.Country(
             code: code.uppercased(), code3: code3.utf8.count == 3 ? code3.uppercased() : "",
             name: name, capital: record.text(.capital), population: try record.population(),
             id: try record.id())
-        if let seat = try record.seat() { gazetteer.seats[code.uppercased()] = seat }
+        gazetteer.countries[country.code] = country
+        if let seat = try record.seat() { gazetteer.seats[country.code] = seat }
+        note(country.code, id: country.id)
     }
 }
 

@@ -19,6 +19,15 @@ public enum LayerLayout: Sendable {
         NamedColumns.plain.layout(fields: fields).map(LayerLayout.named)
     }
 
+    /// What the layer is where sources are listed.
+    var form: SourceForm {
+        switch self {
+        case .addresses(let layout): layout.form
+        case .areas(let layout): layout.columns.form
+        case .named(let layout): layout.columns.form
+        }
+    }
+
     /// The places of the fields that are needed.
     public var fields: [Int] {
         switch self {
@@ -41,6 +50,7 @@ extension LocatorDraft {
         _ shapes: [Shape], _ layout: LayerLayout, source: String, number: Int,
         text: (Int) -> String
     ) {
+        tally.read(as: layout.form)
         switch layout {
         case .addresses(let layout):
             take(shapes, layout, source: source, number: number, text: text)

@@ -27,12 +27,15 @@ extension Locator {
                 .invalidParameter,
                 "the distance \(request.maxDistanceMeters): expected metres, 0 or more")
         }
+        let language = try language(request.language)
         return mapped.withBytes { bytes in
+            let writer = CandidateWriter(
+                file: file.shown(in: language, bytes), locator: request.locator)
             let search = ReverseSearch(
                 file: file, location: location, maxMeters: request.maxDistanceMeters,
                 types: request.featureTypes.map { Set($0.map { $0.lowercased() }) })
             guard let found = search.run(bytes) else { return ReverseGeocodeAnswer(candidate: nil) }
-            var candidate = candidate(for: found, at: location, named: request.locator, bytes)
+            var candidate = writer.candidate(for: found, at: location, bytes)
             if let across = found.metersAcross {
                 candidate.attributes = Attributes(
                     candidate.attributes.entries
@@ -41,10 +44,11 @@ extension Locator {
             return ReverseGeocodeAnswer(candidate: candidate)
         }
     }
+}
 
-    private func candidate(
-        for found: ReverseSearch.Found, at location: Coordinate, named locator: String,
-        _ bytes: RawSpan
+extension CandidateWriter {
+    fileprivate func candidate(
+        for found: ReverseSearch.Found, at location: Coordinate, _ bytes: RawSpan
     ) -> Candidate {
         switch (found.target, file.addresses) {
         case (.intersection(let crossing), let addresses?):
@@ -58,10 +62,10 @@ extension Locator {
                 file, addresses, score: 100, type: .position, locator: locator,
                 distanceMeters: found.meters, bytes)
         case (.place(let place), _):
-            return candidate(forPlace: place, named: locator, meters: found.meters, bytes)
+            return candidate(forPlace: place, meters: found.meters, bytes)
         case (.area(let place), _):
             // The location lies in it; the area's own may be far away.
-            var area = candidate(forPlace: place, named: locator, meters: 0, bytes)
+            var area = candidate(forPlace: place, meters: 0, bytes)
             let x = location.x - 360 * (location.x / 360).rounded()
             area.location = Coordinate(x: x, y: location.y)
             area.attributes = area.attributes.with([
@@ -70,15 +74,15 @@ extension Locator {
             ])
             return area
         case (.intersection, nil), (.address, nil):
-            return candidate(forPlace: 0, named: locator, meters: found.meters, bytes)
+            return candidate(forPlace: 0, meters: found.meters, bytes)
         }
     }
 
     private func candidate(
-        forPlace place: Int, named locator: String, meters: Double, _ bytes: RawSpan
+        forPlace place: Int, meters: Double, _ bytes: RawSpan
     ) -> Candidate {
         candidate(
             for: GeocodeSearch.Reading(place: place, score: 100, type: .position, weight: 0),
-            named: locator, distanceMeters: meters, bytes)
+            distanceMeters: meters, bytes)
     }
 }

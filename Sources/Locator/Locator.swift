@@ -38,6 +38,14 @@ public final class Locator: Sendable {
         self.id = id
     }
 
+    /// What it was built from, in the order of the build; empty for a file that does not say.
+    public var sources: [LocatorSource] {
+        guard let origins = file.origins else { return [] }
+        return mapped.withBytes { bytes in
+            (0..<origins.sourceCount).map { origins.source($0, bytes) }
+        }
+    }
+
     /// How many places it knows: settlements, divisions and countries.
     public var placeCount: Int { file.placeCount }
 
@@ -58,12 +66,15 @@ public final class Locator: Sendable {
         if let least = request.minScore, !(0...100 ~= least) {
             throw Failure(.invalidParameter, "minScore \(least): expected 0 to 100")
         }
+        let language = try language(request.language)
         return try mapped.withBytes { bytes throws(Failure) in
+            let writer = CandidateWriter(
+                file: file.shown(in: language, bytes), locator: request.locator)
             if let target = request.magicKey.flatMap({
                 MagicKey(parsing: $0).target(in: id, file)
             }) {
                 return GeocodeAnswer(
-                    candidates: [candidate(for: target, named: request.locator, bytes)],
+                    candidates: [writer.candidate(for: target, bytes)],
                     locator: id)
             }
             var filter = try filter(
@@ -90,37 +101,16 @@ public final class Locator: Sendable {
             }
             let count = min(request.maxLocations, 50)
             return GeocodeAnswer(
-                candidates: candidates(
-                    &found, most: count, named: request.locator,
-                    isExplained: request.explain == true, bytes),
+                candidates: writer.candidates(
+                    &found, most: count, isExplained: request.explain == true, bytes),
                 locator: id)
-        }
-    }
-
-    /// What a text may mean, addresses and places apart, each best first.
-    private struct Found {
-        var addresses: [AddressAnswer] = []
-        var places: [GeocodeSearch.Reading] = []
-        var addressSearch: AddressSearch?
-        var placeSearch: GeocodeSearch?
-
-        var isEmpty: Bool { addresses.isEmpty && places.isEmpty }
-        var bestScore: Double { max(addresses.first?.score ?? 0, places.first?.score ?? 0) }
-
-        /// Lowers scores that are above.
-        mutating func cap(at score: Double) {
-            for index in addresses.indices { addresses[index].cap(at: score) }
-            for index in places.indices {
-                places[index].score = min(score, places[index].score)
-                places[index].type = .fuzzy
-            }
         }
     }
 
     /// A text in parts is read so that each part is what it says; where that finds too little, as one line.
     private func found(
         _ singleLine: String, _ fields: AddressFields?, _ filter: PlaceFilter, _ bytes: RawSpan
-    ) throws(Failure) -> Found {
+    ) throws(Failure) -> LocatorFound {
         if let fields {
             let byteCount = AddressPart.allCases.reduce(0) {
                 $0 + ($1.text(in: fields)?.utf8.count ?? 0)
@@ -149,8 +139,8 @@ public final class Locator: Sendable {
     private func found(
         _ text: FoldedText, _ words: FoldedText, line: String, _ filter: PlaceFilter,
         _ bytes: RawSpan
-    ) -> Found {
-        var found = Found()
+    ) -> LocatorFound {
+        var found = LocatorFound()
         if let file = file.addresses, filter.acceptsAddresses || filter.acceptsPostcodes {
             var search = AddressSearch(
                 file: self.file, addresses: file, text: words, filter: filter, bytes)
@@ -188,13 +178,15 @@ public final class Locator: Sendable {
         }
         let text = try bounded(request.text)
         let count = min(request.maxSuggestions, 15)
+        let language = try language(request.language)
         return try mapped.withBytes { bytes throws(Failure) in
             let filter = try filter(
                 countries: request.countryCodes, extent: request.searchExtent,
                 location: request.location, within: request.distanceMeters,
                 categories: request.categories, bytes)
-            let places = suggestPlaces(text, filter, count: count, bytes)
-            let addresses = suggestAddresses(text, filter, count: count, bytes)
+            let labels = file.shown(in: language, bytes)
+            let places = suggestPlaces(text, filter, count: count, labels, bytes)
+            let addresses = suggestAddresses(text, filter, count: count, labels, bytes)
             // Towns of one name in one region read alike; only the most important is offered.
             var texts: Set<String> = []
             let all =
@@ -205,7 +197,8 @@ public final class Locator: Sendable {
     }
 
     private func suggestPlaces(
-        _ text: String, _ filter: PlaceFilter, count: Int, _ bytes: RawSpan
+        _ text: String, _ filter: PlaceFilter, count: Int, _ labels: LocatorFile,
+        _ bytes: RawSpan
     ) -> [Suggestion] {
         let search = SuggestSearch(file: file, text: Folder.fold(text), filter: filter)
         return search.run(count: 2 * count, bytes).map { found in
@@ -213,14 +206,15 @@ public final class Locator: Sendable {
                 found.role == .alternate || found.role == .cognate
                 ? file.text(ofPosting: found.posting, bytes) : nil
             return Suggestion(
-                text: PlaceLabel(file, found.place, name: name, bytes).long,
+                text: PlaceLabel(labels, found.place, name: name, bytes).long,
                 magicKey: MagicKey(.place(found.place), in: id).text, isCollection: false)
         }
     }
 
     /// Streets and houses that every word of a text belongs to; first where one is a number.
     private func suggestAddresses(
-        _ text: String, _ filter: PlaceFilter, count: Int, _ bytes: RawSpan
+        _ text: String, _ filter: PlaceFilter, count: Int, _ labels: LocatorFile,
+        _ bytes: RawSpan
     ) -> (suggestions: [Suggestion], areFirst: Bool) {
         guard let addresses = file.addresses, filter.acceptsAddresses else { return ([], false) }
         var search = AddressSearch(
@@ -230,168 +224,11 @@ public final class Locator: Sendable {
         let found = search.run(bytes).prefix(count)
         let suggestions = found.map { reading in
             let label = AddressLabel(
-                file, addresses, street: reading.street, house: reading.house, bytes)
+                labels, addresses, street: reading.street, house: reading.house, bytes)
             return Suggestion(
                 text: label.long, magicKey: MagicKey(MagicKey.Target(reading), in: id).text,
                 isCollection: false)
         }
         return (suggestions, search.hasNumber)
-    }
-
-    // MARK: Reading requests
-
-    /// Esri's categories that houses and streets are.
-    private static let addressCategories: Set<String> = [
-        "address", "point address", "street address", "street name",
-    ]
-
-    private func bounded(_ text: String) throws(Failure) -> String {
-        guard text.utf8.count <= Self.longestText else {
-            throw Failure(
-                .tooLarge,
-                "the text has \(text.utf8.count) bytes; at most \(Self.longestText) are searched")
-        }
-        return text
-    }
-
-    private func folded(_ text: String) throws(Failure) -> FoldedText {
-        let folded = Folder.fold(text)
-        guard !folded.words.isEmpty else {
-            throw Failure(.invalidParameter, "the text to find holds no letter or digit")
-        }
-        return folded
-    }
-
-    private func filter(
-        countries: [String], extent: Envelope?, location: Coordinate?, within meters: Double?,
-        categories: [String]?, _ bytes: RawSpan
-    ) throws(Failure) -> PlaceFilter {
-        if let extent, !extent.isFinite {
-            throw Failure(.invalidParameter, "the search extent is not made of finite numbers")
-        }
-        if let meters, !(0...Double.greatestFiniteMagnitude ~= meters) {
-            throw Failure(.invalidParameter, "the distance \(meters): expected metres, 0 or more")
-        }
-        if let location, !location.isFinite {
-            throw Failure(.invalidParameter, "the location is not made of finite numbers")
-        }
-        guard countries.count <= 300 else {
-            throw Failure(.invalidParameter, "\(countries.count) countries: expected at most 300")
-        }
-        var places: Set<Int>?
-        for country in countries {
-            let text = Folder.fold(try bounded(country))
-            let key = file.key(text.bytes[...], bytes)
-            let named = (key.map { file.postings($0, bytes) } ?? 0..<0).map {
-                file.posting($0, bytes).place
-            }.filter { file.kind($0, bytes) == .country }
-            guard !named.isEmpty else {
-                throw Failure(
-                    .invalidParameter,
-                    "'\(country.prefix(40))' is no country this locator knows; expected ISO 3166 "
-                        + "codes such as 'FR' or 'FRA', or a country's name")
-            }
-            places = (places ?? []).union(named)
-        }
-        return PlaceFilter(
-            countries: places, extent: extent, location: location, nearMeters: meters ?? 0,
-            categories: categories.map(PlaceCategory.named),
-            categoryNames: Set((categories ?? []).map { $0.lowercased() }),
-            acceptsAddresses: categories.map {
-                $0.contains { Self.addressCategories.contains($0.lowercased()) }
-            } ?? true,
-            acceptsPostcodes: categories.map {
-                $0.contains { ["postal", "primary postal"].contains($0.lowercased()) }
-            } ?? true,
-            acceptsIntersections: categories.map {
-                $0.contains { ["address", "intersection"].contains($0.lowercased()) }
-            } ?? true,
-            acceptsCoordinates: categories.map {
-                $0.contains { ["coordinate system", "latlong"].contains($0.lowercased()) }
-            } ?? true)
-    }
-
-    // MARK: Answers
-
-    /// Whether a place comes before the best address: of equal scores it does, but no point of interest.
-    private static func precedes(
-        _ place: GeocodeSearch.Reading, _ address: AddressAnswer?
-    ) -> Bool {
-        guard let address else { return true }
-        return place.isPoint ? place.score > address.score : place.score >= address.score
-    }
-
-    /// Addresses and places together, best first; of equal scores the place, then the address, then
-    /// points of interest.
-    private func candidates(
-        _ found: inout Found, most: Int, named locator: String, isExplained: Bool,
-        _ bytes: RawSpan
-    ) -> [Candidate] {
-        let bestScore = found.bestScore
-        let least =
-            bestScore == 100
-            ? 100 : max(file.ranking.score.least, bestScore - file.ranking.score.gap)
-        var (addresses, places) = (found.addresses[...], found.places[...])
-        var result: [Candidate] = []
-        while result.count < most {
-            if let place = places.first, Self.precedes(place, addresses.first) {
-                places.removeFirst()
-                guard place.score >= least || place.isBetterKnown else { continue }
-                var one = candidate(for: place, named: locator, bytes)
-                if isExplained {
-                    one.explanation = found.placeSearch?.explanation(of: place, bytes)
-                }
-                result.append(one)
-            } else if let address = addresses.popFirst(), let file = file.addresses {
-                guard address.score >= least else { continue }
-                var one = address.candidate(self.file, file, locator: locator, bytes)
-                if isExplained, let search = found.addressSearch {
-                    one.explanation = address.explanation(by: search, bytes)
-                }
-                result.append(one)
-            } else {
-                break
-            }
-        }
-        return result
-    }
-
-    private func candidate(
-        for target: MagicKey.Target, named locator: String, _ bytes: RawSpan
-    ) -> Candidate {
-        switch (target, file.addresses) {
-        case (.street(let street), let addresses?):
-            return AddressLabel(file, addresses, street: street, house: nil, bytes).candidate(
-                file, addresses, score: 100, type: .exact, locator: locator, bytes)
-        case (.house(let house), let addresses?):
-            return AddressLabel(
-                file, addresses, street: addresses.street(ofHouse: house, bytes),
-                house: .point(house), bytes
-            ).candidate(file, addresses, score: 100, type: .exact, locator: locator, bytes)
-        case (.range(let match), let addresses?):
-            return AddressLabel(
-                file, addresses, street: addresses.street(ofSegment: match.segment, bytes),
-                house: .range(match), bytes
-            ).candidate(file, addresses, score: 100, type: .exact, locator: locator, bytes)
-        case (.range, nil): return candidate(for: .place(0), named: locator, bytes)
-        case (.place(let number), _), (.street(let number), nil), (.house(let number), nil):
-            return candidate(
-                for: GeocodeSearch.Reading(place: number, score: 100, type: .exact, weight: 0),
-                named: locator, bytes)
-        }
-    }
-
-    func candidate(
-        for reading: GeocodeSearch.Reading, named locator: String, distanceMeters: Double? = nil,
-        _ bytes: RawSpan
-    ) -> Candidate {
-        let label = PlaceLabel(file, reading.place, name: nil, bytes)
-        let extent = file.extent(reading.place, bytes)
-        return Candidate(
-            address: label.long, location: file.location(reading.place, bytes),
-            score: reading.score, matchType: reading.type, extent: extent,
-            attributes: label.attributes(
-                file, score: reading.score, extent: extent, locator: locator, bytes),
-            distanceMeters: distanceMeters)
     }
 }

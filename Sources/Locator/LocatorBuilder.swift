@@ -35,6 +35,8 @@ public enum LocatorBuilder {
     ///   - constants: `field=text` for fields of addresses that the sources lack.
     ///   - ranking: A file of the ranking model (`Docs/locator.md`), carried inside the locator; nil for
     ///     the one that comes with the program.
+    ///   - sourceNames: How sources are called in the file, by path, where that is not the last
+    ///     component of the path.
     ///   - vectors: Reads vector files; without it they are refused.
     ///   - directory: The directory of all locators; made when missing.
     ///   - progress: Told what is being done, on the calling thread; throwing stops the build and
@@ -43,12 +45,15 @@ public enum LocatorBuilder {
     ///   when no place is left, `tooLarge`, `noSpace`.
     public static func build(
         sources: [String], columns: [String] = [], constants: [String] = [], ranking: String? = nil,
-        vectors: VectorReader? = nil, into directory: String,
+        sourceNames: [String: String] = [:], vectors: VectorReader? = nil, into directory: String,
         progress: (LocatorBuildProgress) throws(Failure) -> Void = { _ throws(Failure) in }
     ) throws(Failure) -> BuiltLocator {
         let files = try expand(sources, takesVectors: vectors != nil)
         let rankingText = try ranking.map(read(file:)) ?? Ranking.shippedText
         let model = try Ranking.reading(rankingText, source: ranking ?? "ranking.json")
+        let names = try files.map { file throws(Failure) in
+            try name(of: file, called: sourceNames[file])
+        }
         var reader = GazetteerReader()
         let given = try columns.map(read(columns:))
         let layouts = try (given.compactMap(\.addresses) + AddressColumns.shipped).map {
@@ -59,7 +64,9 @@ public enum LocatorBuilder {
             columns: layouts, areaColumns: given.compactMap(\.areas) + AreaColumns.shipped,
             namedColumns: given.compactMap(\.named))
         for (number, file) in files.enumerated() {
-            let name = file.split(separator: "/").last.map(String.init) ?? file
+            let name = names[number]
+            let source = UInt16(number)
+            (reader.tally.source, table.tally.source, draft.tally.source) = (source, source, source)
             let share = 0.6 * Double(number) / Double(files.count)
             try progress(LocatorBuildProgress(step: "reading \(name)", share: share))
             if !isText(file) {
@@ -80,13 +87,28 @@ public enum LocatorBuilder {
             }
             if try !table.read(file, progress: line) { try reader.read(file, progress: line) }
         }
+        try reader.readWaiting { path, line throws(Failure) in
+            let name = path.split(separator: "/").last ?? ""
+            try progress(
+                LocatorBuildProgress(step: "reading \(name), line \(line)", share: 0.6))
+        }
         var addresses = table.addresses
+        table.addresses = AddressGazetteer()
         let borders = try draft.settle(into: &addresses, near: &reader.gazetteer)
         let rejected = Array(
             (reader.rejected + table.rejected + draft.rejected).prefix(longestRejectionList))
         addresses.settle()
         addresses.settle(in: &reader.gazetteer)
         reader.gazetteer.settlePoints()
+        guard !addresses.origins.isOverfull else {
+            throw Failure(
+                .tooLarge,
+                "the addresses come from more than \(OriginSets.most) combinations of sources")
+        }
+        var tally = reader.tally
+        tally.add(table.tally)
+        tally.add(draft.tally)
+        let tallied = tally.sources(named: names)
         guard !reader.gazetteer.settlements.isEmpty || !reader.gazetteer.points.isEmpty else {
             throw Failure(
                 .invalidParameter, "the sources hold no place and no address with a position",
@@ -96,7 +118,8 @@ public enum LocatorBuilder {
         let places = PlaceDrafting(reader.gazetteer, model).places
         let bytes = try LocatorWriter.bytes(
             for: places, addresses: addresses, borders: borders,
-            categories: reader.gazetteer.orderedCategories, ranking: rankingText)
+            categories: reader.gazetteer.orderedCategories, sources: tallied,
+            ranking: rankingText)
         try progress(LocatorBuildProgress(step: "writing", share: 0.9))
         let id = try write(bytes, into: directory)
         try progress(LocatorBuildProgress(step: "done", share: 1))
@@ -104,10 +127,22 @@ public enum LocatorBuilder {
             id: id, placeCount: places.count, streetCount: addresses.streets.count,
             pointCount: reader.gazetteer.points.count,
             houseCount: addresses.houseCount, segmentCount: addresses.segmentCount,
-            areaCount: borders.areas.count,
+            areaCount: borders.areas.count, sources: tallied,
             byteCount: bytes.count, rejected: rejected,
             rejectedCount: reader.rejectedCount + table.rejectedCount + draft.rejectedCount,
             ignoredCount: reader.gazetteer.ignoredCount)
+    }
+
+    /// What a source is called in the file: nothing that differs from one machine to another.
+    private static func name(
+        of path: String, called other: String?
+    ) throws(Failure) -> String {
+        let name = other ?? path.split(separator: "/").last.map(String.init) ?? path
+        guard name.utf8.count <= 255 else {
+            throw Failure(
+                .invalidParameter, "the name of source '\(name.prefix(80))…' is over 255 bytes")
+        }
+        return name
     }
 
     /// What a file of columns is for: addresses, or areas.
@@ -171,6 +206,10 @@ public enum LocatorBuilder {
             files += wanted.sorted().map { source + "/" + $0 }
         }
         guard !files.isEmpty else { throw Failure(.invalidParameter, "no source was given") }
+        guard files.count <= LocatorSource.most else {
+            throw Failure(
+                .tooLarge, "\(files.count) sources; expected at most \(LocatorSource.most)")
+        }
         return files
     }
 
@@ -221,6 +260,8 @@ public struct BuiltLocator: Hashable, Sendable {
     public var segmentCount: Int
     /// Countries and first-level divisions with borders.
     public var areaCount: Int
+    /// What it was built from, in the order of the build.
+    public var sources: [LocatorSource]
     /// The size of the file.
     public var byteCount: Int
     /// The first ``LocatorBuilder/longestRejectionList`` lines that could not be used.

@@ -24,6 +24,12 @@ extension LocatorDraft {
         public var country = ""
         /// Its number in the source; 0 when unknown.
         public var id: UInt32 = 0
+        /// What the source calls it.
+        public var identifier = SourceIdentifier.none
+        /// Its names in languages; each is among the other names, or the usual one, as well.
+        public var languageNames: [NameInLanguage] = []
+        var source: UInt16 = 0
+        var origin: Origin { Origin(source: source, id: identifier) }
 
         /// Makes a settlement.
         public init(
@@ -84,12 +90,16 @@ extension Gazetteer {
                 }
                 other.population = max(other.population, place.population)
                 if other.country.isEmpty { other.country = country }
+                other.origins.add(place.origin)
+                other.languageNames.add(place.languageNames)
                 settlements[same] = other
                 continue
             }
             for name in own where !name.isEmpty {
                 known[name, default: []].append(settlements.count)
             }
+            var languageNames: [NameInLanguage] = []
+            languageNames.add(place.languageNames)
             settlements.append(
                 Settlement(
                     id: place.id, name: place.name, asciiName: "",
@@ -97,7 +107,8 @@ extension Gazetteer {
                     location: place.location, country: country, region: region,
                     subregion: "",
                     feature: place.isPart ? .partOfTown : place.isCapital ? .capital : .other,
-                    population: place.population))
+                    population: place.population, origins: Origins(place.origin),
+                    languageNames: languageNames))
         }
     }
 

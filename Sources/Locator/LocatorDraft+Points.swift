@@ -28,6 +28,14 @@ extension LocatorDraft {
         public var population: UInt64 = 0
         /// Its number in the source; 0 when unknown.
         public var id: UInt32 = 0
+        /// What the source calls it.
+        public var identifier = SourceIdentifier.none
+        /// Its names in languages; each is among the other names, or the usual one, as well.
+        public var languageNames: [NameInLanguage] = []
+        /// Its own street and house number.
+        public var address: PointAddress?
+        var source: UInt16 = 0
+        var origin: Origin { Origin(source: source, id: identifier) }
 
         /// The category of what has none.
         public static let unknownCategory = "Other"
@@ -80,6 +88,9 @@ extension Gazetteer {
                 .filter { !present.contains($0.1) }.map(\.0)
             points[same].extent.include(point.extent)
             points[same].population = max(points[same].population, point.population)
+            points[same].origins.add(point.origin)
+            points[same].languageNames.add(point.languageNames)
+            points[same].address = points[same].address ?? point.address
             return
         }
         var country = point.country.utf8.count == 2 ? point.country.uppercased() : ""
@@ -99,6 +110,8 @@ extension Gazetteer {
                 region = settlements[town].region
             }
         }
+        var languageNames: [NameInLanguage] = []
+        languageNames.add(point.languageNames)
         for name in own where !name.isEmpty {
             pointNumbers[PointKey(name, point.location), default: []].append(points.count)
         }
@@ -109,7 +122,8 @@ extension Gazetteer {
                 id: point.id, name: point.name, alternateNames: point.alternateNames,
                 location: point.location, extent: point.extent, category: point.category,
                 city: city, country: country, region: region, population: point.population,
-                town: town))
+                town: town, address: point.address, origins: Origins(point.origin),
+                languageNames: languageNames))
     }
 
     private func point(named name: [UInt8], like other: LocatorDraft.PointOfInterest) -> Int? {
@@ -145,6 +159,7 @@ extension Gazetteer {
                 ? Folder.fold(point.city, partingApostrophes: true).bytes : []
         }
         var index = TownIndex(self, named: Set(names))
+        var made: Set<Int> = []
         for (number, name) in names.enumerated() where !name.isEmpty {
             let point = points[number]
             let town = index.settlement(
@@ -153,15 +168,19 @@ extension Gazetteer {
             if let town {
                 if point.country.isEmpty { points[number].country = settlements[town].country }
                 if point.region.isEmpty { points[number].region = settlements[town].region }
+                // A town that only points of interest name came from all that name it.
+                if made.contains(town) { settlements[town].origins.add(point.origins.withoutIDs) }
                 continue
             }
             index.add(settlements.count, named: name)
+            made.insert(settlements.count)
             settlements.append(
                 Settlement(
                     id: 0, name: point.city, asciiName: "", alternateNames: [],
                     location: point.location, country: point.country,
                     region: regions[point.country + "." + point.region] == nil ? "" : point.region,
-                    subregion: "", feature: .other, population: 0))
+                    subregion: "", feature: .other, population: 0,
+                    origins: point.origins.withoutIDs))
         }
     }
 }

@@ -12,6 +12,9 @@ public struct LocatorDraft {
     /// Where a layer's features have what a locator needs.
     public struct Layout: Sendable {
         fileprivate var columns: AddressColumns
+        var form: SourceForm {
+            SourceForm(name: "streets (\(columns.name))", attribution: columns.attribution)
+        }
         fileprivate var positions: [AddressField: Int]
 
         /// The places of the fields that are needed.
@@ -32,6 +35,7 @@ public struct LocatorDraft {
         var position: Position
         var source: String
         var number: Int
+        var origin: UInt16
 
         var location: Coordinate {
             switch position {
@@ -56,6 +60,8 @@ public struct LocatorDraft {
     /// The most categories that points of interest may have together.
     public static let mostCategories = 1_000
     private var categories: Set<String> = []
+    /// What was taken of which sources.
+    var tally = SourceTally()
     /// How far from a settlement something may be to lie in it.
     static let townReachMeters = 20_000.0
 
@@ -98,7 +104,14 @@ public struct LocatorDraft {
     }
 
     /// Takes a settlement.
-    public mutating func add(_ place: Place) { places.append(place) }
+    public mutating func add(_ place: Place) {
+        var place = place
+        place.source = tally.source
+        places.append(place)
+    }
+
+    /// Says that the source being read is an extract of OpenStreetMap.
+    public mutating func readOpenStreetMap() { tally.read(as: .openStreetMap) }
 
     /// Takes borders, or counts them as rejected.
     ///
@@ -112,6 +125,7 @@ public struct LocatorDraft {
         do throws(Failure) {
             var area = try area()
             area.origin = (source, number)
+            area.source = tally.source
             areas.append(area)
         } catch {
             reject(error.message, source: source, number: number)
@@ -130,6 +144,8 @@ public struct LocatorDraft {
                 "more than \(Self.mostCategories) categories of points of interest",
                 source: source, number: number)
         }
+        var point = point
+        point.source = tally.source
         points.append(point)
     }
 
@@ -150,7 +166,9 @@ public struct LocatorDraft {
             return own.isEmpty ? layout.columns.constants[field] ?? "" : own
         }
         do {
-            features.append(try Self.feature(shapes, field, source: source, number: number))
+            var feature = try Self.feature(shapes, field, source: source, number: number)
+            feature.origin = tally.source
+            features.append(feature)
         } catch {
             reject(error.reason, source: source, number: number)
         }
@@ -182,7 +200,7 @@ public struct LocatorDraft {
         }
         return Feature(
             street: text(.street), city: text(.city), region: text(.region), country: country,
-            position: try position(shapes, text), source: source, number: number)
+            position: try position(shapes, text), source: source, number: number, origin: 0)
     }
 
     private static func position(
@@ -256,6 +274,9 @@ public struct LocatorDraft {
         let country = columns.last?.constants[.country]?.uppercased() ?? ""
         let (areas, refused) = gazetteer.add(areas)
         for line in refused { reject(line.reason, source: line.source, number: line.line) }
+        for area in areas { tally.count(area.source) }
+        for place in places { tally.count(place.source) }
+        for point in points { tally.count(point.source) }
         let borders = try BorderDraft(areas)
         gazetteer.settle(in: borders)
         gazetteer.add(places, in: borders, country: country)
@@ -270,6 +291,7 @@ public struct LocatorDraft {
         for feature in features {
             do {
                 try add(feature, to: &addresses, settlements, borders, gazetteer)
+                tally.count(feature.origin)
             } catch {
                 reject(error.reason, source: feature.source, number: feature.number)
             }
@@ -308,11 +330,12 @@ public struct LocatorDraft {
         case .line(let line, let left, let right):
             try addresses.add(
                 street: feature.street, city: city, region: region, country: country, left: left,
-                right: right, line: line)
+                right: right, line: line, source: feature.origin)
         case .house(let house, let location, let postal):
             try addresses.add(
                 street: feature.street, city: city, isTownInferred: feature.city.isEmpty,
-                postal: postal, region: region, country: country, house: house, location: location)
+                postal: postal, region: region, country: country, house: house, location: location,
+                source: feature.origin)
         }
     }
 }

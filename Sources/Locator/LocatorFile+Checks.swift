@@ -59,10 +59,15 @@ extension LocatorFile {
             try checkTrees(bytes)
             if let addresses { try addresses.check(bytes, placeCount: placeCount) }
             if let borders { try borders.check(self, bytes) }
+            let textCount = sections[LocatorLayout.Section.text.rawValue].count
+            try origins?.check(
+                bytes, placeCount: placeCount, streetCount: addresses?.streetCount ?? 0,
+                houseCount: addresses?.houseCount ?? 0)
+            try languages?.check(bytes, placeCount: placeCount, textCount: textCount)
+            try pointAddresses?.check(bytes, placeCount: placeCount, textCount: textCount)
             if let points {
                 try points.check(
-                    bytes, placeCount: placeCount,
-                    textCount: sections[LocatorLayout.Section.text.rawValue].count
+                    bytes, placeCount: placeCount, textCount: textCount
                 ) { kind($0, bytes) }
             }
         } catch {

@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import Geometry
+internal import ICU
 internal import Platform
 
 /// Where everything lies in an opened, checked locator file.
@@ -20,6 +21,14 @@ struct LocatorFile: Sendable {
     let borders: BorderFile?
     /// Points of interest; nil in a file without any.
     let points: PointFile?
+    /// What its records came from; nil in a file that does not say.
+    let origins: OriginFile?
+    /// Names in languages; nil in a file without any.
+    let languages: LanguageFile?
+    /// Where points of interest have streets and house numbers.
+    let pointAddresses: PointAddressFile?
+    /// The languages that places are shown in, the first that has a name for one; none for usual names.
+    private(set) var shown: (languages: [Int], code: String) = ([], "")
     let wordCount: Int
     /// The settlements.
     let nearest: StoredPositions
@@ -63,6 +72,24 @@ struct LocatorFile: Sendable {
         let points = LocatorLayout.Section.points.rawValue
         let hasPoints = sections.count > points && !sections[points].isEmpty
         self.points = hasPoints ? PointFile(sections: sections) : nil
+        let tellsOrigins = sections.count > LocatorLayout.Section.sources.rawValue
+        origins = tellsOrigins ? OriginFile(sections: sections) : nil
+        languages = tellsOrigins ? LanguageFile(sections: sections) : nil
+        pointAddresses = tellsOrigins ? PointAddressFile(sections: sections) : nil
+    }
+
+    /// The same file with places shown in a language where they have a name in it.
+    func shown(in tag: LanguageTag?, _ bytes: RawSpan) -> LocatorFile {
+        guard let tag, let languages else { return self }
+        var file = self
+        file.shown = (languages.languages(for: tag, bytes), tag.bibliographic)
+        return file
+    }
+
+    /// The name of a place in the language that is shown; nil where it has none.
+    func nameInLanguage(_ place: Int, _ bytes: RawSpan) -> String? {
+        shown.languages.isEmpty
+            ? nil : languages?.name(of: place, in: shown.languages, bytes)
     }
 
     var keyCount: Int { names.count }

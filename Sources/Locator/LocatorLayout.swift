@@ -8,8 +8,9 @@ enum LocatorLayout {
     /// How many of the sections, from the first, a file of each version has.
     ///
     /// Version 1 has places, 2 addresses as well, 3 streets as lines with ranges of house numbers, 4
-    /// borders of areas and points of interest. A file has the lowest version that holds what is in it.
-    static let sectionCounts = [14, 33, 36, 42]
+    /// borders of areas and points of interest, 5 the sources of everything and names in languages. What
+    /// is written has the last.
+    static let sectionCounts = [14, 33, 36, 42, 52]
     static let version = UInt32(sectionCounts.count)
     static let placeSectionCount = sectionCounts[0]
     /// Before the table of sections.
@@ -113,6 +114,26 @@ enum LocatorLayout {
         case categories
         /// Points of interest as a balanced tree over the unit sphere.
         case nearestPoints
+        /// One record per source of the build, in its order.
+        case sources
+        /// Where the sources of each set begin in the next section; one more ends the last.
+        case originSets
+        /// The sources of every set, ascending.
+        case originSetSources
+        /// Where the origins of each place begin in the next section; one more ends the last.
+        case placeOriginStarts
+        /// The sources that have a place, with its identifiers there.
+        case placeOrigins
+        /// The sets of sources of streets: one record for neighbours with the same.
+        case streetOrigins
+        /// The sets of sources of houses: one record for neighbours with the same.
+        case houseOrigins
+        /// One record per language of names, ascending by its tag.
+        case languages
+        /// The names of places in languages, by place, then language.
+        case languageNames
+        /// Streets and house numbers of points of interest, by place.
+        case pointAddresses
 
         /// The bytes of one record.
         var recordByteCount: Int {
@@ -121,15 +142,18 @@ enum LocatorLayout {
             case .weights: 2
             case .placeKeys, .wordPostings, .endings, .vocabularyEndings, .streetPostings,
                 .townPostingStarts, .townPostings, .nameWords, .postcodeStreets, .longForms,
-                .streetOrder, .segmentStarts:
+                .streetOrder, .segmentStarts, .originSets, .originSetSources, .placeOriginStarts:
                 4
-            case .keys, .vocabulary, .suffixes, .vertices, .categories: 8
+            case .keys, .vocabulary, .suffixes, .vertices, .categories, .streetOrigins,
+                .houseOrigins, .languages:
+                8
             case .postings, .trie, .words, .countries, .vocabularyTree, .towns, .houses, .postcodes,
-                .shortForms, .areas, .points:
+                .shortForms, .areas, .points, .languageNames:
                 12
-            case .regions, .streetRectangles, .areaVertices: 16
+            case .regions, .streetRectangles, .areaVertices, .placeOrigins: 16
+            case .pointAddresses: 20
             case .segments: 24
-            case .nearest, .nearestPoints, .streets: 32
+            case .nearest, .nearestPoints, .streets, .sources: 32
             case .places: 72
             }
         }

@@ -11,6 +11,7 @@ struct LocatorWriter {
     private let addresses: AddressGazetteer
     private let borders: BorderDraft?
     private let categories: [String]
+    private let sources: [LocatorSource]
     private let table: NameTable
     private let rankingText: [UInt8]
     private var ranking: (offset: UInt32, count: UInt32) = (0, 0)
@@ -21,17 +22,17 @@ struct LocatorWriter {
 
     /// The whole file; throws `Failure` (`tooLarge`) when offsets would not fit 32 bits.
     ///
-    /// `addresses` are settled; without any the file is the same as before there were addresses.
-    /// `categories` are those that points of interest have the numbers of.
+    /// `addresses` are settled; `categories` and `sources` are those that points of interest and origins
+    /// have the numbers of.
     static func bytes(
         for places: [DraftPlace], addresses: AddressGazetteer = AddressGazetteer(),
-        borders: BorderDraft? = nil, categories: [String] = [],
+        borders: BorderDraft? = nil, categories: [String] = [], sources: [LocatorSource] = [],
         ranking: [UInt8] = Ranking.shippedText
     ) throws(Failure) -> [UInt8] {
         var writer = LocatorWriter(
-            places, addresses, borders, categories, rankingText: ranking,
+            places, addresses, borders, categories, sources, rankingText: ranking,
             try .reading(ranking, source: "the ranking"))
-        writer.layOut()
+        try writer.layOut()
         let byteCount = writer.sections.values.reduce(0) { max($0, $1.count) }
         guard byteCount <= Int(UInt32.max) else {
             throw Failure(.tooLarge, "a section of the locator would be larger than 4 GiB")
@@ -41,13 +42,14 @@ struct LocatorWriter {
 
     private init(
         _ places: [DraftPlace], _ addresses: AddressGazetteer, _ borders: BorderDraft?,
-        _ categories: [String],
+        _ categories: [String], _ sources: [LocatorSource],
         rankingText: [UInt8], _ ranking: Ranking
     ) {
         self.places = places
         self.addresses = addresses
         self.borders = borders
         self.categories = categories
+        self.sources = sources
         self.rankingText = rankingText
         table = NameTable(places, ranking)
         var numbers: [String: UInt32] = [:]
@@ -57,7 +59,7 @@ struct LocatorWriter {
         self.numbers = numbers
     }
 
-    private mutating func layOut() {
+    private mutating func layOut() throws(Failure) {
         sections[.keyText] = table.keyText
         layOutPlaces()
         layOutDivisions()
@@ -78,6 +80,12 @@ struct LocatorWriter {
             sections.merge(writer.sections { intern($0) }) { $1 }
         }
         if let borders { sections.merge(borders.sections(numbers)) { $1 } }
+        let origins = OriginWriter(sources: sources, sets: addresses.origins.sets)
+        sections.merge(
+            origins.sections(places: places, streets: addresses.streets) { intern($0) }
+        ) { $1 }
+        sections.merge(try LanguageFile.sections(places) { intern($0) }) { $1 }
+        sections[.pointAddresses] = PointAddressFile.section(places) { intern($0) }
         ranking = (UInt32(truncatingIfNeeded: text.count), UInt32(rankingText.count))
         text += rankingText
         sections[.text] = text
@@ -250,13 +258,9 @@ struct LocatorWriter {
     private func assemble() -> [UInt8] {
         var body = ByteWriter()
         var entries = ByteWriter()
-        let hasBorders = borders.map { !$0.isEmpty } ?? false
-        let isNewest = hasBorders || sections[.points] != nil
-        let version =
-            isNewest ? 4 : addresses.isEmpty ? 1 : addresses.segmentCount == 0 ? 2 : 3
-        let count = LocatorLayout.sectionCounts[version - 1]
+        let count = LocatorLayout.Section.allCases.count
         let headerByteCount = LocatorLayout.headerByteCount(sections: count)
-        for section in LocatorLayout.Section.allCases.prefix(count) {
+        for section in LocatorLayout.Section.allCases {
             let bytes = sections[section] ?? []
             entries.append(UInt64(headerByteCount + body.bytes.count))
             entries.append(UInt64(bytes.count))
@@ -269,7 +273,7 @@ struct LocatorWriter {
         crc.update(body.bytes)
         var file = ByteWriter(capacity: headerByteCount + body.bytes.count)
         file.append(LocatorLayout.magic)
-        file.append(UInt32(version))
+        file.append(LocatorLayout.version)
         file.append(UInt32(count))
         file.append(UInt64(headerByteCount + body.bytes.count))
         file.append(crc.value)

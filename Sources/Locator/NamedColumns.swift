@@ -25,15 +25,19 @@ struct NamedColumns: Sendable {
         var features: String
         var columns: [String: String]
         var constants: [String: String]?
+        var attribution: String?
     }
 
+    /// What a layer of it is where sources are listed.
+    let form: SourceForm
     let kind: Kind
     let columns: [Field: String]
     let constants: [Field: String]
 
     /// Features with a field `name` are points of interest, whatever they are.
     static let plain = NamedColumns(
-        kind: .pointOfInterest, columns: [.name: "name"], constants: [:])
+        form: SourceForm(name: "named features"), kind: .pointOfInterest, columns: [.name: "name"],
+        constants: [:])
 
     /// Whether a file of columns is about named features.
     static func isOne(_ json: [UInt8]) -> Bool {
@@ -41,7 +45,10 @@ struct NamedColumns: Sendable {
         return (try? JSONDecoder().decode(Mark.self, from: Data(json))) != nil
     }
 
-    private init(kind: Kind, columns: [Field: String], constants: [Field: String]) {
+    private init(
+        form: SourceForm, kind: Kind, columns: [Field: String], constants: [Field: String]
+    ) {
+        self.form = form
         self.kind = kind
         self.columns = columns
         self.constants = constants
@@ -69,6 +76,8 @@ struct NamedColumns: Sendable {
             }
             return result
         }
+        self.form = SourceForm(
+            name: "named features (\(form.name))", attribution: form.attribution)
         self.kind = kind
         columns = try fields(form.columns)
         constants = try fields(form.constants ?? [:])
@@ -89,7 +98,7 @@ struct NamedColumns: Sendable {
 
 /// Where a layer of named features has what a locator needs.
 public struct NamedLayout: Sendable {
-    fileprivate let columns: NamedColumns
+    let columns: NamedColumns
     fileprivate let positions: [NamedColumns.Field: Int]
 
     init(columns: NamedColumns, positions: [NamedColumns.Field: Int]) {
@@ -127,6 +136,7 @@ extension LocatorDraft {
         }
         let country = field(.country).uppercased()
         if let reason = point.fault ?? Self.fault(country: country, population: field(.population))
+            ?? Self.fault(id: field(.id))
         {
             return reject(reason, source: source, number: number)
         }
@@ -138,6 +148,7 @@ extension LocatorDraft {
         point.country = country
         point.population = Self.population(field(.population)) ?? 0
         point.id = UInt32(field(.id)) ?? 0
+        point.identifier = Self.identifier(field(.id))
         switch layout.columns.kind {
         case .pointOfInterest: add(point, source: source, number: number)
         case .settlement:
@@ -147,6 +158,7 @@ extension LocatorDraft {
             place.country = country
             place.region = point.region
             place.id = point.id
+            place.identifier = point.identifier
             add(place)
         }
     }
@@ -159,6 +171,18 @@ extension LocatorDraft {
             return "population '\(text.prefix(20))': expected a number of people"
         }
         return nil
+    }
+
+    private static func fault(id: String) -> String? {
+        id.utf8.count > AddressReader.longestName
+            ? "the id is longer than \(AddressReader.longestName) bytes" : nil
+    }
+
+    private static func identifier(_ text: String) -> SourceIdentifier {
+        guard let number = UInt64(text), "\(number)" == text else {
+            return text.isEmpty ? .none : .text(text)
+        }
+        return .number(number)
     }
 
     /// A whole number from 0 to 10¹², perhaps with a fraction; nil for other texts.

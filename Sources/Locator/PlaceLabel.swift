@@ -15,7 +15,7 @@ struct PlaceLabel {
     let city: String
     /// What a point of interest is; empty for other places.
     let pointCategory: String
-    /// Where a point of interest is, `Paris, Île-de-France, France`; of other places as ``long``.
+    /// Where a point of interest is, `12 Rue Haute, Paris, Île-de-France, France`; of other places as ``long``.
     let around: String
     /// Of the divisions it is in; empty where unknown or where it is that division itself.
     let subregion: String
@@ -24,13 +24,19 @@ struct PlaceLabel {
     let country: String
     /// `Paris, Île-de-France, France`, beginning with another name where one was given.
     let long: String
+    /// The street and house number of a point of interest; nil for other places and where unknown.
+    let address: PointAddress?
+    /// Whether its own name is in the language that the file shows.
+    let isInLanguage: Bool
 
     init(_ file: LocatorFile, _ place: Int, name other: String?, _ bytes: RawSpan) {
         self.place = place
         kind = file.kind(place, bytes)
-        name = file.name(place, bytes)
+        let translated = file.nameInLanguage(place, bytes)
+        isInLanguage = translated != nil
+        name = translated ?? file.name(place, bytes)
         func nameOf(_ container: Int?) -> String {
-            container.map { file.name($0, bytes) } ?? ""
+            container.map { file.nameInLanguage($0, bytes) ?? file.name($0, bytes) } ?? ""
         }
         region = nameOf(file.region(place, bytes))
         subregion = nameOf(file.subregion(place, bytes))
@@ -52,9 +58,11 @@ struct PlaceLabel {
             if region != city || region != country { parts.append(region) }
             parts.append(country)
         }
+        let isPoint = kind == .pointOfInterest
+        address = isPoint ? file.pointAddresses?.address(of: place, bytes) : nil
         around =
-            (kind == .pointOfInterest ? parts.dropFirst() : parts[...]).filter { !$0.isEmpty }
-            .joined(separator: ", ")
+            ([address?.text ?? ""] + (isPoint ? parts.dropFirst() : parts[...]))
+            .filter { !$0.isEmpty }.joined(separator: ", ")
         long = parts.filter { !$0.isEmpty }.joined(separator: ", ")
     }
 
@@ -69,12 +77,14 @@ struct PlaceLabel {
             ("Loc_name", locator), ("Status", "M"), ("Match_addr", long), ("LongLabel", long),
             ("ShortLabel", name), ("Addr_type", kind == .pointOfInterest ? "POI" : "Locality"),
             ("Type", type(file, bytes)),
-            ("PlaceName", name), ("Place_addr", around), ("Address", ""), ("AddNum", ""),
-            ("AddNumFrom", ""), ("AddNumTo", ""), ("Side", ""), ("StName", ""),
+            ("PlaceName", name), ("Place_addr", around), ("StAddr", address?.text ?? ""),
+            ("Address", ""), ("AddNum", address?.number ?? ""),
+            ("AddNumFrom", ""), ("AddNumTo", ""), ("Side", ""), ("StName", address?.street ?? ""),
             ("City", city),
             ("Subregion", subregion), ("Region", region), ("RegionAbbr", abbreviation ?? ""),
             ("Postal", ""), ("Country", codes?.alpha3 ?? ""), ("CntryName", country),
-            ("CountryCode", codes?.alpha2 ?? ""), ("LangCode", ""),
+            ("CountryCode", codes?.alpha2 ?? ""), ("LangCode", isInLanguage ? file.shown.code : ""),
+            (Candidate.origins, file.origins?.origins(ofPlace: place, bytes) ?? ""),
         ]
         let numbers: [(String, Double)] = [
             ("X", location.x), ("Y", location.y), ("DisplayX", location.x),

@@ -56,6 +56,7 @@ struct OpenStreetMap {
             ]
             let source = try VectorSource.open(extract, expandingIn: staging, options: options)
             var reader = OpenStreetMap(path: path, draft: draft)
+            reader.draft.readOpenStreetMap()
             do {
                 try reader.read(source, progress)
                 draft = reader.draft
@@ -88,6 +89,20 @@ struct OpenStreetMap {
         }
     }
 
+    /// What the object is, by the layer's fields and their texts.
+    private static func identifier(
+        _ fields: [String: Int], _ tag: (String) -> String
+    ) -> SourceIdentifier {
+        let object = UInt64(tag("osm_id"))
+        // Areas are relations, or closed ways, which have a field of their own.
+        if fields["osm_way_id"] != nil {
+            return object.map { .relation($0) } ?? UInt64(tag("osm_way_id")).map { .way($0) }
+                ?? .none
+        }
+        let isPoint = fields["place"] != nil
+        return object.map { isPoint ? .node($0) : .way($0) } ?? .none
+    }
+
     private mutating func take(_ feature: borrowing SourceFeature, _ fields: [String: Int]) {
         func tag(_ name: String) -> String {
             fields[name].map { feature.value(at: $0).text } ?? ""
@@ -110,25 +125,40 @@ struct OpenStreetMap {
         } catch {
             return draft.reject(error.message, source: path, number: count)
         }
+        let identifier = Self.identifier(fields, tag)
+        let names = HStore.pairs(tag("other_tags"))
+        let languageNames = name.isEmpty ? [] : Self.namesInLanguages(names)
         if isArea, let kind = Self.areaKinds[tag("admin_level")] {
             let code = [tag("ISO3166-1:alpha2"), tag("ISO3166-1"), tag("ISO3166-2")]
             draft.add(source: path, number: count) { () throws(Failure) in
-                try LocatorDraft.Area(
+                var area = try LocatorDraft.Area(
                     kind: kind, name: name, code: code.first { !$0.isEmpty } ?? "", shapes: found)
+                area.identifier = identifier
+                area.languageNames = languageNames
+                return area
             }
         }
         if isPlace, let location = found.first?.centroid {
             let digits = tag("population").filter { $0 != " " && $0 != "," && $0 != "." }
-            draft.add(
-                LocatorDraft.Place(
-                    name: name, alternateNames: Self.otherNames(tag("other_tags")),
-                    location: location, population: UInt64(digits) ?? 0,
-                    isPart: Self.parts.contains(tag("place")), isCapital: tag("capital") == "yes"))
+            var place = LocatorDraft.Place(
+                name: name, alternateNames: Self.otherNames(names),
+                location: location, population: UInt64(digits) ?? 0,
+                isPart: Self.parts.contains(tag("place")), isCapital: tag("capital") == "yes")
+            place.identifier = identifier
+            place.languageNames = languageNames
+            draft.add(place)
         }
-        if let category {
-            add(name, category, found, otherNames: tag("other_tags")) {
-                tag("addr:" + $0)
-            }
+        if let category, var point = Self.point(name, category, found) {
+            point.alternateNames = Self.otherNames(names)
+            point.languageNames = languageNames
+            point.identifier = identifier
+            point.city = tag("addr:city")
+            point.country = tag("addr:country")
+            let street = tag("addr:street")
+            point.address = PointAddress(
+                street: street.isEmpty ? tag("addr:place") : street,
+                number: tag("addr:housenumber"))
+            draft.add(point, source: path, number: count)
         }
         if isStreet { take(found, street: name) }
         if isHouse {
@@ -140,11 +170,10 @@ struct OpenStreetMap {
         }
     }
 
-    /// Takes a point of interest; lines are none, closed ones the area within.
-    private mutating func add(
-        _ name: String, _ category: (name: String, row: Int), _ shapes: [Shape],
-        otherNames tags: String, _ address: (String) -> String
-    ) {
+    /// A point of interest; lines are none, closed ones the area within.
+    private static func point(
+        _ name: String, _ category: (name: String, row: Int), _ shapes: [Shape]
+    ) -> LocatorDraft.PointOfInterest? {
         let areas = shapes.compactMap { shape -> Shape? in
             guard case .polyline(let paths) = shape else { return shape }
             guard paths.count == 1, paths[0].count >= 4, paths[0].first == paths[0].last else {
@@ -152,15 +181,10 @@ struct OpenStreetMap {
             }
             return .polygon(rings: paths)
         }
-        guard
-            var point = LocatorDraft.PointOfInterest(
-                name: name, category: category.name, shapes: areas)
-        else { return }
-        point.categoryRank = category.row
-        point.alternateNames = Self.otherNames(tags)
-        point.city = address("city")
-        point.country = address("country")
-        draft.add(point, source: path, number: count)
+        var point = LocatorDraft.PointOfInterest(
+            name: name, category: category.name, shapes: areas)
+        point?.categoryRank = category.row
+        return point
     }
 
     private mutating func take(
@@ -171,10 +195,22 @@ struct OpenStreetMap {
         draft.take(shapes, draft.plainLayout, source: path, number: count) { texts[$0] }
     }
 
-    /// The names in `"name:fr"=>"…","alt_name"=>"…;…"`.
-    static func otherNames(_ tags: String) -> [String] {
+    /// The names in `name:fr` and other tags whose keys say a language; of several in one the first.
+    static func namesInLanguages(_ tags: [(key: String, value: String)]) -> [NameInLanguage] {
+        tags.compactMap { key, value in
+            guard key.hasPrefix("name:"), let first = value.split(separator: ";").first else {
+                return nil
+            }
+            return NameInLanguage(
+                language: String(key.dropFirst(5)),
+                name: SourceValue.text(Array(first.utf8)).text)
+        }
+    }
+
+    /// The names in `name:fr`, `alt_name` and the like, which may hold several between semicolons.
+    static func otherNames(_ tags: [(key: String, value: String)]) -> [String] {
         var result: [String] = []
-        for (key, value) in HStore.pairs(tags) {
+        for (key, value) in tags {
             let isName =
                 key.hasPrefix("name:") && key.utf8.count <= 12
                 || ["alt_name", "int_name", "official_name", "old_name", "short_name", "loc_name"]

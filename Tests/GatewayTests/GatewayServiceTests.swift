@@ -530,6 +530,55 @@ extension RelaxedValue {
         #expect(request?.countryCodes == ["fr", "de"])
         #expect(request?.searchExtent == Envelope(minX: 1, minY: 2, maxX: 3, maxY: 4))
         #expect(request?.location == Coordinate(x: 2, y: 48))
+        #expect(request?.language == "fr")
+    }
+
+    @Test func `a language is passed on by every operation`() async throws {
+        let asked = try asked()
+        let service = root + "/World/GeocodeServer/"
+        _ = await asked.get(service + "suggest?text=par&langCode=de-DE")
+        #expect(asked.site.inner.withLock { $0.lastSuggest?.language } == "de-DE")
+        _ = await asked.get(service + "reverseGeocode?location=2,48&langCode=ger")
+        #expect(asked.site.inner.withLock { $0.lastReverse?.language } == "ger")
+        _ = await asked.get(
+            service + "geocodeAddresses?langCode=it&addresses="
+                + #"{"records":[{"attributes":{"OBJECTID":1,"SingleLine":"Paris"}}]}"#)
+        #expect(asked.site.inner.withLock { $0.lastGeocode?.language } == "it")
+        _ = await asked.get(service + "findAddressCandidates?singleLine=Paris")
+        #expect(asked.site.inner.withLock { $0.lastGeocode?.language } == nil)
+    }
+
+    @Test func `a root names whom the sources want named, if anybody`() async throws {
+        let asked = try asked()
+        let url = root + "/World/GeocodeServer"
+        #expect(try await asked.json(url)["copyrightText"] == nil)
+        asked.site.change { $0.attributions = ["GeoNames, CC BY 4.0", "© b"] }
+        #expect(
+            try await asked.json(url)["copyrightText"] == .string("GeoNames, CC BY 4.0; © b"))
+    }
+
+    @Test func `origins and the language are attributes like others`() async throws {
+        let asked = try asked()
+        asked.site.inner.withLock { inner in
+            let attributes = inner.candidates[0].attributes
+            inner.candidates[0].attributes = Attributes(
+                attributes.entries.filter { !["Origins", "LangCode"].contains($0.name) } + [
+                    .init(name: "Origins", value: .string("a.tsv#7; b.osm.pbf#node/5")),
+                    .init(name: "LangCode", value: .string("GER")),
+                ])
+        }
+        let origins = RelaxedValue.string("a.tsv#7; b.osm.pbf#node/5")
+        for fields in ["origins", "*"] {
+            let answer = try await asked.json(candidates + "&singleLine=paris&outFields=" + fields)
+            #expect(answer["candidates"]?[0]?["attributes"]?["Origins"] == origins)
+        }
+        let bare = try await asked.json(candidates + "&singleLine=paris&outFields=City")
+        #expect(bare["candidates"]?[0]?["attributes"]?["Origins"] == nil)
+        let reverse = root + "/World/GeocodeServer/reverseGeocode?location=2.35,48.85"
+        let plain = try await asked.json(reverse)["address"]
+        #expect(plain?["Origins"] == nil && plain?["LangCode"] == .string("GER"))
+        let address = try await asked.json(reverse + "&outFields=Origins")["address"]
+        #expect(address?["Origins"] == origins && address?["PostalExt"] == .string(""))
     }
 
     @Test func `parts stay parts, and an explanation is written where one is asked for`()

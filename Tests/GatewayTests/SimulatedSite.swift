@@ -32,6 +32,8 @@ final class SimulatedSite: GatewayBackend {
         var geocoding: (@Sendable (GeocodeRequest) async throws(Failure) -> [Candidate])?
         var lastReverse: ReverseGeocodeRequest?
         var lastSuggest: SuggestRequest?
+        /// Of the only locator.
+        var attributions: [String]?
         var lastAt: AsOf?
         /// The sequence number after which something was followed last.
         var lastKnown: Int64?
@@ -64,6 +66,15 @@ final class SimulatedSite: GatewayBackend {
 
     func catalog() async throws(Failure) -> (maps: [MapName], locators: [String]) {
         (inner.withLock { [$0.map.name] + $0.others }, ["World"])
+    }
+
+    func locator(named name: String) async throws(Failure) -> LocatorPublished? {
+        guard name.lowercased() == "world",
+            let id = ContentID(rawValue: String(repeating: "a", count: 64))
+        else { return nil }
+        return LocatorPublished(
+            name: "World", locator: id, placeCount: 1,
+            attributions: inner.withLock { $0.attributions })
     }
 
     func map(

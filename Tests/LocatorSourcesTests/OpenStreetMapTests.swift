@@ -97,6 +97,57 @@ import Testing
         }
     }
 
+    /// Objects of every kind, as the extract itself numbers them.
+    @Test func `objects keep their ids and the languages of their names`() throws {
+        let extract = """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <osm version="0.6">
+            <node id="1" lat="50" lon="10"/><node id="2" lat="50" lon="10.01"/>
+            <node id="3" lat="50.01" lon="10.01"/><node id="4" lat="50.01" lon="10"/>
+            <node id="13000000001" lat="50.005" lon="10.005"><tag k="place" v="town"/>
+              <tag k="name" v="Mitte"/><tag k="name:fr" v="Milieu;Centre"/><tag k="name:zh-Hant" v="中間"/>
+              <tag k="name:etymology:wikidata" v="Q1"/><tag k="name:prefix" v="Stadt"/></node>
+            <node id="6" lat="50.006" lon="10.006"><tag k="tourism" v="museum"/><tag k="name" v="Uhrenhaus"/>
+              <tag k="name:fr" v="Maison des montres"/><tag k="addr:street" v="Lange Gasse"/>
+              <tag k="addr:housenumber" v="12a"/><tag k="addr:city" v="Mitte"/></node>
+            <way id="7"><nd ref="1"/><nd ref="2"/><nd ref="3"/><nd ref="4"/><nd ref="1"/>
+              <tag k="leisure" v="park"/><tag k="name" v="Rosenpark"/></way>
+            <way id="8"><nd ref="1"/><nd ref="2"/><nd ref="3"/><nd ref="4"/><nd ref="1"/></way>
+            <relation id="9"><member type="way" ref="8" role="outer"/><tag k="type" v="multipolygon"/>
+              <tag k="natural" v="water"/><tag k="name" v="Tiefsee"/></relation>
+            <relation id="10"><member type="way" ref="8" role="outer"/><tag k="type" v="boundary"/>
+              <tag k="boundary" v="administrative"/><tag k="admin_level" v="2"/><tag k="name" v="Land"/>
+              <tag k="name:fr" v="Pays"/><tag k="ISO3166-1:alpha2" v="QL"/></relation>
+            </osm>
+            """
+        let (built, locator) = try Scratch.build(
+            [try Scratch.file(extract, "town.osm")], constants: [])
+        #expect(built.sources.map(\.form) == ["OpenStreetMap"])
+        #expect(built.sources[0].attribution == "© OpenStreetMap contributors, ODbL")
+        let ids = [
+            ("Mitte", "node/13000000001"), ("Uhrenhaus", "node/6"), ("Rosenpark", "way/7"),
+            ("Tiefsee", "relation/9"), ("Land", "relation/10"),
+        ]
+        for (name, id) in ids {
+            let found = try #require(try locator.first(name), "\(name)")
+            #expect(found.text("Origins") == "town.osm#" + id)
+        }
+        let town = try #require(try locator.first("mitte") { $0.language = "fr" })
+        #expect(town.address == "Milieu, Pays" && town.text("LangCode") == "FRE")
+        #expect(try locator.first("mitte") { $0.language = "zh-TW" }?.text("City") == "中間")
+        for language in [nil, "fr"] {
+            let museum = try #require(try locator.first("uhrenhaus") { $0.language = language })
+            #expect(museum.text("StAddr") == "12a Lange Gasse")
+            #expect(museum.text("AddNum") == "12a" && museum.text("StName") == "Lange Gasse")
+            #expect(
+                museum.text("Place_addr")
+                    == "12a Lange Gasse, " + (language == nil ? "Mitte, Land" : "Milieu, Pays"))
+            #expect(
+                museum.text("PlaceName") == (language == nil ? "Uhrenhaus" : "Maison des montres"))
+        }
+        #expect(try locator.first("rosenpark")?.text("StAddr") == "")
+    }
+
     @Test func `borders of countries and divisions stay in the locator`() throws {
         // A second country, east of the first; its town is nearer to the first one's east than `Dorf`.
         let east = """

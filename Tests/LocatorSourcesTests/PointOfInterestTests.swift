@@ -73,7 +73,7 @@ import Testing
         #expect(found.text("PlaceName") == "Hotel Plaza")
         #expect(found.text("City") == "Mittelstadt")
         #expect(found.text("CountryCode") == "QL")
-        #expect(found.text("Place_addr") == "Mittelstadt, Land")
+        #expect(found.text("Place_addr") == "4 Lange Gasse, Mittelstadt, Land")
         #expect(found.address == "Hotel Plaza, Mittelstadt, Land")
         #expect(found.location == Coordinate(x: 10.002, y: 50.002))
     }

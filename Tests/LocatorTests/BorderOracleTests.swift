@@ -190,9 +190,7 @@ import Testing
         let records = try Self.records(200, in: world, &random)
         let text = BorderSample.gazetteer(
             records.map { ($0.id, "Town \($0.id)", $0.location.x, $0.location.y, $0.code, "") })
-        let (built, path, locator) = try BorderSample.build([text], [])
-        let version = try Data(contentsOf: URL(filePath: path))[8]
-        #expect(version == 1)
+        let (built, _, locator) = try BorderSample.build([text], [])
         #expect(built.areaCount == 0)
         for point in Self.points(300, in: world, &random) {
             let (own, _) = Self.expected(records, at: point, within: 50_000, code: "")

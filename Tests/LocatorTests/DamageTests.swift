@@ -16,13 +16,22 @@ import Testing
         case places, addresses, streets, borders, points
 
         fileprivate var texts: [String] {
+            let names = """
+                1\t1\tde\tParis\t1\t\t\t
+                2\t1\tit\tParigi\t\t\t\t
+                3\t6\ten\tMunich\t\t\t\t
+                """
             let table = """
                 1,12,Avenue du Général Leclerc,08000,Paris,C+O,48.85,2.34
                 2,12BIS,Avenue du Général Leclerc,08000,Paris,C+O,48.851,2.341
                 3,7,Rue de Saint-Quentin,08200,Sedan,C+O,49.70,4.94
                 4,,Rue Haute,,Sedan,C+O,49.701,4.941
                 """
-            return [.places, .borders, .points].contains(self) ? Tiny.all : Tiny.all + [table]
+            return switch self {
+            case .borders: Tiny.all
+            case .places, .points: Tiny.all + [names]
+            case .addresses, .streets: Tiny.all + [table]
+            }
         }
     }
 
@@ -94,10 +103,14 @@ import Testing
                 for (number, name) in ["Louvre", "Paris", "Gare Basse"].enumerated() {
                     let location = Coordinate(x: 2.34 + 0.01 * Double(number), y: 48.85)
                     guard
-                        let point = LocatorDraft.PointOfInterest(
+                        var point = LocatorDraft.PointOfInterest(
                             name: name, category: number == 2 ? "Station" : "Museum",
                             shapes: [.point(location)])
                     else { continue }
+                    point.identifier = number == 0 ? .text("a/b c") : .way(UInt64(number))
+                    point.address = PointAddress(street: "Rue Haute", number: "\(number)")
+                    point.languageNames = [NameInLanguage(language: "de", name: name + "haus")]
+                        .compactMap(\.self)
                     draft.add(point, source: path, number: number + 1)
                 }
             }, into: directory)
@@ -156,7 +169,7 @@ import Testing
     @Test func `a newer version is told from damage`() throws {
         let (id, whole) = try bytes()
         var newer = whole
-        newer[8] = 5
+        newer[8] = 6
         #expect {
             try open(newer, id, at: Scratch.directory("newer") + "/locator.bin")
         } throws: { error in
@@ -200,7 +213,9 @@ import Testing
                 + ["12 bis av gal leclerc 08000 paris", "7 r st quentin sedn", "rue haut"]
                 + ["33 rue basse paris", "51 rue basse", "louvre paris", "gare base", "louv"]
             {
-                _ = try? locator.geocode(GeocodeRequest(singleLine: text))
+                var request = GeocodeRequest(singleLine: text)
+                request.language = "de"
+                _ = try? locator.geocode(request)
                 _ = try? locator.suggest(SuggestRequest(text: text))
             }
             var request = ReverseGeocodeRequest(
@@ -208,6 +223,7 @@ import Testing
             _ = try? locator.reverse(request)
             request.featureTypes = ["POI"]
             _ = try? locator.reverse(request)
+            _ = locator.sources
         }
 
         #expect(refused > 100)

@@ -8,7 +8,7 @@ import Locator
 import TestKit
 import Testing
 
-/// Files that earlier programs wrote: places alone, with addresses, with streets as lines.
+/// Files of every version: places alone, with addresses, with streets as lines, with sources and languages.
 @Suite struct VersionTests {
     private func locator(_ version: Int) throws -> Locator {
         let path = Sample.root + "/Tests/Golden/v1/locator/version-\(version).bin"
@@ -42,5 +42,36 @@ import Testing
         #expect(try locator.reverse(request).candidate?.text("City") == "Paris")
         request.featureTypes = ["POI"]
         #expect(try locator.reverse(request).candidate == nil)
+    }
+
+    /// Of two tables of areas, one of places, alternate names, a row of BANO, and an extract with a town
+    /// and a museum.
+    @Test func `a file of version 5 says what it was built from, and in languages`() throws {
+        let locator = try locator(5)
+        #expect(
+            locator.sources.map(\.name) == [
+                "countries.tsv", "regions.tsv", "places.tsv", "alternateNames.txt", "bano-75.csv",
+                "paris.osm",
+            ])
+        #expect(locator.sources.map(\.recordCount) == [2, 2, 2, 2, 2, 3])
+        #expect(locator.sources[5].attribution == "© OpenStreetMap contributors, ODbL")
+        func first(_ text: String, _ language: String? = nil) throws -> Candidate {
+            var request = GeocodeRequest(singleLine: text)
+            request.language = language
+            return try #require(try locator.geocode(request).candidates.first)
+        }
+        let paris = try first("paris", "it")
+        #expect(paris.address == "Parigi, Isola di Francia, Francia")
+        #expect(paris.text("LangCode") == "ITA")
+        #expect(
+            try first("paris").text("Origins")
+                == "places.tsv#1; alternateNames.txt#1; paris.osm#node/1")
+        #expect(try first("Parizo").address == "Paris, Île-de-France, France")
+        #expect(try first("12 bis avenue du general leclerc").text("Origins") == "bano-75.csv")
+        let louvre = try first("louvre", "it")
+        #expect(louvre.text("PlaceName") == "Museo del Louvre")
+        #expect(louvre.text("Origins") == "paris.osm#node/2")
+        #expect(
+            louvre.text("Place_addr") == "99 Rue de Rivoli, Parigi, Isola di Francia, Francia")
     }
 }

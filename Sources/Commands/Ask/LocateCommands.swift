@@ -20,7 +20,10 @@ struct GeocodeCommand: SiteCommand {
     @Option(help: "Only inside 'xmin,ymin,xmax,ymax'.") var extent: String?
     @Option(help: "Prefer what is near 'longitude,latitude'.") var near: String?
     @Option(help: "The key of a suggestion.") var key: String?
-    @Flag(help: "Also say why each candidate stands where it does.") var explain = false
+    @Option(help: "The language to show names in: de, ger or pt-BR.") var language: String?
+    @Flag(
+        help: "Also say why each candidate stands where it does, and which sources it came from.")
+    var explain = false
 
     func validate() throws {
         guard 1...50 ~= max else { throw ValidationError("--max takes 1 to 50.") }
@@ -39,13 +42,14 @@ struct GeocodeCommand: SiteCommand {
                 }, magicKey: key)
         }
         if explain { request.explain = true }
+        request.language = language
         let answer = try await session.client().geocode(request)
         try session.show(answer.candidates)
         if explain, !session.output.isJSON {
             for candidate in answer.candidates {
-                if let explanation = candidate.explanation {
-                    try session.output.lines([candidate.address] + Self.lines(explanation))
-                }
+                try session.output.lines(
+                    [candidate.address] + (candidate.explanation.map(Self.lines) ?? [])
+                        + candidate.originLines)
             }
         }
     }
@@ -83,13 +87,14 @@ struct SuggestCommand: SiteCommand {
     @Option(help: "The most suggestions, 1 to 15.") var max = 5
     @Option(help: "Only in these countries: ISO codes between commas.") var country: String?
     @Option(help: "Prefer what is near 'longitude,latitude'.") var near: String?
+    @Option(help: "The language to show names in: de, ger or pt-BR.") var language: String?
 
     func validate() throws {
         guard 1...15 ~= max else { throw ValidationError("--max takes 1 to 15.") }
     }
 
     func perform(_ session: Session) async throws {
-        let request = try UsageFailure.reading { () throws(Failure) in
+        var request = try UsageFailure.reading { () throws(Failure) in
             SuggestRequest(
                 locator: locator, text: text, countryCodes: countryCodes(country),
                 maxSuggestions: max,
@@ -97,6 +102,7 @@ struct SuggestCommand: SiteCommand {
                     try GeometryText.coordinate(text, name: "--near")
                 })
         }
+        request.language = language
         let answer = try await session.client().suggest(request)
         for suggestion in answer.suggestions {
             if session.output.isJSON {
@@ -118,6 +124,8 @@ struct ReverseCommand: SiteCommand {
     @Option(help: "The locator.") var locator = "World"
     @Option(help: "How far away the place may be, in metres.", transform: Reading.number)
     var distance = 50_000.0
+    @Option(help: "The language to show names in: de, ger or pt-BR.") var language: String?
+    @Flag(help: "Also say which sources the answer came from.") var explain = false
 
     func validate() throws {
         guard distance.isFinite, distance >= 0 else {
@@ -129,17 +137,30 @@ struct ReverseCommand: SiteCommand {
         let at = try UsageFailure.reading { () throws(Failure) in
             try GeometryText.coordinate(location, name: "location")
         }
-        let answer = try await session.client().reverse(
-            ReverseGeocodeRequest(locator: locator, location: at, maxDistanceMeters: distance))
+        var request = ReverseGeocodeRequest(
+            locator: locator, location: at, maxDistanceMeters: distance)
+        request.language = language
+        let answer = try await session.client().reverse(request)
         guard let candidate = answer.candidate else {
             throw Failure(
                 .notFound, "nothing known to '\(locator)' lies within \(Int(distance)) m")
         }
         try session.show([candidate])
+        if explain, !session.output.isJSON { try session.output.lines(candidate.originLines) }
         if let meters = candidate.metersAcrossBorder, !session.output.isJSON {
             let distance = meters.displayText(decimals: 0)
             try session.output.line("nearer, \(distance) m away, something lies across a border")
         }
+    }
+}
+
+extension Candidate {
+    /// A line for each source that it came from; none where unknown.
+    fileprivate var originLines: [String] {
+        guard case .string(let origins)? = attributes[Candidate.origins], !origins.isEmpty else {
+            return []
+        }
+        return ["  from " + origins]
     }
 }
 

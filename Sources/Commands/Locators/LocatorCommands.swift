@@ -12,8 +12,11 @@ internal import Site
 
 struct LocatorCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "locator", abstract: "Build, list and evaluate locators.",
-        subcommands: [LocatorBuild.self, LocatorList.self, LocatorEvaluate.self, LocatorCases.self])
+        commandName: "locator", abstract: "Build, list, show and evaluate locators.",
+        subcommands: [
+            LocatorBuild.self, LocatorList.self, LocatorShow.self, LocatorEvaluate.self,
+            LocatorCases.self,
+        ])
 }
 
 struct LocatorBuild: SiteCommand {
@@ -70,9 +73,13 @@ struct LocatorBuild: SiteCommand {
     }
 
     func perform(_ session: Session) async throws {
+        var names: [String: String] = [:]
         let sources = try sources.map { source throws(Failure) in
-            try Self.path(ofSource: source, in: session.site)
+            let path = try Self.path(ofSource: source, in: session.site)
+            if path != source { names[path] = source }
+            return path
         }
+        let sourceNames = names
         let (columns, constants) = (columns, constants)
         let ranking = ranking
         let directory = session.site.locatorsDirectory
@@ -81,7 +88,8 @@ struct LocatorBuild: SiteCommand {
             defer { progress.clear() }
             return try LocatorBuilder.build(
                 sources: sources, columns: columns, constants: constants, ranking: ranking,
-                vectors: VectorSources.reader(expandingIn: directory), into: directory
+                sourceNames: sourceNames, vectors: VectorSources.reader(expandingIn: directory),
+                into: directory
             ) { step throws(Failure) in
                 progress.show("\(Int(step.share * 100))% \(step.step)")
             }
@@ -89,7 +97,8 @@ struct LocatorBuild: SiteCommand {
         let sequence = try await session.withProcesses([.log]) {
             try await session.publish(
                 LocatorPublished(
-                    name: name.rawValue, locator: built.id, placeCount: built.placeCount))
+                    name: name.rawValue, locator: built.id, placeCount: built.placeCount,
+                    attributions: built.sources.attributions))
         }
         let line = Line(
             name: name.rawValue, locator: built.id, placeCount: built.placeCount,
@@ -131,6 +140,15 @@ extension LocatorBuild {
             throw Failure(.notFound, "there is no dataset '\(text)' in this site")
         }
         return path
+    }
+}
+
+extension [LocatorSource] {
+    /// Who has to be named, each once; nil where nobody.
+    fileprivate var attributions: [String]? {
+        var seen: Set<String> = []
+        let all = compactMap(\.attribution).filter { seen.insert($0).inserted }
+        return all.isEmpty ? nil : all
     }
 }
 

@@ -5,23 +5,41 @@ internal import CairnModel
 internal import Geometry
 
 /// A house on its street.
-struct DraftHouse: Hashable, Comparable {
+struct DraftHouse {
     var number: UInt32
-    /// Into the list of suffixes.
-    var suffix: UInt16
-    /// Whether its town was inferred from its position, not stated by its source.
-    var isTownInferred: Bool
+    private var suffixAndMark: UInt16
+    /// The set of its sources; none of a vertex.
+    var origin: UInt16
     /// In 1e-7 degrees.
     var longitude: Int32
     var latitude: Int32
 
     /// At a longitude and latitude on the Earth.
-    init(number: UInt32, suffix: UInt16, isTownInferred: Bool = false, _ location: Coordinate) {
+    init(
+        number: UInt32, suffix: UInt16, isTownInferred: Bool = false, _ location: Coordinate,
+        origin: UInt16 = OriginSets.empty
+    ) {
         self.number = number
-        self.suffix = suffix
-        self.isTownInferred = isTownInferred
+        suffixAndMark = suffix | (isTownInferred ? Self.inferredMark : 0)
+        self.origin = origin
         longitude = Int32((location.x * 1e7).rounded())
         latitude = Int32((location.y * 1e7).rounded())
+    }
+
+    /// Into the list of suffixes.
+    var suffix: UInt16 { suffixAndMark & ~Self.inferredMark }
+
+    /// Whether its town was inferred from its position, not stated by its source.
+    var isTownInferred: Bool {
+        get { suffixAndMark & Self.inferredMark != 0 }
+        set { suffixAndMark = suffix | (newValue ? Self.inferredMark : 0) }
+    }
+
+    /// Suffixes are fewer (``AddressGazetteer/mostSuffixes``).
+    private static let inferredMark: UInt16 = 0x8000
+
+    var location: Coordinate {
+        Coordinate(x: Double(longitude) / 1e7, y: Double(latitude) / 1e7)
     }
 
     /// Whether number, suffix and position are the same.
@@ -30,31 +48,14 @@ struct DraftHouse: Hashable, Comparable {
             && latitude == other.latitude
     }
 
-    static func < (left: DraftHouse, right: DraftHouse) -> Bool {
+    /// By number, suffix, position, who states its town, and what came first.
+    static func precedes(_ left: DraftHouse, _ right: DraftHouse) -> Bool {
         if left.number != right.number { return left.number < right.number }
         if left.suffix != right.suffix { return left.suffix < right.suffix }
         if left.longitude != right.longitude { return left.longitude < right.longitude }
         if left.latitude != right.latitude { return left.latitude < right.latitude }
-        return !left.isTownInferred && right.isTownInferred
-    }
-
-    /// The houses of a street as they stand in the file: each once, and of several of one address those
-    /// first that state their town, since the first is the answer.
-    static func ordered(_ houses: [DraftHouse]) -> [DraftHouse] {
-        var result: [DraftHouse] = []
-        result.reserveCapacity(houses.count)
-        for house in houses.sorted() {
-            if let last = result.last, last.isSamePoint(as: house) { continue }
-            result.append(house)
-        }
-        guard result.contains(where: \.isTownInferred) else { return result }
-        result.sort { left, right in
-            guard left.number == right.number, left.suffix == right.suffix,
-                left.isTownInferred != right.isTownInferred
-            else { return left < right }
-            return right.isTownInferred
-        }
-        return result
+        if left.isTownInferred != right.isTownInferred { return right.isTownInferred }
+        return left.origin < right.origin
     }
 }
 
@@ -74,6 +75,8 @@ struct AddressGazetteer {
 
         /// Its lines, in the order of the sources.
         var segments: [DraftSegment] = []
+        /// The set of the sources of its rows and lines.
+        var origin = OriginSets.empty
 
         /// The position that stands for the street: the house, point or vertex in the middle.
         var middle: DraftHouse? {
@@ -86,7 +89,7 @@ struct AddressGazetteer {
     }
 
     /// A town as one postcode names it, on its way into ``Town``.
-    private struct PostalTown {
+    struct PostalTown {
         var name: String
         var folded: [UInt8]
         var country: String
@@ -95,6 +98,7 @@ struct AddressGazetteer {
         var sumX = 0.0
         var sumY = 0.0
         var count = 0
+        var origin = OriginSets.empty
 
         var center: Coordinate {
             Coordinate(x: sumX / Double(max(count, 1)), y: sumY / Double(max(count, 1)))
@@ -110,14 +114,17 @@ struct AddressGazetteer {
         /// As the source writes it; may be empty.
         var region: String
         var center: Coordinate
+        /// The set of the sources of its addresses.
+        var origin = OriginSets.empty
     }
 
-    private(set) var streets: [Street] = []
-    private(set) var towns: [Town] = []
+    var streets: [Street] = []
+    var towns: [Town] = []
     private(set) var suffixes: [String] = [""]
     private(set) var houseCount = 0
     private(set) var segmentCount = 0
-    private var postalTowns: [PostalTown] = []
+    var origins = OriginSets()
+    var postalTowns: [PostalTown] = []
     private var suffixNumbers: [String: UInt16] = ["": 0]
     private var streetNumbers: [String: Int] = [:]
     private var foldedStreets: [FoldedKey: Int] = [:]
@@ -138,7 +145,8 @@ struct AddressGazetteer {
     /// One row; throws ``Unusable`` with the reason.
     mutating func add(
         street: String, city: String, isTownInferred: Bool = false, postal: String, region: String,
-        country: String, house: (number: UInt32, suffix: String)?, location: Coordinate
+        country: String, house: (number: UInt32, suffix: String)?, location: Coordinate,
+        source: UInt16 = 0
     ) throws(Unusable) {
         var suffix: UInt16 = 0
         if let house, !house.suffix.isEmpty {
@@ -154,9 +162,11 @@ struct AddressGazetteer {
             }
         }
         let number = try self.street(
-            street, city: city, postal: postal, region: region, country: country)
+            street, city: city, postal: postal, region: region, country: country,
+            source: source)
         let point = DraftHouse(
-            number: house?.number ?? 0, suffix: suffix, isTownInferred: isTownInferred, location)
+            number: house?.number ?? 0, suffix: suffix, isTownInferred: isTownInferred, location,
+            origin: origins.set(of: source))
         if house == nil {
             streets[number].points.append(point)
         } else {
@@ -172,7 +182,7 @@ struct AddressGazetteer {
     /// Sides under different postcodes become segments of two streets.
     mutating func add(
         street: String, city: String, region: String, country: String, left: DraftSide,
-        right: DraftSide, line: [Coordinate]
+        right: DraftSide, line: [Coordinate], source: UInt16 = 0
     ) throws(Unusable) {
         guard line.count >= 2 else { throw Unusable("the line has no length") }
         let vertices = line.map { DraftHouse(number: 0, suffix: 0, $0) }
@@ -190,7 +200,8 @@ struct AddressGazetteer {
             ]
         for (postal, segment) in segments {
             let number = try self.street(
-                street, city: city, postal: postal, region: region, country: country)
+                street, city: city, postal: postal, region: region, country: country,
+                source: source)
             streets[number].segments.append(segment)
             segmentCount += 1
             weigh(line[line.count / 2], in: streets[number].town)
@@ -204,6 +215,19 @@ struct AddressGazetteer {
     }
 
     private mutating func street(
+        _ name: String, city: String, postal: String, region: String, country: String,
+        source: UInt16
+    ) throws(Unusable) -> Int {
+        let number = try streetNumber(
+            name, city: city, postal: postal, region: region, country: country)
+        let origin = origins.set(of: source)
+        streets[number].origin = origins.union(streets[number].origin, origin)
+        let town = streets[number].town
+        postalTowns[town].origin = origins.union(postalTowns[town].origin, origin)
+        return number
+    }
+
+    private mutating func streetNumber(
         _ name: String, city: String, postal: String, region: String, country: String
     ) throws(Unusable) -> Int {
         let written = [name, city, postal, region, country].joined(separator: "\u{0}")
@@ -255,78 +279,6 @@ struct AddressGazetteer {
             var (country, region) = (postalTowns[number].country, postalTowns[number].region)
             borders.complete(&country, &region, at: postalTowns[number].center)
             (postalTowns[number].country, postalTowns[number].region) = (country, region)
-        }
-    }
-
-    /// Joins the postal towns of one name that lie near each other, and orders all as in the file.
-    ///
-    /// Called once, after the last row.
-    mutating func settle() {
-        let order = postalTowns.indices.sorted { Self.precedes(postalTowns[$0], postalTowns[$1]) }
-        var townOf = [Int](repeating: 0, count: postalTowns.count)
-        var first = 0
-        for number in order {
-            let next = postalTowns[number]
-            if let last = towns.last,
-                last.folded != next.folded || last.country != next.country
-                    || last.region != next.region
-            {
-                first = towns.count
-            }
-            let known = (first..<towns.count).first {
-                Sphere.meters(from: towns[$0].center, to: next.center) <= Self.townReachMeters
-            }
-            townOf[number] = known ?? towns.count
-            if known == nil {
-                towns.append(
-                    Town(
-                        name: next.name, folded: next.folded, country: next.country,
-                        region: next.region, center: next.center))
-            }
-        }
-        for number in streets.indices {
-            streets[number].town = townOf[streets[number].town]
-            streets[number].houses = DraftHouse.ordered(streets[number].houses)
-            streets[number].points.sort()
-        }
-        streets.sort { left, right in
-            if left.town != right.town { return left.town < right.town }
-            if left.folded != right.folded {
-                return left.folded.lexicographicallyPrecedes(right.folded)
-            }
-            // Where nothing else decides, the first of two is the answer: the one that says more.
-            if left.postal.isEmpty != right.postal.isEmpty { return right.postal.isEmpty }
-            return left.postal < right.postal
-        }
-    }
-
-    private static func precedes(_ left: PostalTown, _ right: PostalTown) -> Bool {
-        if left.country != right.country { return left.country < right.country }
-        if left.region != right.region { return left.region < right.region }
-        if left.folded != right.folded {
-            return left.folded.lexicographicallyPrecedes(right.folded)
-        }
-        return left.postal < right.postal
-    }
-
-    /// Gives every town a settlement of the gazetteer: the one of its name near it, or that has its name
-    /// among others, else a new one.
-    func settle(in gazetteer: inout Gazetteer) {
-        let index = TownIndex(gazetteer, named: Set(towns.map(\.folded)))
-        for (number, town) in towns.enumerated() {
-            let largest = index.settlement(
-                named: town.folded, country: town.country, near: town.center, in: gazetteer)
-            if let largest {
-                gazetteer.settlements[largest].towns.append(number)
-                continue
-            }
-            let isRegion = gazetteer.regions[town.country + "." + town.region] != nil
-            gazetteer.settlements.append(
-                Gazetteer.Settlement(
-                    id: 0, name: town.name, asciiName: "", alternateNames: [],
-                    location: town.center, country: town.country,
-                    region: isRegion ? town.region : "", subregion: "", feature: .other,
-                    population: 0, towns: [number]))
         }
     }
 }

@@ -91,6 +91,14 @@ struct AddressLabel {
         }
     }
 
+    /// The sources of the house; of one on a range, and of a street, those of the street.
+    private func origins(_ file: LocatorFile, _ bytes: RawSpan) -> String {
+        if case .point(let house)? = house {
+            return file.origins?.origins(ofHouse: house, bytes) ?? ""
+        }
+        return file.origins?.origins(ofStreet: street, bytes) ?? ""
+    }
+
     /// A candidate with Esri's attributes; text is empty where unknown.
     func candidate(
         _ file: LocatorFile, _ addresses: AddressFile, score: Double, type: MatchType,
@@ -100,7 +108,8 @@ struct AddressLabel {
         var own: [String: AttributeValue] = [
             "Match_addr": .string(long), "LongLabel": .string(long), "ShortLabel": .string(short),
             "Addr_type": .string(types.code), "Type": .string(types.name),
-            "PlaceName": .string(""), "Place_addr": .string(long), "Address": .string(short),
+            "PlaceName": .string(""), "Place_addr": .string(long), "StAddr": .string(short),
+            "Address": .string(short), Candidate.origins: .string(origins(file, bytes)),
             "AddNum": .string(number), "StName": .string(streetName), "Postal": .string(postcode),
             "X": .real(location.x), "Y": .real(location.y), "DisplayX": .real(location.x),
             "DisplayY": .real(location.y), "Population": .integer(0), "GeoNamesID": .integer(0),

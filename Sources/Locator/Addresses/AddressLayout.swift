@@ -18,7 +18,7 @@ enum AddressField: String, CaseIterable, Sendable {
 ///
 /// JSON: `name`; `separator`, one character; `columns`, which give for a field the heading of its
 /// column, or its number from 1; `columnCount`, needed for tables without a heading; `constants`,
-/// fields that are the same for every row. Without a longitude and latitude it is for vector files.
+/// fields that are the same for every row; `attribution`, whom to name for it. Without a longitude and latitude it is for vector files.
 struct AddressColumns: Sendable {
     /// Where a field is.
     enum Column: Hashable, Sendable, Decodable {
@@ -42,6 +42,7 @@ struct AddressColumns: Sendable {
         var columns: [String: Column]
         var columnCount: Int?
         var constants: [String: String]?
+        var attribution: String?
     }
 
     let name: String
@@ -49,6 +50,8 @@ struct AddressColumns: Sendable {
     let columnCount: Int?
     let columns: [AddressField: Column]
     private(set) var constants: [AddressField: String]
+    /// Whom its licence wants named; nil where nobody.
+    let attribution: String?
 
     /// Whether it says where rows of a table have their position; vector features have a geometry.
     var isTable: Bool {
@@ -78,6 +81,7 @@ struct AddressColumns: Sendable {
                 "expected JSON with 'name', 'separator', 'columns', and 'columnCount' or headings")
         }
         name = form.name
+        attribution = form.attribution
         let separator = Array((form.separator ?? ",").utf8)
         guard separator.count == 1, separator[0] < 0x80, separator[0] != UInt8(ascii: "\"") else {
             throw wrong("'separator' '\(form.separator ?? "")': expected one ASCII character")
@@ -165,7 +169,8 @@ struct AddressColumns: Sendable {
         let layout = AddressLayout(
             separator: separator, hasHeading: hasHeading,
             leastColumns: hasHeading ? fields.count : columnCount ?? 0, positions: positions,
-            constants: constants)
+            constants: constants,
+            form: SourceForm(name: "addresses (\(name))", attribution: attribution))
         guard !hasHeading else { return layout }
         let places = [AddressField.longitude, .latitude].compactMap { layout.text($0, fields) }
         return places.allSatisfy { Double($0) != nil } ? layout : nil
@@ -181,6 +186,8 @@ struct AddressLayout {
     /// From 0.
     var positions: [AddressField: Int]
     var constants: [AddressField: String]
+    /// What the table is where sources are listed.
+    var form: SourceForm
 
     /// The text of a field, empty where the row has none; nil for a row that is too short.
     func text(_ field: AddressField, _ fields: [String]) -> String? {

@@ -10,6 +10,8 @@ struct AddressReader {
     var addresses = AddressGazetteer()
     var rejected: [RejectedLine] = []
     var rejectedCount = 0
+    /// What was taken of which sources.
+    var tally = SourceTally()
     private let columns: [AddressColumns]
     private var path = ""
     private var lineNumber = 0
@@ -50,6 +52,7 @@ struct AddressReader {
             guard let layout = known else {
                 known = columns.lazy.compactMap { $0.layout(firstLine: line) }.first
                 guard let known else { return false }
+                tally.read(as: known.form)
                 if !known.hasHeading { take(line, known) }
                 continue
             }
@@ -106,7 +109,9 @@ struct AddressReader {
         try addresses.add(
             street: text(.street), city: text(.city), postal: text(.postal),
             region: text(.region), country: country,
-            house: try Self.house(text(.number), suffix: text(.suffix)), location: location)
+            house: try Self.house(text(.number), suffix: text(.suffix)), location: location,
+            source: tally.source)
+        tally.count()
     }
 
     /// Digits and what follows them; nil for an empty number, which stands for the street itself.

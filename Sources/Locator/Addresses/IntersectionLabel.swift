@@ -27,7 +27,10 @@ extension Intersection {
         let own: [String: AttributeValue] = [
             "Match_addr": .string(long), "LongLabel": .string(long), "ShortLabel": .string(short),
             "Addr_type": .string("StreetInt"), "Type": .string("Intersection"),
-            "PlaceName": .string(""), "Place_addr": .string(long), "Address": .string(short),
+            "PlaceName": .string(""), "Place_addr": .string(long), "StAddr": .string(short),
+            "Address": .string(short),
+            Candidate.origins: .string(
+                file.origins?.origins(ofStreets: first, second, bytes) ?? ""),
             "StName": .string(""), "Postal": .string(postal), "X": .real(location.x),
             "Y": .real(location.y), "DisplayX": .real(location.x), "DisplayY": .real(location.y),
             "Population": .integer(0), "GeoNamesID": .integer(0),

@@ -58,7 +58,8 @@ struct PostcodeReading {
         let own: [String: AttributeValue] = [
             "Match_addr": .string(long), "LongLabel": .string(long), "ShortLabel": .string(code),
             "Addr_type": .string("Postal"), "Type": .string("Postal"), "PlaceName": .string(""),
-            "Place_addr": .string(long), "Postal": .string(code), "X": .real(location.x),
+            "Place_addr": .string(long), "Postal": .string(code), Candidate.origins: .string(""),
+            "X": .real(location.x),
             "Y": .real(location.y), "DisplayX": .real(location.x), "DisplayY": .real(location.y),
             "Population": .integer(0), "GeoNamesID": .integer(0),
         ]

@@ -20,6 +20,7 @@ struct AreaColumns: Sendable {
         var needs: [String]?
         var none: [String]?
         var accuracyMeters: Double?
+        var attribution: String?
     }
 
     /// One field, or several.
@@ -36,6 +37,8 @@ struct AreaColumns: Sendable {
         }
     }
 
+    /// What a layer of it is where sources are listed.
+    let form: SourceForm
     let kind: LocatorDraft.Area.Kind
     let columns: [String: [String]]
     let needs: [String]
@@ -83,6 +86,7 @@ struct AreaColumns: Sendable {
         guard 0...worst ~= accuracyMeters else {
             throw wrong("'accuracyMeters' \(accuracyMeters): expected 0 to \(Int(worst))")
         }
+        self.form = SourceForm(name: "areas (\(form.name))", attribution: form.attribution)
         self.kind = kind
         needs = form.needs ?? []
         none = Set(form.none ?? [])
@@ -104,7 +108,7 @@ struct AreaColumns: Sendable {
 
 /// Where a layer of areas has what a locator needs.
 public struct AreaLayout: Sendable {
-    fileprivate let columns: AreaColumns
+    let columns: AreaColumns
     fileprivate let positions: [String: [Int]]
 
     init(columns: AreaColumns, positions: [String: [Int]]) {

@@ -114,6 +114,11 @@ extension LocatorDraft {
         let rings: [[Coordinate]]
         /// The file, and the feature's place in it, from 1.
         var origin = (source: "", number: 0)
+        var source: UInt16 = 0
+        /// What the source calls it.
+        public var identifier = SourceIdentifier.none
+        /// Its names in languages; they answer in them and are not looked for.
+        public var languageNames: [NameInLanguage] = []
 
         /// The alpha-2 code of its country.
         var country: String { String(code.prefix(2)) }
@@ -178,7 +183,7 @@ extension Gazetteer {
     ///
     /// A division is the one of its own code (`US.MD`), else of its name in the country; else ISO's
     /// code (`US-MD`) makes one. Those with neither are returned with the reason.
-    mutating func add(_ areas: [LocatorDraft.Area]) -> (
+    mutating func add(_ added: [LocatorDraft.Area]) -> (
         areas: [LocatorDraft.Area], refused: [RejectedLine]
     ) {
         var known: [[UInt8]: String] = [:]
@@ -190,7 +195,7 @@ extension Gazetteer {
         }
         var result: [LocatorDraft.Area] = []
         var refused: [RejectedLine] = []
-        for var area in areas {
+        for var area in added {
             switch area.kind {
             case .municipality: break
             case .country:
@@ -222,6 +227,11 @@ extension Gazetteer {
                     regions[area.code] = Division(
                         code: area.code, name: area.name, asciiName: "", id: 0)
                 }
+            }
+            if area.kind != .municipality {
+                areas[area.code, default: AreaNames()].origins.add(
+                    Origin(source: area.source, id: area.identifier))
+                areas[area.code]?.languageNames.add(area.languageNames)
             }
             result.append(area)
         }
