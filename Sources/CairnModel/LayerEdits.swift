@@ -165,6 +165,20 @@ public struct FeatureEdits: Hashable, Sendable, Codable {
     }
 }
 
+/// What somebody wants to do to the features of one layer, beside others.
+public struct LayerFeatureEdits: Hashable, Sendable, Codable {
+    /// The layer.
+    public var layer: LayerID
+    /// What to do.
+    public var edits: FeatureEdits
+
+    /// Makes a request.
+    public init(_ layer: LayerID, _ edits: FeatureEdits) {
+        self.layer = layer
+        self.edits = edits
+    }
+}
+
 /// A feature as somebody gives it.
 public struct FeatureDraft: Hashable, Sendable, Codable {
     /// The object id, of one that exists.
@@ -276,10 +290,16 @@ public struct LayerEditableChanged: EventPayload {
     }
 }
 
-/// Features of a layer were added, changed or deleted, all at once.
+/// Features of a layer, or of several, were added, changed or deleted, all at once.
 public struct FeaturesEdited: EventPayload {
     /// The stable type name.
     public static let eventType = "map.features.edited"
+    /// The second has further layers.
+    public static let schema = 2
+    /// The second only says more.
+    public static let upcasts = [Upcast.unchanged]
+    /// The first, where it can say it.
+    public var writtenSchema: Int { others == nil ? 1 : 2 }
     /// The layer.
     public var layer: LayerID
     /// Features with object ids that none had before, rising.
@@ -292,17 +312,36 @@ public struct FeaturesEdited: EventPayload {
     public var nextID: Int64
     /// What was asked for at the same time and not done; absent when there is none.
     public var refused: [RefusedEdit]?
+    /// What became of further layers by the same request, none of which has others itself; absent when there is none.
+    public var others: [FeaturesEdited]?
     /// Makes the event.
     public init(
         layer: LayerID, added: [EditedFeature], changed: [EditedFeature], deleted: [Int64],
-        nextID: Int64, refused: [RefusedEdit]?
+        nextID: Int64, refused: [RefusedEdit]?, others: [FeaturesEdited]? = nil
     ) {
+        self.others = others
         self.layer = layer
         self.added = added
         self.changed = changed
         self.deleted = deleted
         self.nextID = nextID
         self.refused = refused
+    }
+}
+
+extension FeaturesEdited {
+    /// What became of each layer, without others, in the order in which they were asked for.
+    public var layers: [FeaturesEdited] {
+        var first = self
+        first.others = nil
+        return [first] + (others ?? [])
+    }
+
+    /// The edits of several layers as one event; nil for none.
+    public init?(together layers: [FeaturesEdited]) {
+        guard var event = layers.first else { return nil }
+        event.others = layers.count > 1 ? Array(layers.dropFirst()) : nil
+        self = event
     }
 }
 

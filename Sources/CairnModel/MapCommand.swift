@@ -56,6 +56,8 @@ public enum MapCommand: Hashable, Sendable, Codable {
     case setEditable(layer: LayerID, isEditable: Bool)
     /// Adds, changes and deletes features.
     case editFeatures(layer: LayerID, edits: FeatureEdits)
+    /// Adds, changes and deletes features of several layers by one event, each layer named once.
+    case editLayers([LayerFeatureEdits])
     /// Tries to load again after a failure.
     case retryLoad(layer: LayerID)
     /// Gives it another source, and loads that.
@@ -102,12 +104,15 @@ public struct MapCommandResult: Hashable, Sendable, Codable {
     public var graphic: Int64?
     /// What came of each edit, for `editFeatures`.
     public var edits: FeatureEditResults?
+    /// The same for each layer of `editLayers`, in the order of the request.
+    public var layerEdits: [FeatureEditResults]?
 
     /// Makes a result.
     public init(
         sequence: Int64, layer: LayerID? = nil, graphic: Int64? = nil,
-        edits: FeatureEditResults? = nil
+        edits: FeatureEditResults? = nil, layerEdits: [FeatureEditResults]? = nil
     ) {
+        self.layerEdits = layerEdits
         self.sequence = sequence
         self.layer = layer
         self.graphic = graphic

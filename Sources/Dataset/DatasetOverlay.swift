@@ -59,26 +59,39 @@ extension Dataset {
         laying features: [EditedFeature], over base: Dataset
     ) throws(Failure) {
         guard !features.isEmpty else { return nil }
+        try self.init(
+            features.map { ($0.id, FlatGeometry($0.shape), base.attributeBytes($0.attributes)) },
+            base.header.kind, header: base.headerBytes, called: "edits of '\(base.name)'")
+    }
+
+    /// Features as a dataset in memory.
+    ///
+    /// - Parameters:
+    ///   - features: Object id, geometry, and attributes as FlatGeobuf has them.
+    ///   - header: Magic and header of a file with the same columns.
+    ///   - name: Stands where others have a path.
+    convenience init(
+        _ features: [(id: Int64, geometry: FlatGeometry, attributes: [UInt8])],
+        _ kind: FlatGeobufHeader.Kind, header: [UInt8], called name: String
+    ) throws(Failure) {
         var records: [UInt8] = []
         var entries: [(envelope: Envelope, offset: Int, id: Int32)] = []
         var severalParts = false
-        for feature in features {
-            let geometry = FlatGeometry(feature.shape)
+        for (id, geometry, attributes) in features {
             severalParts = severalParts || geometry.parts.count > 1
-            entries.append((geometry.envelope, records.count, Int32(clamping: feature.id)))
-            FeatureSpool.append(
-                geometry, attributes: base.attributeBytes(feature.attributes), to: &records)
+            entries.append((geometry.envelope, records.count, Int32(clamping: id)))
+            FeatureSpool.append(geometry, attributes: attributes, to: &records)
         }
-        let kind = base.header.kind.holding(severalParts: severalParts)
         let bytes: [UInt8]
         do throws(Damage) {
-            bytes = try Self.bytes(entries, records, kind, base)
+            bytes = try Self.bytes(
+                entries, records, kind.holding(severalParts: severalParts), header)
         } catch {
-            throw Dataset.corrupt(base.file.path, error)
+            throw Dataset.corrupt(name, error)
         }
         let file: MappedFile
         do throws(MappingError) {
-            file = try MappedFile(copying: bytes, path: "edits of '\(base.name)'")
+            file = try MappedFile(copying: bytes, path: name)
         } catch {
             throw Failure(.unavailable, error.description)
         }
@@ -87,7 +100,7 @@ extension Dataset {
 
     private static func bytes(
         _ entries: [(envelope: Envelope, offset: Int, id: Int32)], _ records: [UInt8],
-        _ kind: FlatGeobufHeader.Kind, _ base: Dataset
+        _ kind: FlatGeobufHeader.Kind, _ header: [UInt8]
     ) throws(Damage) -> [UInt8] {
         var encoder = FeatureEncoder(kind, hasZ: false, hasM: false)
         var features: [UInt8] = []
@@ -103,8 +116,7 @@ extension Dataset {
             }
         }
         let extent = entries.reduce(Envelope.empty) { $0.union($1.envelope) }
-        let header = try FlatGeobufHeader.stating(
-            entries.count, in: extent, kind: kind, base.headerBytes)
+        let header = try FlatGeobufHeader.stating(entries.count, in: extent, kind: kind, header)
         return header + (PackedHilbertTree.pack(items) ?? []) + features
     }
 

@@ -132,6 +132,12 @@ struct FlatBuilder: ~Copyable {
         fields.append((slot, byteCount))
     }
 
+    /// A field of one number; 0 is written, too.
+    mutating func number<T: FixedWidthInteger & BitwiseCopyable>(_ slot: Int, _ value: T) {
+        push(value)
+        fields.append((slot, byteCount))
+    }
+
     /// Ends the table; its place.
     ///
     /// Tables of one layout share the description of it.

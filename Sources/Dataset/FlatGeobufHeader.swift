@@ -52,7 +52,7 @@ struct FlatGeobufHeader {
     /// Where the features lie: from behind the index to the end.
     let featureBytes: Range<Int>
 
-    private static let magic: [UInt8] = [0x66, 0x67, 0x62, 0x03, 0x66, 0x67, 0x62]
+    static let magic: [UInt8] = [0x66, 0x67, 0x62, 0x03, 0x66, 0x67, 0x62]
     private static let headerLimit = 64 << 20
 
     /// Reads and checks the header of a whole file.

@@ -18,6 +18,7 @@ public final class QueryEngine: Sendable {
     private let datasets: DatasetProvider
     private let orders = ObjectOrders()
     private let edited = EditedDatasets<ObjectOrder>()
+    private let graphics = GraphicsDatasets()
 
     /// An engine on the datasets that `datasets` lends.
     public init(datasets: @escaping DatasetProvider) { self.datasets = datasets }
@@ -45,22 +46,30 @@ public final class QueryEngine: Sendable {
     ) throws(Failure) -> QueryRun {
         try request.check()
         let layer = try QueriedLayer(request, in: map)
-        let dataset = try datasets(layer.dataset)
-        let (features, order) = try edited.value(dataset, layer.description, in: map.name) {
-            features throws(Failure) in
-            try ObjectOrder(
-                try orders.order(layer.dataset, dataset, isCancelled), under: features)
-        }
+        let (features, order) = try features(of: layer, in: map.name, isCancelled)
         return QueryRun(
             request: request, layer: layer, features: features, order: order,
             isCancelled: isCancelled)
     }
 }
 
+extension QueryEngine {
+    private func features(
+        of layer: QueriedLayer, in map: MapName, _ isCancelled: () -> Bool
+    ) throws(Failure) -> (EditedDataset, ObjectOrder) {
+        guard let id = layer.dataset else { return try graphics.value(layer.description, in: map) }
+        let dataset = try datasets(id)
+        return try edited.value(dataset, layer.description, in: map) { features throws(Failure) in
+            try ObjectOrder(try orders.order(id, dataset, isCancelled), under: features)
+        }
+    }
+}
+
 /// A layer that may be queried.
 struct QueriedLayer {
     let description: LayerDescription
-    let dataset: ContentID
+    /// Nil for graphics.
+    let dataset: ContentID?
     let fields: [FieldDescription]
     /// The reference in which its extent is told.
     let reference: SpatialReference
@@ -77,16 +86,20 @@ struct QueriedLayer {
         switch layer.kind {
         case .group: throw refusal("is a group: query the layers in it")
         case .layer(.dataset(let id)): dataset = id
+        case .layer(.graphics): dataset = nil
         case .layer:
-            throw refusal("is no imported dataset: only those are queried, others are identified")
+            throw refusal(
+                "has neither imported features nor graphics: only those are queried, others are "
+                    + "identified")
         }
         guard layer.isQueryable else { throw refusal("may not be queried") }
-        guard layer.loadStatus == .loaded, let properties = layer.properties else {
+        let queried = layer.asQueried
+        guard layer.loadStatus == .loaded, let properties = queried.properties else {
             let reason = layer.loadError.map { ": \($0.message)" } ?? ""
             throw Failure(
                 .unavailable, "layer \(layer.id) '\(layer.name)' is not loaded\(reason)")
         }
-        description = layer
+        description = queried
         fields = properties.fields
         reference = map.referenceTold(of: properties)
     }

@@ -52,13 +52,13 @@ enum EditResource {
     }
 
     /// Reads `edits` of the whole service: `[{"id":0,"adds":[…],"updates":[…],"deletes":[…]}]`.
-    static func requests(_ parameters: Parameters) throws(Failure) -> [(LayerID, FeatureEdits)] {
+    static func requests(_ parameters: Parameters) throws(Failure) -> [LayerFeatureEdits] {
         let name = "edits"
         let isAtomic = try parameters.flag("rollbackOnFailure", default: true)
         guard case .array(let items) = try json(name, try parameters.required(name)) else {
             throw Parameters.unexpected(name, "", #"[{"id":0,"adds":[…]}]"#)
         }
-        var requests: [(LayerID, FeatureEdits)] = []
+        var requests: [LayerFeatureEdits] = []
         for (index, item) in items.enumerated() {
             let place = "\(name)[\(index)]"
             guard let id = item["id"]?.number.flatMap({ Int(exactly: $0) }) else {
@@ -66,14 +66,13 @@ enum EditResource {
                     .invalidParameter, "parameter '\(place).id': expected a layer's number")
             }
             requests.append(
-                (
+                LayerFeatureEdits(
                     id,
                     FeatureEdits(
                         adds: try drafts(item["adds"] ?? .null, place + ".adds"),
                         updates: try drafts(item["updates"] ?? .null, place + ".updates"),
                         deletes: try ids(item["deletes"] ?? .null, place + ".deletes"),
-                        isAtomic: isAtomic)
-                ))
+                        isAtomic: isAtomic)))
         }
         return requests
     }

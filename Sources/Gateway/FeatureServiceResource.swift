@@ -106,9 +106,13 @@ extension MapServiceResource {
 }
 
 extension LayerDescription {
-    /// Whether it is served as a layer of features: an imported dataset.
+    /// Whether it is served as a layer of features: an imported dataset, or graphics of one kind.
     var isFeatureLayer: Bool {
-        if case .layer(.dataset) = kind { true } else { false }
+        switch kind {
+        case .layer(.dataset): true
+        case .layer(.graphics): graphicsType != nil
+        case .layer, .group: false
+        }
     }
 
     /// Whether its features can be added, changed and deleted.

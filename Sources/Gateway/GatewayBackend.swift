@@ -55,6 +55,10 @@ public protocol GatewayBackend: Sendable {
     func edit(
         _ edits: FeatureEdits, layer: LayerID, in map: MapName, within limit: Duration
     ) async throws(Failure) -> MapCommandResult
+    /// The same in several layers, by one event.
+    func edit(
+        _ edits: [LayerFeatureEdits], in map: MapName, within limit: Duration
+    ) async throws(Failure) -> MapCommandResult
     /// Answers "where is that?".
     func geocode(
         _ request: GeocodeRequest, within limit: Duration

@@ -22,18 +22,19 @@ extension GatewayService {
             sequence: result.sequence)
     }
 
-    /// `FeatureServer/applyEdits`: each layer all or none, one after the other.
+    /// `FeatureServer/applyEdits`: one event for all layers.
     func edit(_ text: String, _ parameters: Parameters) async throws(Failure) -> GatewayResponse {
         let map = try Self.mapName(text)
         let limit = try parameters.timeout()
-        var results: [(LayerID, FeatureEditResults)] = []
-        var sequence: Int64?
-        for (layer, edits) in try EditResource.requests(parameters) {
-            let result = try await backend.edit(edits, layer: layer, in: map, within: limit)
-            results.append((layer, try Self.results(result)))
-            sequence = result.sequence
+        let edits = try EditResource.requests(parameters)
+        guard !edits.isEmpty else { return GatewayResponse(body: EditResource.body([])) }
+        let result = try await backend.edit(edits, in: map, within: limit)
+        guard let results = result.layerEdits, results.count == edits.count else {
+            throw Failure(.internal, "the map state did not say what came of the edits")
         }
-        return GatewayResponse(body: EditResource.body(results), sequence: sequence)
+        return GatewayResponse(
+            body: EditResource.body(Array(zip(edits.map(\.layer), results))),
+            sequence: result.sequence)
     }
 
     private static func results(

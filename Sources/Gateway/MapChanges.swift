@@ -28,14 +28,23 @@ actor MapChanges: GatewayChanges {
 extension GatewayEvent {
     /// An event of a map.
     init(_ record: RecordedEvent) {
-        struct Touched: Decodable { var layer: LayerID? }
+        struct Touched: Decodable {
+            var layer: LayerID?
+            var others: [Touched]?
+        }
         let touched = try? CairnJSON.decode(Touched.self, from: record.event.data)
         var json = JSONWriter()
         json.object { json in
             json.member("sequence", Int(record.globalPosition))
             json.member("type", record.event.type)
             json.member("recordedAt", Int(record.recordedAt.microseconds / 1_000))
-            if let layer = touched?.layer { json.member("layerId", layer) }
+            guard let layer = touched?.layer else { return }
+            json.member("layerId", layer)
+            // Beside others only; Esri has no such events.
+            guard let others = touched?.others else { return }
+            json.member("layerIds", array: [layer] + others.compactMap(\.layer)) {
+                $0.integer(Int64($1))
+            }
         }
         self.init(name: "map", sequence: record.globalPosition, data: Data(json.bytes))
     }

@@ -21,6 +21,8 @@ struct MapServiceResource {
 
     /// Prepares the resources of one map.
     init(_ map: MapDescription) {
+        var map = map
+        map.layers = map.layers.map(\.asQueried)
         self.map = map
         extents = MapExtents(map)
         layers = Dictionary(uniqueKeysWithValues: map.layers.map { ($0.id, $0) })

@@ -143,8 +143,21 @@ public final class SiteBackend: GatewayBackend {
     public func edit(
         _ edits: FeatureEdits, layer: LayerID, in map: MapName, within limit: Duration
     ) async throws(Failure) -> MapCommandResult {
+        try await edit(.editFeatures(layer: layer, edits: edits), in: map, within: limit)
+    }
+
+    /// Asks the map state; what is asked here later knows the edits.
+    public func edit(
+        _ edits: [LayerFeatureEdits], in map: MapName, within limit: Duration
+    ) async throws(Failure) -> MapCommandResult {
+        try await edit(.editLayers(edits), in: map, within: limit)
+    }
+
+    private func edit(
+        _ command: MapCommand, in map: MapName, within limit: Duration
+    ) async throws(Failure) -> MapCommandResult {
         let result = try await client.command(
-            map: map, .editFeatures(layer: layer, edits: edits), actor: Self.actor, timeout: limit)
+            map: map, command, actor: Self.actor, timeout: limit)
         ownWrites.note(result.sequence, in: map)
         _ = try await client.maps(minSequence: result.sequence, timeout: limit)
         return result

@@ -68,17 +68,28 @@ struct FeatureDecision {
         var nextID: Int64
     }
 
-    func decide(
-        _ wanted: FeatureEdits
-    ) throws(Failure) -> (event: MapEvent?, results: FeatureEditResults) {
+    /// Throws `tooLarge` for more edits than one request can have.
+    static func checkCount(_ edits: [FeatureEdits]) throws(Failure) {
         for (count, bound, what) in [
             (
-                wanted.adds.count + wanted.updates.count, MapLimits.editsPerCommand,
-                "features to add or change"
-            ), (wanted.deletes.count, MapLimits.changedFeatures, "features to delete"),
+                edits.reduce(0) { $0 + $1.adds.count + $1.updates.count },
+                MapLimits.editsPerCommand, "features to add or change"
+            ),
+            (
+                edits.reduce(0) { $0 + $1.deletes.count }, MapLimits.changedFeatures,
+                "features to delete"
+            ),
         ] where count > bound {
             throw Failure(.tooLarge, "\(count) \(what) at once, the most is \(bound)")
         }
+    }
+
+    /// What the edits come to, whether or not that is anything.
+    ///
+    /// - Parameter isUndone: Whether none is done, because of another layer's.
+    func decide(
+        _ wanted: FeatureEdits, isUndone: Bool = false
+    ) throws(Failure) -> FeaturesEdited {
         var next = edits.nextID ?? 0
         if edits.nextID == nil { next = try features.nextID() }
         var outcome = Outcome(nextID: next)
@@ -92,19 +103,18 @@ struct FeatureDecision {
         try attempt(wanted.deletes, .delete, &outcome) { id, outcome throws(Failure) in
             try delete(id, &outcome)
         }
-        let isNothing =
-            outcome.added.isEmpty && outcome.changed.isEmpty && outcome.deleted.isEmpty
-        let isUndone = wanted.isAtomic && !outcome.refused.isEmpty
-        if isUndone { refuseAll(wanted, &outcome) }
+        if isUndone || wanted.isAtomic && !outcome.refused.isEmpty {
+            refuseAll(wanted, &outcome)
+            (outcome.added, outcome.changed, outcome.deleted) = ([], [:], [])
+            outcome.nextID = next
+        }
         let event = FeaturesEdited(
-            layer: layer.id, added: isUndone ? [] : outcome.added,
+            layer: layer.id, added: outcome.added,
             changed: outcome.changed.values.sorted { $0.id < $1.id },
             deleted: outcome.deleted.sorted(), nextID: outcome.nextID,
             refused: outcome.refused.isEmpty ? nil : outcome.refused)
-        let results = FeatureEditResults(wanted, event)
-        if isNothing || isUndone { return (nil, results) }
-        try checkRoom(event)
-        return (.featuresEdited(event), results)
+        if !event.isNothing { try checkRoom(event) }
+        return event
     }
 
     private func attempt<Edit>(
@@ -250,6 +260,11 @@ struct FeatureDecision {
         }
         return result
     }
+}
+
+extension FeaturesEdited {
+    /// Whether nothing was done to the layer.
+    var isNothing: Bool { added.isEmpty && changed.isEmpty && deleted.isEmpty }
 }
 
 extension AttributeValue {

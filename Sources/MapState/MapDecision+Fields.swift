@@ -45,12 +45,14 @@ extension MapDecision {
         _ drawing: LayerDrawing, of node: LayerDescription
     ) throws(Failure) {
         switch node.kind.source {
-        case .dataset, .graphics: break
-        case .raster, .wms, .mapService, .featureService, .tiles, nil:
-            throw Failure(
-                .invalidParameter,
-                "layer \(node.id) ('\(node.name)') is not drawn by symbols: expected a layer of a "
-                    + "dataset or of graphics")
+        case .dataset, .graphics, .featureService: break
+        case .raster, .wms, .mapService, .tiles, nil:
+            guard drawing.renderer == nil, drawing.labels.isEmpty else {
+                throw Failure(
+                    .invalidParameter,
+                    "layer \(node.id) ('\(node.name)') is a picture: it has a transparency, but no "
+                        + "symbols and no labels")
+            }
         }
         try drawing.check(node.properties?.fields ?? [], node.properties?.geometryType)
         for label in drawing.labels {

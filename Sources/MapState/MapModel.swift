@@ -201,7 +201,8 @@ extension MapModel {
                 layer.edits = layer.edits ?? LayerEdits(isOpen: false)
                 layer.edits?.isOpen = event.isEditable
             }
-        case .featuresEdited(let event): try edit(event, at: sequence)
+        case .featuresEdited(let event):
+            for each in event.layers { try edit(each, at: sequence) }
         case .layerCompacted(let event): try compact(event)
         case .layerSourceChanged(let event):
             try changeFeatureLayer(event.layer) { layer in

@@ -64,12 +64,53 @@ extension MapsState {
         _ edits: FeatureEdits, of layer: LayerID, in map: MapName,
         features: (ContentID) throws(Failure) -> any DatasetFeatures
     ) throws(Failure) -> (event: MapEvent?, results: FeatureEditResults) {
+        let (event, results) = try decide([LayerFeatureEdits(layer, edits)], in: map) {
+            _, dataset throws(Failure) in
+            try features(dataset)
+        }
+        return (event, results[0])
+    }
+
+    /// The one event that carries out edits of several layers, and what comes of each of them in each layer; no event
+    /// when none can be done.
+    ///
+    /// Where the edits of a layer are atomic, so are all: one that cannot be done undoes those of every layer. Throws
+    /// as ``decide(_:of:in:features:)``, and `invalidParameter` for no layer and one that is named twice.
+    public func decide(
+        _ edits: [LayerFeatureEdits], in map: MapName,
+        features: (LayerID, ContentID) throws(Failure) -> any DatasetFeatures
+    ) throws(Failure) -> (event: MapEvent?, results: [FeatureEditResults]) {
         guard let model = models[map] else {
             throw Failure(.notFound, "there is no map '\(map)'")
         }
-        let node = try MapDecision(model: model).featureLayer(layer)
-        let dataset = try FeatureDecision.dataset(of: node)
-        return try FeatureDecision(node, try features(dataset)).decide(edits)
+        guard !edits.isEmpty else {
+            throw Failure(.invalidParameter, "no layer is named whose features are to be edited")
+        }
+        var named: Set<LayerID> = []
+        for each in edits where !named.insert(each.layer).inserted {
+            throw Failure(
+                .invalidParameter, "layer \(each.layer) is named twice: all its edits go together")
+        }
+        try FeatureDecision.checkCount(edits.map(\.edits))
+        var decisions: [FeatureDecision] = []
+        for each in edits {
+            let node = try MapDecision(model: model).featureLayer(each.layer)
+            let dataset = try FeatureDecision.dataset(of: node)
+            decisions.append(try FeatureDecision(node, try features(each.layer, dataset)))
+        }
+        var events: [FeaturesEdited] = []
+        for (decision, each) in zip(decisions, edits) {
+            events.append(try decision.decide(each.edits))
+        }
+        let isUndone = zip(events, edits).contains { $0.refused != nil && $1.edits.isAtomic }
+        if isUndone {
+            for (place, each) in edits.enumerated() where events[place].refused == nil {
+                events[place] = try decisions[place].decide(each.edits, isUndone: true)
+            }
+        }
+        let results = zip(edits, events).map { FeatureEditResults($0.edits, $1) }
+        guard !isUndone, !events.allSatisfy(\.isNothing) else { return (nil, results) }
+        return (FeaturesEdited(together: events).map { .featuresEdited($0) }, results)
     }
 
     private func decideCreation(of name: MapName) throws(Failure) -> MapEvent {
@@ -121,7 +162,7 @@ struct MapDecision {
                 ? nil : .layerPopupsChanged(LayerPopupsChanged(layer: layer, isEnabled: isEnabled))
         case .setEditable(let layer, let isEditable):
             try setEditable(try featureLayer(layer), isEditable)
-        case .editFeatures:
+        case .editFeatures, .editLayers:
             throw Failure(.internal, "features are edited where their dataset is at hand")
         case .retryLoad(let layer): try retryLoad(layer)
         case .setSource(let layer, let source): try setSource(layer, source)

@@ -196,8 +196,13 @@ public actor MapStateService {
                 .logUnavailable, "the log is out of reach: nothing was changed",
                 details: [error.message])
         }
-        if case .editFeatures(let layer, let edits) = request.command {
-            return try await edit(request, layer, edits)
+        switch request.command {
+        case .editFeatures(let layer, let edits):
+            var result = try await edit(request, [LayerFeatureEdits(layer, edits)])
+            (result.edits, result.layerEdits) = (result.layerEdits?.first, nil)
+            return result
+        case .editLayers(let edits): return try await edit(request, edits)
+        default: break
         }
         if let known = log.state.outcome(of: request.id) { return known }
         let events = try log.state.decide(request)
@@ -215,35 +220,35 @@ public actor MapStateService {
     }
 
     private func edit(
-        _ request: MapCommandRequest, _ layer: LayerID, _ edits: FeatureEdits
+        _ request: MapCommandRequest, _ edits: [LayerFeatureEdits]
     ) async throws(Failure) -> MapCommandResult {
         if let known = try await outcome(of: request, edits) { return known }
-        let reference = log.state.layer(layer, in: request.map)?.properties?.spatialReference
-        let (event, results) = try log.state.decide(edits, of: layer, in: request.map) {
-            dataset throws(Failure) in
-            try features.lend(dataset, in: reference)
+        let (event, results) = try log.state.decide(edits, in: request.map) {
+            layer, dataset throws(Failure) in
+            let reference = log.state.layer(layer, in: request.map)?.properties?.spatialReference
+            return try features.lend(dataset, in: reference)
         }
         guard let event else {
             return MapCommandResult(
                 sequence: log.state.lastChange(of: request.map) ?? log.state.sequence,
-                edits: results)
+                layerEdits: results)
         }
         let sequence = try await log.append([event], to: request.map, because: request)
         if log.isBehind {
             try await log.catchUp()
             if let known = try await outcome(of: request, edits) { return known }
         }
-        compactor?.noteEdit(of: layer, in: request.map)
-        return MapCommandResult(sequence: sequence, edits: results)
+        for each in edits { compactor?.noteEdit(of: each.layer, in: request.map) }
+        return MapCommandResult(sequence: sequence, layerEdits: results)
     }
 
     /// What came of edits that were carried out before; the event has what the state does not remember.
     private func outcome(
-        of request: MapCommandRequest, _ edits: FeatureEdits
+        of request: MapCommandRequest, _ edits: [LayerFeatureEdits]
     ) async throws(Failure) -> MapCommandResult? {
         guard var known = log.state.outcome(of: request.id) else { return nil }
-        known.edits = FeatureEditResults(
-            edits, try await log.featuresEdited(at: known.sequence))
+        let event = try await log.featuresEdited(at: known.sequence)
+        known.layerEdits = zip(edits, event.layers).map { FeatureEditResults($0.edits, $1) }
         return known
     }
 

@@ -53,8 +53,10 @@ extension MapEvent {
         case .layerEditableChanged(let event):
             "layer \(event.layer) \(event.isEditable ? "takes" : "takes no") edits"
         case .featuresEdited(let event):
-            "layer \(event.layer) features: \(event.added.count) added, "
-                + "\(event.changed.count) changed, \(event.deleted.count) deleted"
+            event.layers.map { edited in
+                "layer \(edited.layer) features: \(edited.added.count) added, "
+                    + "\(edited.changed.count) changed, \(edited.deleted.count) deleted"
+            }.joined(separator: "; ")
         case .layerCompacted(let event):
             "layer \(event.layer) compacted, \(event.properties.featureCount) features"
         case .layerSourceChanged(let event):

@@ -98,6 +98,18 @@ final class SimulatedSite: GatewayBackend {
         return MapCommandResult(sequence: 9, edits: results)
     }
 
+    func edit(
+        _ edits: [LayerFeatureEdits], in map: MapName, within limit: Duration
+    ) async throws(Failure) -> MapCommandResult {
+        let results = inner.withLock { inner in
+            inner.asked.append("edit \(edits.map(\.layer))")
+            inner.lastEdits += edits.map(\.edits)
+            return inner.editResults
+        }
+        guard let results else { throw Failure(.conflict, "a layer takes no edits") }
+        return MapCommandResult(sequence: 9, layerEdits: edits.map { _ in results })
+    }
+
     func export(
         _ request: ExportRequest, within limit: Duration
     ) async throws(Failure) -> ExportedPicture {

@@ -77,6 +77,57 @@ import Testing
             + #"},"geometry":{"rings":[[\#(corners)]]}}"#
     }
 
+    @Test func `edits of two layers are one event, or none`() async throws {
+        guard Programs.areBuilt() else { return }
+        let site = try await IdentifySite(side: 5, workers: 1)
+        let layer = try #require(
+            try await site.client.map(named: site.map)?.layers.first?.kind.dataset)
+        let added = try await site.client.command(
+            map: site.map,
+            .addLayer(name: "copy", source: LayerSource(dataset: layer), place: LayerPlace()))
+        let copy = try #require(added.layer)
+        // A layer takes edits once it is loaded.
+        var map = try await site.client.map(named: site.map, minSequence: added.sequence)
+        while map?.layer(copy)?.loadStatus != .loaded {
+            let known = try #require(map?.sequence)
+            map = try await site.client.map(named: site.map, minSequence: known + 1)
+        }
+        for id in [0, copy] {
+            _ = try await site.client.command(
+                map: site.map, .setEditable(layer: id, isEditable: true))
+        }
+        struct Layer: Decodable {
+            var id: Int
+            var addResults: [Results.Result], deleteResults: [Results.Result]
+        }
+        func apply(_ deleted: Int) async throws -> (sequence: Int64?, layers: [Layer]) {
+            let edits = """
+                [{"id":0,"adds":[\(square(60, 60, "here"))]},\
+                {"id":\(copy),"adds":[\(square(60, 60, "there"))],"deletes":[\(deleted)]}]
+                """
+            let (head, body) = try await exchange(
+                site, Self.root + "/FeatureServer/applyEdits", form: "f=json&edits=" + edits)
+            let sequence = head.firstMatch(of: /(?i)x-cairn-sequence: (\d+)/).flatMap {
+                Int64($0.1)
+            }
+            return (sequence, try JSONDecoder().decode([Layer].self, from: body))
+        }
+
+        // What one layer cannot do, the other does not.
+        let refused = try await apply(4_000)
+        #expect(refused.layers.flatMap(\.addResults).map(\.success) == [false, false])
+        #expect(refused.layers.flatMap(\.deleteResults).first?.error?.code == 1019)
+        #expect(try await names(site, 60.5, 60.5) == [])
+
+        let done = try await apply(7)
+        #expect(done.layers.map(\.id) == [0, copy])
+        #expect(done.layers.flatMap(\.addResults).map(\.success) == [true, true])
+        let sequence = try #require(done.sequence)
+        #expect(Set(try await names(site, 60.5, 60.5)) == ["here", "there"])
+        #expect(try await names(site, 60.5, 60.5, at: sequence - 1) == [])
+        #expect(Set(try await names(site, 60.5, 60.5, at: sequence)) == ["here", "there"])
+    }
+
     @Test func `edits are seen at once, and yesterday is what it was`() async throws {
         guard Programs.areBuilt() else { return }
         let site = try await IdentifySite(side: 5, workers: 2)

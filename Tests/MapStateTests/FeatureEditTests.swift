@@ -162,6 +162,123 @@ import Testing
         #expect(try restored.hash() == fixture.state.hash())
     }
 
+    // MARK: Several layers
+
+    @Test(arguments: Seeds.chosen(20))
+    func `edits of several layers are one event, which does what one event each would do`(
+        _ seed: UInt64
+    ) throws {
+        var random = SeededGenerator(seed: seed)
+        var (together, features) = try fixture(10)
+        try together.load(try together.addLayer("More squares"))
+        try together.run(.setEditable(layer: 1, isEditable: true))
+        var apart = together
+        for step in 0..<30 {
+            let isAtomic = Bool.random(using: &random)
+            let edits = [1, 0].map { layer in
+                var edits = FeatureEdits(isAtomic: isAtomic)
+                for _ in 0..<Int.random(in: 0...2, using: &random) {
+                    edits.adds.append(Self.draft(nil, "new", x: Double(step)))
+                    edits.updates.append(
+                        Self.draft(.random(in: 1...14, using: &random), "step \(step)"))
+                    edits.deletes.append(.random(in: 1...30, using: &random))
+                }
+                return LayerFeatureEdits(layer, edits)
+            }
+            let before = together.records.count
+            let (event, results) = try together.state.decide(edits, in: MapFixture.world) { _, _ in
+                features
+            }
+            // What each layer alone would come to.
+            var alone: [(MapEvent?, FeatureEditResults)] = []
+            for each in edits {
+                alone.append(
+                    try apart.state.decide(
+                        each.edits, of: each.layer, in: MapFixture.world,
+                        features: { _ in features }))
+            }
+            let isRefused = alone.map { _, results in
+                (results.adds + results.updates + results.deletes).contains { $0.failure != nil }
+            }
+            if isAtomic, isRefused.contains(true) {
+                #expect(event == nil)
+                for each in results {
+                    let all = each.adds + each.updates + each.deletes
+                    #expect(all.allSatisfy { $0.failure != nil })
+                }
+                continue
+            }
+            #expect(results == alone.map(\.1))
+            for case (let event?, _) in alone { try apart.append(event, causation: UUID()) }
+            if let event {
+                try together.append(event, causation: UUID())
+                guard case .featuresEdited(let edited) = event else {
+                    Issue.record("\(event)")
+                    return
+                }
+                #expect(edited.layers.map(\.layer) == [1, 0])
+                // What a repetition of the command would be answered.
+                for (index, layer) in edited.layers.enumerated() {
+                    #expect(FeatureEditResults(edits[index].edits, layer) == results[index])
+                }
+            }
+            #expect(together.records.count <= before + 1)
+            for layer in [0, 1] {
+                let (one, two) = (
+                    try #require(try together.world.layer(layer)),
+                    try #require(try apart.world.layer(layer))
+                )
+                #expect(one.edits?.changes.map(\.feature) == two.edits?.changes.map(\.feature))
+                #expect(one.edits?.changes.map(\.id) == two.edits?.changes.map(\.id))
+                #expect(one.edits?.nextID ?? 0 >= two.edits?.nextID ?? 0)
+                #expect(one.properties?.featureCount == two.properties?.featureCount)
+            }
+        }
+        var again = MapsState()
+        for record in together.records { try again.apply(record) }
+        #expect(again == together.state)
+    }
+
+    @Test func `a layer is named once, and all of them are bounded together`() throws {
+        let (fixture, features) = try fixture(3)
+        let one = LayerFeatureEdits(0, FeatureEdits(deletes: [1]))
+        for edits in [[], [one, one]] {
+            let failure = #expect(throws: Failure.self) {
+                try fixture.state.decide(edits, in: MapFixture.world) { _, _ in features }
+            }
+            #expect(failure?.code == .invalidParameter)
+        }
+        let adds = [FeatureDraft](repeating: Self.draft(nil, "x", x: 1), count: 1_500)
+        let failure = #expect(throws: Failure.self) {
+            try fixture.state.decide(
+                [0, 1].map { LayerFeatureEdits($0, FeatureEdits(adds: adds)) },
+                in: MapFixture.world
+            ) { _, _ in features }
+        }
+        #expect(failure?.code == .tooLarge)
+    }
+
+    @Test func `an event of one layer is written as ever, one of several as the next schema`()
+        throws
+    {
+        func edited(_ layer: LayerID) -> FeaturesEdited {
+            FeaturesEdited(
+                layer: layer, added: [Self.feature(4, "a")], changed: [], deleted: [2], nextID: 5,
+                refused: nil)
+        }
+        for layers in [[3], [3, 1, 2]] {
+            let event = try #require(FeaturesEdited(together: layers.map(edited)))
+            let written = try event.newEvent(
+                id: .timeOrdered(), metadata: EventMetadata(producer: "test"))
+            #expect(written.schema == (layers.count == 1 ? 1 : 2))
+            #expect(
+                String(decoding: written.data, as: UTF8.self).contains("others")
+                    == (layers.count > 1))
+            #expect(try FeaturesEdited.decode(written) == event)
+            #expect(event.layers.map(\.layer) == layers && event.layers[0] == edited(3))
+        }
+    }
+
     @Test func `each wrong edit is refused with its reason, and the others are done`() throws {
         var (fixture, features) = try fixture(3)
         var wrong: [(FeatureDraft, String)] = [

@@ -177,6 +177,31 @@ private func smallWorld() throws -> MapFixture {
         .setSource(layer: 3, source: MapFixture.source(1)),
     ]
 
+    @Test func `pictures have a transparency, features of other servers symbols as well`() throws {
+        let sources: [(LayerSource, hasSymbols: Bool)] = [
+            (.wms(WMSSource(url: "http://a.example/wms", layers: ["b"])), false),
+            (.mapService(ArcGISSource(url: "http://a.example/MapServer")), false),
+            (.tiles(TileSource(url: "http://a.example/{z}/{x}/{y}")), false),
+            (.raster(MapFixture.content(7)), false),
+            (.featureService(ArcGISSource(url: "http://a.example/FeatureServer/0")), true),
+        ]
+        let symbol = LayerSymbol(standard: 0, .point)
+        for (source, hasSymbols) in sources {
+            var fixture = try smallWorld()
+            let added = try fixture.run(.addLayer(name: "there", source: source, place: .init()))
+            let layer = try #require(added.first?.addedLayer)
+            try fixture.run(.setDrawing(layer: layer, drawing: LayerDrawing(transparency: 30)))
+            #expect(try fixture.world.layer(layer)?.drawing?.transparency == 30)
+            let drawn = MapCommand.setDrawing(
+                layer: layer, drawing: LayerDrawing(.simple(.init(symbol))))
+            if hasSymbols {
+                try fixture.run(drawn)
+            } else {
+                #expect(refusal(fixture, drawn) == .invalidParameter)
+            }
+        }
+    }
+
     @Test func `time, aliases and what may be asked of a layer are part of the map`() throws {
         var fixture = try smallWorld()
         func layer() throws -> LayerDescription { try #require(fixture.world.layer(3)) }

@@ -16,10 +16,10 @@ struct OGCCollection {
     /// Nil for a layer that is none.
     init?(_ layer: LayerDescription, of map: MapDescription) {
         guard layer.isFeatureLayer, layer.isQueryable, layer.loadStatus == .loaded,
-            let properties = layer.properties
+            let properties = layer.asQueried.properties
         else { return nil }
         id = OGCCollectionID(map: map.name, layer: layer.id)
-        self.layer = layer
+        self.layer = layer.asQueried
         self.map = map
         self.properties = properties
     }
