@@ -122,8 +122,14 @@ let tier4: [Target] = [
         data: [
             "columns-ban.json", "columns-bano.json", "columns-centerlines.json",
             "columns-natural-earth-countries.json", "columns-natural-earth-states.json",
-            "columns-openaddresses.json", "columns-streets.json", "columns-tiger-roads.json",
-            "columns-tiger.json", "ranking.json", "words-en.txt", "words-fr.txt",
+            "columns-openaddresses.json", "columns-ranges.json", "columns-streets.json",
+            "columns-tiger-roads.json",
+            "columns-tiger.json", "ranking.json", "words-ca.txt", "words-cs.txt",
+            "words-da.txt", "words-de.txt", "words-el.txt", "words-en.txt", "words-es.txt",
+            "words-fi.txt", "words-fr.txt", "words-hr.txt", "words-hu.txt", "words-it.txt",
+            "words-nl.txt", "words-no.txt", "words-pl.txt", "words-pt.txt", "words-ro.txt",
+            "words-ru.txt", "words-sk.txt", "words-sl.txt", "words-sv.txt", "words-tr.txt",
+            "words-uk.txt",
         ]),
     library(
         "LocatorSources",

@@ -156,7 +156,7 @@ public final class Locator: Sendable {
             found.addresses = AddressAnswer.merged(
                 search.run(line, bytes), before: found.addresses)
         }
-        let isAddress = found.addresses.first.map { $0.confirmsTown && $0.score >= 80 } ?? false
+        let isAddress = found.addresses.first.map(\.isSure) ?? false
         if !isAddress || file.points != nil && found.addresses.first?.score ?? 0 < 100 {
             var filter = filter
             filter.acceptsPointsOnly = isAddress

@@ -137,7 +137,9 @@ public enum LocatorBuilder {
     private static func name(
         of path: String, called other: String?
     ) throws(Failure) -> String {
-        let name = other ?? path.split(separator: "/").last.map(String.init) ?? path
+        let last = path.split(separator: "/").last.map(String.init) ?? path
+        // What is packed is the same source.
+        let name = other ?? (last.hasSuffix(".gz") ? String(last.dropLast(3)) : last)
         guard name.utf8.count <= 255 else {
             throw Failure(
                 .invalidParameter, "the name of source '\(name.prefix(80))…' is over 255 bytes")

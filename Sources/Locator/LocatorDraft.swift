@@ -83,12 +83,15 @@ public struct LocatorDraft {
         for columns in namedColumns {
             if let layout = columns.layout(fields: fields) { return .named(layout) }
         }
+        var best: Layout?
         for columns in columns {
-            if let positions = columns.layout(fields: fields) {
-                return .addresses(Layout(columns: columns, positions: positions))
-            }
+            guard let positions = columns.layout(fields: fields) else { continue }
+            let layout = Layout(columns: columns, positions: positions)
+            if !columns.isShipped { return .addresses(layout) }
+            // Tables of other providers know a street by this name as well.
+            if positions.count > best?.positions.count ?? 0 { best = layout }
         }
-        return nil
+        return best.map { .addresses($0) }
     }
 
     /// The layout of features whose fields are the street, number, suffix, city, postcode, region and

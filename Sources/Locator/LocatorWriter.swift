@@ -76,7 +76,9 @@ struct LocatorWriter {
             for (number, place) in places.enumerated() {
                 for town in place.towns { townPlaces[town] = UInt32(number) }
             }
-            let writer = AddressWriter(addresses, places: townPlaces, words: .shipped)
+            let writer = AddressWriter(
+                addresses, places: townPlaces,
+                countries: townPlaces.map { places[Int($0)].countryCode }, words: .shipped)
             sections.merge(writer.sections { intern($0) }) { $1 }
         }
         if let borders { sections.merge(borders.sections(numbers)) { $1 } }

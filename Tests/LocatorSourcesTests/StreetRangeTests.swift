@@ -175,8 +175,8 @@ import Testing
     }
 
     @Test func `the same sources give the same bytes, and gzip the same`() throws {
-        let plain = try Scratch.file(Self.city.geoJSON, "a.geojson")
-        let packed = try Scratch.file(Self.city.geoJSON, "b.geojson")
+        let plain = try Scratch.file(Self.city.geoJSON, "city.geojson")
+        let packed = try Scratch.file(Self.city.geoJSON, "city.geojson")
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/gzip")
         process.arguments = [packed]

@@ -34,7 +34,8 @@ public struct AddressQuery: Sendable {
     public var latitude: Double
     /// In degrees.
     public var longitude: Double
-    /// Whether people there write the postcode before the town, or after it and a comma.
+    /// Whether people there write the postcode before the town and shorten as in French, or after it and a
+    /// comma, and shorten as in the United States.
     public var hasPostcodeFirst: Bool
 
     /// Makes an address.
@@ -86,11 +87,12 @@ public struct AddressQuery: Sendable {
                 ? "\(number) \(street) \(city)" : "\(number) \(street), \(city)"
         case .plain: return Self.plain(line(street, city))
         case .abbreviated:
+            let shortForms = hasPostcodeFirst ? Self.frenchForms : Self.americanForms
             let words = street.split(separator: " ").map { word in
-                Self.shortForms[Self.plain(String(word))] ?? String(word)
+                shortForms[Self.plain(String(word))] ?? String(word)
             }
             let city = city.split(separator: "-").map { word in
-                Self.shortForms[Self.plain(String(word))] ?? String(word)
+                shortForms[Self.plain(String(word))] ?? String(word)
             }
             return line(words.joined(separator: " "), city.joined(separator: "-"))
         case .oneTypo:
@@ -139,13 +141,18 @@ public struct AddressQuery: Sendable {
         return String(letters)
     }
 
-    private static let shortForms = [
+    private static let frenchForms = [
         "rue": "r", "avenue": "av.", "boulevard": "bd", "place": "pl", "chemin": "che",
         "route": "rte", "impasse": "imp", "allee": "all", "lotissement": "lot", "saint": "St",
         "sainte": "Ste", "general": "gal", "marechal": "mal", "docteur": "dr",
         "president": "pdt", "faubourg": "fbg", "square": "sq", "residence": "res",
         "commandant": "cdt", "colonel": "col", "grande": "gde", "passage": "pass",
-        "street": "St", "road": "Rd", "drive": "Dr", "lane": "Ln", "court": "Ct", "north": "N",
-        "south": "S", "east": "E", "west": "W", "parkway": "Pkwy",
+    ]
+
+    private static let americanForms = [
+        "street": "St", "avenue": "Ave.", "boulevard": "Blvd", "place": "Pl", "road": "Rd",
+        "drive": "Dr", "lane": "Ln", "court": "Ct", "square": "Sq", "parkway": "Pkwy",
+        "highway": "Hwy", "terrace": "Ter", "saint": "St", "north": "N", "south": "S", "east": "E",
+        "west": "W",
     ]
 }

@@ -17,6 +17,13 @@ enum AddressAnswer {
         }
     }
 
+    /// Whether places need not be looked for beside it; a bare street is often called as a place near it.
+    var isSure: Bool {
+        guard confirmsTown else { return false }
+        if case .street(let reading) = self, reading.house == nil { return score == 100 }
+        return score >= 80
+    }
+
     /// Whether the text names its town or postcode.
     var confirmsTown: Bool {
         switch self {

@@ -52,6 +52,9 @@ struct AddressColumns: Sendable {
     private(set) var constants: [AddressField: String]
     /// Whom its licence wants named; nil where nobody.
     let attribution: String?
+    /// Whether it comes with the program; of those that fit vector features the one counts that knows most
+    /// of their fields.
+    private(set) var isShipped = false
 
     /// Whether it says where rows of a table have their position; vector features have a geometry.
     var isTable: Bool {
@@ -64,9 +67,14 @@ struct AddressColumns: Sendable {
     static let shipped: [AddressColumns] = [
         PackageResources.columns_ban_json, PackageResources.columns_bano_json,
         PackageResources.columns_tiger_json, PackageResources.columns_centerlines_json,
+        PackageResources.columns_ranges_json,
         PackageResources.columns_openaddresses_json, PackageResources.columns_tiger_roads_json,
         PackageResources.columns_streets_json,
-    ].compactMap { try? AddressColumns(json: $0, source: "shipped") }
+    ].compactMap {
+        var columns = try? AddressColumns(json: $0, source: "shipped")
+        columns?.isShipped = true
+        return columns
+    }
 
     /// Reads one; throws `Failure` (`invalidParameter`) with the source and what is wrong in it.
     init(json: [UInt8], source: String) throws(Failure) {

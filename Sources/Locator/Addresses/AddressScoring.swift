@@ -23,6 +23,8 @@ struct AddressReading {
     var rest: UInt64
     /// Among equal scores the greater comes first.
     var weight: Double
+    /// How many words of the street's name the text has in another writing.
+    var otherWritings: Int
 
     func precedes(_ other: AddressReading) -> Bool {
         if score != other.score { return score > other.score }
@@ -32,6 +34,7 @@ struct AddressReading {
         if breaks != other.breaks { return breaks < other.breaks }
         if confirmsTown != other.confirmsTown { return confirmsTown }
         if weight != other.weight { return weight > other.weight }
+        if otherWritings != other.otherWritings { return otherWritings < other.otherWritings }
         return street < other.street
     }
 }
@@ -103,7 +106,10 @@ struct AddressScoring {
         var lost = 0.0
         var isCertain = true
         var breaks = 0
-        guard match(street: street, text, &used, &lost, &isCertain, &breaks, bytes) else {
+        var otherWritings = 0
+        guard
+            match(street: street, text, &used, &lost, &isCertain, &breaks, &otherWritings, bytes)
+        else {
             return nil
         }
         step(.street, used, lost)
@@ -132,6 +138,10 @@ struct AddressScoring {
             if match.gap > 0 { lost += text.weight(words) * factor }
         }
         step(.house, used, lost)
+        if text.silent & ~used != 0 {
+            used |= text.silent
+            step(.street, used, lost)
+        }
         guard filter.accepts(address: house, street: street, place: place, file, bytes) else {
             return nil
         }
@@ -144,7 +154,7 @@ struct AddressScoring {
         return AddressReading(
             street: street, house: house, likeness: likeness, score: score,
             isCertain: isCertain, breaks: breaks, confirmsTown: confirms, rest: rest,
-            weight: weight(of: street, in: place, bytes))
+            weight: weight(of: street, in: place, bytes), otherWritings: otherWritings)
     }
 
     /// Whether a text rather means a street of another name than this one: a word of the name is missing
@@ -212,14 +222,16 @@ struct AddressScoring {
     }
 
     /// Gives each word of the street's name the best word of the text that is left; whether the name
-    /// is in the text: one word that says something, or all of a name that has no such word.
+    /// is in the text: one word that says something, or all but articles of a name that has no such word.
     private func match(
         street: Int, _ text: AddressText, _ used: inout UInt64, _ lost: inout Double,
-        _ isCertain: inout Bool, _ breaks: inout Int, _ bytes: RawSpan
+        _ isCertain: inout Bool, _ breaks: inout Int, _ otherWritings: inout Int,
+        _ bytes: RawSpan
     ) -> Bool {
         var next: Int?
         var hasPlain = false
         var foundPlain = false
+        var found = false
         var isWhole = true
         for at in addresses.words(ofStreet: street, bytes) {
             let word = addresses.word(at: at, bytes)
@@ -229,18 +241,20 @@ struct AddressScoring {
                 used |= entry.mask
                 lost += text.weight(entry.mask) * (1 - entry.quality)
                 if entry.quality < 1 { isCertain = false }
+                found = true
+                if entry.isOther { otherWritings += 1 }
                 if kind == .plain { foundPlain = true }
                 let first = entry.mask.trailingZeroBitCount
                 if let next, first != next { breaks += 1 }
                 next = 64 - entry.mask.leadingZeroBitCount
-            } else {
+            } else if kind != .silent {
                 let letters = addresses.vocabulary.text(word, bytes).count
                 lost += Double(letters) * kind.weight(losses) * missing
                 isCertain = false
-                isWhole = false
+                if kind != .little { isWhole = false }
             }
         }
-        return foundPlain || !hasPlain && isWhole
+        return foundPlain || found && !hasPlain && isWhole
     }
 
     /// The same for the town's name; whether any word of it is in the text.

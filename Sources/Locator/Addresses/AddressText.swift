@@ -15,6 +15,8 @@ struct AddressText {
         var mask: UInt64
         /// 1 letter by letter, less for slips.
         var quality: Double
+        /// Whether the words are another writing of it, by a dictionary.
+        var isOther = false
     }
 
     let text: FoldedText
@@ -37,6 +39,8 @@ struct AddressText {
     private(set) var total = 0.0
     /// Words with a meaning found letter by letter, or by a dictionary.
     private var known: UInt64 = 0
+    /// Words that say nothing where no name has them.
+    private(set) var silent: UInt64 = 0
 
     init(
         _ text: FoldedText, file: AddressFile, _ ranking: Ranking.Addresses,
@@ -121,7 +125,9 @@ struct AddressText {
         entries.sort {
             if $0.word != $1.word { return $0.word < $1.word }
             if $0.quality != $1.quality { return $0.quality > $1.quality }
-            return $0.mask < $1.mask
+            let (left, right) = ($0.mask.nonzeroBitCount, $1.mask.nonzeroBitCount)
+            if left != right { return left > right }
+            return $0.isOther != $1.isOther ? $1.isOther : $0.mask < $1.mask
         }
         for entry in entries { remainders[entry.word >> 6 & 15] |= 1 << UInt64(entry.word & 63) }
     }
@@ -142,19 +148,26 @@ struct AddressText {
         _ number: Int, _ word: ArraySlice<UInt8>, _ bytes: RawSpan
     ) -> AddressWordKind {
         var kind: AddressWordKind?
-        if let found = file.vocabulary.number(of: word, bytes) {
-            entries.append(Entry(word: found, mask: mask(number), quality: 1))
+        let itself = file.vocabulary.number(of: word, bytes)
+        for word in (itself.map { [$0] } ?? []) + otherForms(of: word, bytes) {
+            entries.append(
+                Entry(word: word, mask: mask(number), quality: 1, isOther: word != itself))
             known |= mask(number)
-            kind = file.kind(ofWord: found, bytes)
-        }
-        for long in file.longForms(of: word, bytes) {
-            entries.append(Entry(word: long, mask: mask(number), quality: 1))
-            known |= mask(number)
-            let other = file.kind(ofWord: long, bytes)
+            let other = file.kind(ofWord: word, bytes)
+            if other == .silent { silent |= mask(number) }
             if kind == nil || other == .plain { kind = other }
         }
         if let code = file.postcode(word, bytes) { postcodes.append((mask(number), code)) }
         return kind ?? .plain
+    }
+
+    /// The words of the vocabulary that a word stands for by a dictionary, or as a compound.
+    private func otherForms(of word: ArraySlice<UInt8>, _ bytes: RawSpan) -> [Int] {
+        var result = file.longForms(of: word, bytes)
+        for other in AddressWords.shipped.compounds(of: word) {
+            if let found = file.vocabulary.number(of: other[...], bytes) { result.append(found) }
+        }
+        return result
     }
 
     /// Two neighbouring words that are one of the vocabulary, or a postcode.
@@ -164,10 +177,16 @@ struct AddressText {
             text.bytes[text.words[number]] + text.bytes[text.words[number + 1]]
         let mask = mask(number) | mask(number + 1)
         if let code = file.postcode(joined[...], bytes) { postcodes.append((mask, code)) }
-        guard let word = file.vocabulary.number(of: joined[...], bytes), !isNumber[number] else {
-            return
+        guard !isNumber[number] else { return }
+        if let word = file.vocabulary.number(of: joined[...], bytes) {
+            entries.append(Entry(word: word, mask: mask, quality: 1 - ranking.together))
         }
-        entries.append(Entry(word: word, mask: mask, quality: 1 - ranking.together))
+        // `пр-т`, `p.zza`, and `haupt str`.
+        let isShort = text.letters[number] + text.letters[number + 1] <= 4
+        for word in otherForms(of: joined[...], bytes) {
+            entries.append(
+                Entry(word: word, mask: mask, quality: isShort ? 1 : 1 - ranking.together))
+        }
     }
 
     /// A word that is two of the vocabulary: the division whose shorter part is longest.
@@ -179,6 +198,7 @@ struct AddressText {
             guard shorter > best?.shorter ?? 0,
                 let first = file.vocabulary.number(of: word[..<at], bytes),
                 let second = file.vocabulary.number(of: word[at...], bytes)
+                    ?? typeShort(word[at...], bytes)
             else { continue }
             best = (shorter, first, second)
         }
@@ -186,6 +206,12 @@ struct AddressText {
         let bit = UInt64(1) << UInt64(2 * number)
         entries.append(Entry(word: best.first, mask: bit, quality: 1 - ranking.together))
         entries.append(Entry(word: best.second, mask: bit << 1, quality: 1 - ranking.together))
+    }
+
+    /// The sort of street that the last part of a compound is short for.
+    private func typeShort(_ word: ArraySlice<UInt8>, _ bytes: RawSpan) -> Int? {
+        guard AddressWords.shipped.isEnding(word) else { return nil }
+        return file.longForms(of: word, bytes).first { file.kind(ofWord: $0, bytes) == .type }
     }
 
     /// Words that begin with the last one: those of most streets, and those of most towns.
@@ -219,8 +245,8 @@ struct AddressText {
         let isShort = letters == 3 && !isUnfinished
         let most = isShort ? 1 : TypoSearch.allowedErrors(letters: letters)
         guard most > 0 else { return }
+        let word = text.bytes[text.words[number]]
         for limit in 1...most {
-            let word = text.bytes[text.words[number]]
             var search = TypoSearch(word, limit: limit)
             let found = search.run(file.vocabulary, bytes).filter {
                 $0.errors > 0
@@ -234,7 +260,16 @@ struct AddressText {
                         word: word, mask: mask(number),
                         quality: 1 - Double(errors) / Double(letters)))
             }
-            if !found.isEmpty { break }
+            if !found.isEmpty { return }
+        }
+        // A slip in what comes before a short ending: `haupstr`.
+        for other in AddressWords.shipped.compounds(of: word) {
+            var search = TypoSearch(other[...], limit: 1)
+            for key in search.run(file.vocabulary, bytes).map(\.key).sorted().prefix(Self.mostTypos)
+            {
+                entries.append(
+                    Entry(word: key, mask: mask(number), quality: 1 - 1 / Double(letters)))
+            }
         }
     }
 
@@ -249,7 +284,7 @@ extension AddressWordKind {
     func weight(_ ranking: Ranking.Addresses) -> Double {
         switch self {
         case .plain: 1
-        case .type: ranking.typeWeight
+        case .type, .silent: ranking.typeWeight
         case .little: ranking.littleWeight
         }
     }

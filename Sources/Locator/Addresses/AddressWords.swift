@@ -9,55 +9,160 @@ enum AddressWordKind: UInt8 {
     case type
     /// An article or a preposition.
     case little
+    /// What names and texts leave out or have, as they please: `ulica`, `nr`.
+    case silent
 }
 
 /// The dictionaries of words that are written short and long, one data file per language.
+///
+/// A dictionary holds for words of streets and towns in its countries; in a country that none lists,
+/// or where none is known, all hold. What a word of a text stands for is then decided by the vocabulary.
 struct AddressWords: Sendable {
-    /// The writings of one word, the long one first.
-    private(set) var groups: [(kind: AddressWordKind, words: [[UInt8]])] = []
-    /// The same for what follows a house number.
-    private(set) var suffixes: [[[UInt8]]] = []
-
-    /// Those that come with the program.
-    static let shipped = AddressWords(files: [
-        PackageResources.words_fr_txt, PackageResources.words_en_txt,
-    ])
-
-    /// Reads files of lines `kind long short …`; other lines are passed over.
-    init(files: [[UInt8]]) {
-        for line in files.joined(separator: [UInt8(ascii: "\n")]).split(separator: 0x0A) {
-            let words = line.split(separator: UInt8(ascii: " ")).map(Array.init)
-            guard words.count > 1 else { continue }
-            switch String(decoding: words[0], as: UTF8.self) {
-            case "type": groups.append((.type, Array(words[1...])))
-            case "word": groups.append((.plain, Array(words[1...])))
-            case "little": groups.append((.little, Array(words[1...])))
-            case "suffix": suffixes.append(Array(words[1...]))
-            default: break
-            }
-        }
-        kinds = Self.kinds(of: groups)
+    /// The words of one language.
+    struct Dictionary: Sendable {
+        /// Alpha-2 codes.
+        fileprivate(set) var countries: Set<String> = []
+        /// The writings of one word, the long one first.
+        fileprivate(set) var groups: [(kind: AddressWordKind, words: [[UInt8]])] = []
     }
 
-    /// What sort of word each is; a word of two sorts is a name.
-    private(set) var kinds: [[UInt8]: AddressWordKind] = [:]
+    /// Some of the dictionaries, a bit for each.
+    typealias Choice = UInt64
+
+    let dictionaries: [Dictionary]
+    /// The writings of what follows a house number, of all languages.
+    let suffixes: [[[UInt8]]]
+    /// The last parts of compounds, by their last byte, with what may stand for each.
+    private let endings: [UInt8: [(ending: [UInt8], others: [[UInt8]])]]
+    /// What sort of word each is where no file says it: sorts of street and articles of all languages.
+    let common: [[UInt8]: AddressWordKind]
+
+    /// Those that come with the program, French and English first, for ``common``.
+    static let shipped = AddressWords(files: [
+        PackageResources.words_fr_txt, PackageResources.words_en_txt, PackageResources.words_ca_txt,
+        PackageResources.words_cs_txt, PackageResources.words_da_txt, PackageResources.words_de_txt,
+        PackageResources.words_el_txt, PackageResources.words_es_txt, PackageResources.words_fi_txt,
+        PackageResources.words_hr_txt, PackageResources.words_hu_txt, PackageResources.words_it_txt,
+        PackageResources.words_nl_txt, PackageResources.words_no_txt, PackageResources.words_pl_txt,
+        PackageResources.words_pt_txt, PackageResources.words_ro_txt, PackageResources.words_ru_txt,
+        PackageResources.words_sk_txt, PackageResources.words_sl_txt, PackageResources.words_sv_txt,
+        PackageResources.words_tr_txt, PackageResources.words_uk_txt,
+    ])
+
+    /// Reads files of lines `kind long short …`, at most 64; other lines are passed over.
+    init(files: [[UInt8]]) {
+        var dictionaries: [Dictionary] = []
+        var suffixes: [[[UInt8]]] = []
+        var endings: [UInt8: [(ending: [UInt8], others: [[UInt8]])]] = [:]
+        for file in files {
+            var dictionary = Dictionary()
+            for line in file.split(separator: 0x0A) where line.first != UInt8(ascii: "#") {
+                let fields = String(decoding: line, as: UTF8.self).split(separator: " ")
+                guard let kind = fields.first, fields.count > 1 else { continue }
+                let words = fields.dropFirst().map { Self.folded(String($0)) }
+                switch kind {
+                case "countries":
+                    dictionary.countries.formUnion(fields.dropFirst().map(String.init))
+                case "type": dictionary.groups.append((.type, words))
+                case "word": dictionary.groups.append((.plain, words))
+                case "little": dictionary.groups.append((.little, words))
+                case "silent": dictionary.groups.append((.silent, words))
+                case "suffix": suffixes.append(words)
+                case "ending":
+                    for word in words {
+                        guard let last = word.last else { continue }
+                        endings[last, default: []].append((word, words.filter { $0 != word }))
+                    }
+                default: break
+                }
+            }
+            dictionaries.append(dictionary)
+        }
+        precondition(dictionaries.count <= Choice.bitWidth)
+        self.dictionaries = dictionaries
+        self.suffixes = suffixes
+        self.endings = endings
+        common = Self.common(of: dictionaries)
+    }
+
+    /// A writing as texts have it: folded, its parts joined (`пр-т` is one word).
+    private static func folded(_ text: String) -> [UInt8] {
+        Folder.fold(text, partingApostrophes: true).bytes.filter { $0 != UInt8(ascii: " ") }
+    }
+
+    /// The dictionaries that list a country; none for one that no dictionary lists.
+    func listing(_ country: String) -> Choice {
+        var result: Choice = 0
+        for (number, dictionary) in dictionaries.enumerated()
+        where dictionary.countries.contains(country) { result |= 1 << Choice(number) }
+        return result
+    }
+
+    /// The dictionaries that hold in a country (alpha-2, or empty where it is not known).
+    func holding(in country: String) -> Choice {
+        let listing = listing(country)
+        return listing == 0 ? Choice.max : listing
+    }
+
+    /// The groups of words of some dictionaries.
+    func groups(_ choice: Choice) -> [(kind: AddressWordKind, words: [[UInt8]])] {
+        dictionaries.enumerated().flatMap { number, dictionary in
+            choice & 1 << Choice(number) == 0 ? [] : dictionary.groups
+        }
+    }
+
+    /// What sort of word each of some dictionaries is; a word of two sorts is a name.
+    func kinds(_ choice: Choice) -> [[UInt8]: AddressWordKind] { Self.kinds(of: groups(choice)) }
 
     private static func kinds(
         of groups: [(kind: AddressWordKind, words: [[UInt8]])]
     ) -> [[UInt8]: AddressWordKind] {
         var result: [[UInt8]: AddressWordKind] = [:]
+        // A long writing decides over the short one of another word.
         for group in groups {
-            for (number, word) in group.words.enumerated() {
-                // A long writing decides over the short one of another word.
-                if number == 0 {
-                    result[word] = group.kind
-                } else if let known = result[word] {
-                    if known == .type, group.kind == .plain { result[word] = .plain }
-                } else {
-                    result[word] = group.kind
-                }
+            guard let long = group.words.first else { continue }
+            result[long] = result[long].map { $0 == group.kind ? $0 : .plain } ?? group.kind
+        }
+        let long = result
+        for group in groups {
+            for word in group.words.dropFirst() where long[word] == nil {
+                let known = result[word] ?? group.kind
+                result[word] = known == .type && group.kind == .plain ? .plain : known
             }
         }
         return result
+    }
+
+    /// As `kinds`, for texts: of French and English all words, of others sorts of street of four
+    /// letters at least that are no other word anywhere.
+    private static func common(of dictionaries: [Dictionary]) -> [[UInt8]: AddressWordKind] {
+        var result = kinds(of: dictionaries.prefix(2).flatMap(\.groups))
+        let all = dictionaries.flatMap(\.groups)
+        let names = Set(all.filter { $0.kind == .plain }.flatMap(\.words))
+        for group in all where group.kind == .type || group.kind == .silent {
+            for word in group.words
+            where word.count >= 4 && result[word] == nil && !names.contains(word) {
+                result[word] = .type
+            }
+        }
+        return result
+    }
+
+    /// Other writings of a compound whose last part has some: `hauptstrasse` for `hauptstr`.
+    ///
+    /// What comes before that part has three bytes at least.
+    func compounds(of word: ArraySlice<UInt8>) -> [[UInt8]] {
+        guard let last = word.last, let endings = endings[last] else { return [] }
+        var result: [[UInt8]] = []
+        for (ending, others) in endings
+        where word.count >= ending.count + 3 && word.suffix(ending.count).elementsEqual(ending) {
+            for other in others { result.append(word.dropLast(ending.count) + other) }
+        }
+        return result
+    }
+
+    /// Whether a word is the last part of compounds.
+    func isEnding(_ word: ArraySlice<UInt8>) -> Bool {
+        word.last.flatMap { endings[$0] }?.contains { word.elementsEqual($0.ending) } ?? false
     }
 }

@@ -11,21 +11,43 @@ struct AddressWriter {
     private let places: [UInt32]
     private let words: AddressWords
     private var vocabulary: [[UInt8]] = []
+    /// The dictionaries that hold for each word: those of the countries where streets or towns have it.
+    private var choices: [AddressWords.Choice] = []
     private var wordNumbers: [[UInt8]: UInt32] = [:]
     private var postcodes: [(folded: [UInt8], text: String)] = []
     private var postcodeNumbers: [[UInt8]: UInt32] = [:]
 
-    init(_ addresses: AddressGazetteer, places: [UInt32], words: AddressWords) {
+    /// `places` and `countries` (alpha-2, or empty) are those of the towns.
+    init(
+        _ addresses: AddressGazetteer, places: [UInt32], countries: [String], words: AddressWords
+    ) {
         self.addresses = addresses
         self.places = places
         self.words = words
-        var seen: Set<[UInt8]> = []
-        for folded in addresses.streets.map(\.folded) + addresses.towns.map(\.folded) {
-            for word in Self.split(folded) where seen.insert(word).inserted {
-                vocabulary.append(word)
+        var choiceOf: [[UInt8]: AddressWords.Choice] = [:]
+        let choiceOfTown = countries.map { words.holding(in: $0) }
+        for street in addresses.streets {
+            for word in Self.split(street.folded) {
+                choiceOf[word, default: 0] |= choiceOfTown[street.town]
             }
         }
-        vocabulary.sort { $0.lexicographicallyPrecedes($1) }
+        var listing: AddressWords.Choice = 0
+        for (number, town) in addresses.towns.enumerated() {
+            listing |= words.listing(countries[number])
+            for word in Self.split(town.folded) {
+                choiceOf[word, default: 0] |= choiceOfTown[number]
+            }
+        }
+        // What texts may have that names need not.
+        for (number, dictionary) in words.dictionaries.enumerated() {
+            let bit = AddressWords.Choice(1) << AddressWords.Choice(number)
+            guard listing & bit != 0 else { continue }
+            for group in dictionary.groups where group.kind == .silent {
+                if let long = group.words.first { choiceOf[long, default: 0] |= bit }
+            }
+        }
+        vocabulary = choiceOf.keys.sorted { $0.lexicographicallyPrecedes($1) }
+        choices = vocabulary.map { choiceOf[$0] ?? 0 }
         for (number, word) in vocabulary.enumerated() { wordNumbers[word] = UInt32(number) }
         var texts: [[UInt8]: String] = [:]
         for street in addresses.streets {
@@ -100,12 +122,15 @@ struct AddressWriter {
         records.append(UInt32(streets.bytes.count / 4))
         starts.append(UInt32(towns.bytes.count / 4))
         let tree = NameTree(text: text, names: ranges).sections
-        let kinds = words.kinds
+        var kinds: [AddressWords.Choice: [[UInt8]: AddressWordKind]] = [:]
+        for choice in Set(choices) { kinds[choice] = words.kinds(choice) }
         result[.vocabularyText] = text
         result[.vocabulary] = records.bytes
         result[.vocabularyTree] = tree.tree
         result[.vocabularyEndings] = tree.endings
-        result[.wordKinds] = vocabulary.map { (kinds[$0] ?? .plain).rawValue }
+        result[.wordKinds] = zip(vocabulary, choices).map { word, choice in
+            (kinds[choice]?[word] ?? .plain).rawValue
+        }
         result[.streetPostings] = streets.bytes
         result[.townPostingStarts] = starts.bytes
         result[.townPostings] = towns.bytes
@@ -218,11 +243,17 @@ struct AddressWriter {
     private func layOutShortForms(
         _ result: inout [LocatorLayout.Section: [UInt8]], _ intern: (String) -> UInt32
     ) {
-        var longOf: [[UInt8]: Set<UInt32>] = [:]
-        for group in words.groups {
-            for word in group.words {
-                for other in group.words where other != word {
-                    if let number = wordNumbers[other] { longOf[word, default: []].insert(number) }
+        var longOf = spelledOut()
+        for (number, dictionary) in words.dictionaries.enumerated() {
+            let bit = AddressWords.Choice(1) << AddressWords.Choice(number)
+            for group in dictionary.groups {
+                for other in group.words {
+                    guard let known = wordNumbers[other], choices[Int(known)] & bit != 0 else {
+                        continue
+                    }
+                    for word in group.words where other != word {
+                        longOf[word, default: []].insert(known)
+                    }
                 }
             }
         }
@@ -239,6 +270,24 @@ struct AddressWriter {
         for value in [0, 0, count] { records.append(value) }
         result[.shortForms] = records.bytes
         result[.longForms] = longs.bytes
+    }
+
+    /// Words of names with `ae oe ue oe aa` for `ä ö ü ø å`, and what they stand for.
+    private func spelledOut() -> [[UInt8]: Set<UInt32>] {
+        var result: [[UInt8]: Set<UInt32>] = [:]
+        for (name, folded) in addresses.streets.map({ ($0.name, $0.folded) })
+            + addresses.towns.map({ ($0.name, $0.folded) })
+        where !name.utf8.allSatisfy({ $0 < 0x80 }) {
+            let spelled = String(name.flatMap { "åÅ".contains($0) ? Array("aa") : [$0] })
+            let words = Self.split(
+                Folder.fold(spelled, expandingUmlauts: true, partingApostrophes: true).bytes)
+            let own = Self.split(folded)
+            guard words.count == own.count else { continue }
+            for (word, other) in zip(words, own) where word != other {
+                if let known = wordNumbers[other] { result[word, default: []].insert(known) }
+            }
+        }
+        return result
     }
 
     private func layOutRectangles(_ result: inout [LocatorLayout.Section: [UInt8]]) {
