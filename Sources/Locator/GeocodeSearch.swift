@@ -92,9 +92,8 @@ struct GeocodeSearch {
 
     /// The readings of the text, best first.
     ///
-    /// - Parameter address: The score of the address that the text is, where only points of interest
-    ///   are asked for besides; names with typing errors are looked for where they could be better.
-    mutating func run(beside address: Double = 0, _ bytes: RawSpan) -> [Reading] {
+    /// - Parameter takesSlips: Whether names with typing errors are looked for.
+    mutating func run(takesSlips: Bool = true, _ bytes: RawSpan) -> [Reading] {
         lookUpNames(bytes)
         for (span, key) in names { consider(key, span: span, quality: 1, type: .exact, bytes) }
         if let complete = bestComplete {
@@ -102,11 +101,10 @@ struct GeocodeSearch {
         } else {
             let spans = nameSpans()
             findBeginnings(spans, bytes)
-            let typed = spans.filter { mostScore(misspelt: $0) >= address }
-            findTypos(typed, mostErrors: 1, bytes)
+            if takesSlips { findTypos(spans, mostErrors: 1, bytes) }
             findWords(spans, bytes)
-            if (best.values.map(\.score).max() ?? 0) < 85 {
-                findTypos(typed, mostErrors: 2, bytes)
+            if takesSlips, (best.values.map(\.score).max() ?? 0) < 85 {
+                findTypos(spans, mostErrors: 2, bytes)
             }
             findRearranged(bytes)
         }
@@ -221,22 +219,6 @@ struct GeocodeSearch {
                 }
             }
         }
-    }
-
-    /// What a point of interest can score whose name is misspelt there: it loses a letter, and the
-    /// numbers around it, which no name of a division is like.
-    private func mostScore(misspelt span: Range<Int>) -> Double {
-        var lost = pointScoring.weight(span) / Double(max(1, pointScoring.letters(span)))
-        for word in 0..<wordCount where !span.contains(word) {
-            let isNumber = text.bytes[text.words[word]].allSatisfy {
-                UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
-            }
-            guard isNumber, !qualifiers.contains(where: { $0.span.contains(word) }) else {
-                continue
-            }
-            lost += pointScoring.weight(word..<word + 1) * ranking.places.unexplained
-        }
-        return pointScoring.score(lost: lost)
     }
 
     /// Names with typing errors.

@@ -161,8 +161,8 @@ public final class Locator: Sendable {
             var filter = filter
             filter.acceptsPointsOnly = isAddress
             var search = GeocodeSearch(file: file, text: text, filter: filter)
-            found.places = search.run(
-                beside: isAddress ? found.addresses.first?.score ?? 0 : 0, bytes)
+            let isHouse = isAddress && found.addresses.first?.hasHouse == true
+            found.places = search.run(takesSlips: !isHouse, bytes)
             found.placeSearch = search
         }
         return found

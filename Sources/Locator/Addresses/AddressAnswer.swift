@@ -24,6 +24,10 @@ enum AddressAnswer {
         return score >= 80
     }
 
+    var hasHouse: Bool {
+        if case .street(let reading) = self { reading.house != nil } else { false }
+    }
+
     /// Whether the text names its town or postcode.
     var confirmsTown: Bool {
         switch self {
