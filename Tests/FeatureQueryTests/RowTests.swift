@@ -244,7 +244,9 @@ import Testing
         site.map.layers[0].kind = .group
         #expect(site.failure { _ in }?.message.contains("is a group") == true)
         site.map.layers[0].kind = .layer(source: .wms(WMSSource(url: "http://x", layers: ["a"])))
-        #expect(site.failure { _ in }?.message.contains("no imported dataset") == true)
+        #expect(
+            site.failure { _ in }?.message.contains("neither imported features nor graphics")
+                == true)
     }
 
     @Test func `a query that nobody waits for any more stops`() throws {
