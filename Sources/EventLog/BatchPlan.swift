@@ -24,7 +24,6 @@ struct BatchPlan<Log: CommittedLog> {
     private let time: Timestamp
     private var head: Int64
     private var heads: [StreamName: Int64] = [:]
-    private var planned: [UUID: Int] = [:]
     /// What is new, in the order of the log.
     private(set) var new: NewRecords
 
@@ -50,7 +49,7 @@ struct BatchPlan<Log: CommittedLog> {
 
     /// The answer to a repeat; nil for an append of which the log holds nothing, a failure for one of which it holds
     /// something else.
-    private func earlierResult(_ append: AppendBytes) throws(Failure) -> AppendResult? {
+    private mutating func earlierResult(_ append: AppendBytes) throws(Failure) -> AppendResult? {
         switch try earlierAppend(append) {
         case .none: return nil
         case .same(let result): return result
@@ -62,9 +61,9 @@ struct BatchPlan<Log: CommittedLog> {
     }
 
     /// Whether any of its events is there already.
-    private func isKnown(_ append: AppendBytes) throws(Failure) -> Bool {
+    private mutating func isKnown(_ append: AppendBytes) throws(Failure) -> Bool {
         for event in append.events {
-            if planned[event.id] != nil { return true }
+            if new.ids.place(of: event.id) != nil { return true }
             if try log.holds(event.id) { return true }
         }
         return false
@@ -92,7 +91,6 @@ struct BatchPlan<Log: CommittedLog> {
     {
         for (offset, number) in part.events.enumerated() {
             let event = append.events[number]
-            planned[event.id] = new.records.count
             new.add(
                 event, of: append, stream: part.stream, at: head + 1,
                 streamPosition: place + Int64(offset), time: time)
@@ -116,7 +114,7 @@ struct BatchPlan<Log: CommittedLog> {
         case other(UUID, at: Int64)
     }
 
-    private func earlierAppend(_ append: AppendBytes) throws(Failure) -> Earlier {
+    private mutating func earlierAppend(_ append: AppendBytes) throws(Failure) -> Earlier {
         var first: Int64?
         var time = self.time
         var count: Int64 = 0
@@ -146,8 +144,8 @@ struct BatchPlan<Log: CommittedLog> {
                 recordedAt: time))
     }
 
-    private func record(id: UUID) throws(Failure) -> RecordedEvent? {
-        if let index = planned[id] {
+    private mutating func record(id: UUID) throws(Failure) -> RecordedEvent? {
+        if let index = new.ids.place(of: id) {
             var decoder = RecordDecoder()
             return try decoder.record(index, of: new.records)
         }

@@ -3,7 +3,6 @@
 
 internal import CairnModel
 internal import FoundationEssentials
-internal import Platform
 internal import SQLite
 
 /// Where events lie by their ids, their streams and their categories.
@@ -20,13 +19,14 @@ struct EventIndexes: ~Copyable {
     /// Beyond so many nothing is appended before they are in: a disk without room for indexes is full.
     static let bound = 65_536
 
-    /// So many are sorted at once, in memory.
-    private static let sortedCount: Int64 = 20_000
+    /// So many are taken together where a whole file is indexed.
+    private static let stepCount: Int64 = 20_000
 
     /// The last event that is in the indexes.
     private(set) var through: Int64
-    /// The events after it.
-    private var recent: [UUID: Int64]
+    /// The events after it, in their order.
+    private var recent: RecentIDs
+    private var runs: EventRuns
     /// The greatest time-ordered id among the events up to `through`, those in archives too.
     private var newest: UUID?
     private var find: Statement
@@ -42,28 +42,27 @@ struct EventIndexes: ~Copyable {
                 reason: "it does not say how far its indexes go")
         }
         let through = state.integer(0)
-        var recent: [UUID: Int64] = [:]
-        var rest = try connection.prepare("SELECT id, position FROM event WHERE position > ?1")
-        try rest.bind(1, through)
-        while try rest.step() {
-            if let id = UUID(bytes: rest.bytes(0)) { recent[id] = rest.integer(1) }
+        var recent = RecentIDs()
+        let runs = try Self.runs(after: through, through: .max, of: connection) { id in
+            if let id { recent.append(id) }
         }
         newest = UUID(bytes: state.bytes(1))
         self.through = through
         self.recent = recent
+        self.runs = runs
         self.find = find
         self.findArchived = findArchived
     }
 
     /// Events that are not in the indexes yet.
-    var pendingCount: Int { recent.count }
+    var pendingCount: Int { recent.ids.count }
 
     /// Whether the log has an event with this id.
     ///
     /// Nearly always that is known without a look at the file: ids that begin with their time come in about that order.
     mutating func holds(_ id: UUID) throws(SQLiteError) -> Bool {
-        if recent[id] != nil { return true }
-        if id.isTimeOrdered, newest.map({ $0.words < id.words }) ?? true { return false }
+        if recent.place(of: id) != nil { return true }
+        if id.isTimeOrdered, id.isTimeOrdered(after: newest) { return false }
         if try Self.holds(id, &find) { return true }
         return try Self.holds(id, &findArchived)
     }
@@ -77,46 +76,96 @@ struct EventIndexes: ~Copyable {
     }
 
     /// Takes in what has just been committed.
-    mutating func add(_ records: CanonicalRecords) {
-        for index in 0..<records.count { recent[records.id(index)] = records.position(index) }
+    mutating func append(_ ids: [UUID], _ committed: EventRuns) {
+        for id in ids { recent.append(id) }
+        runs.append(committed)
     }
 
     /// Puts the events up to `head`, the last one, where they belong, in one transaction.
     mutating func write(through head: Int64, to connection: Connection) throws(SQLiteError) {
         guard head > through else { return }
-        var known = newest
-        for id in recent.keys where id.isTimeOrdered {
-            if known.map({ $0.words < id.words }) ?? true { known = id }
-        }
+        let known = recent.newest.map { $0.isTimeOrdered(after: newest) ? $0 : newest } ?? newest
+        // Ids that all begin with their time come in about the order of their tree.
+        let isInOrder = recent.ids.allSatisfy(\.isTimeOrdered)
+        let (through, runs) = (through, runs)
         try connection.transaction { () throws(SQLiteError) in
-            try Self.write(after: through, through: head, newest: known, to: connection)
+            try Self.writeIDs(after: through, through: head, isInOrder: isInOrder, to: connection)
+            try runs.write(to: connection)
+            try Self.note(through: head, newest: known, in: connection)
         }
-        (through, newest) = (head, known)
-        recent.removeAll(keepingCapacity: recent.count <= 2 * Self.dueCount)
+        (self.through, newest) = (head, known)
+        let isUsual = recent.ids.count <= 2 * Self.dueCount
+        recent.removeAll(keepingCapacity: isUsual)
+        self.runs.removeAll(keepingCapacity: isUsual)
     }
 
-    /// The same inside the caller's transaction, in any file of events.
+    /// Indexes events of a file of which none is indexed, inside the caller's transaction.
     static func write(
         after: Int64, through: Int64, newest: UUID?, to connection: Connection
     ) throws(SQLiteError) {
-        for first in stride(from: after + 1, through: through, by: Int(sortedCount)) {
-            let last = min(first + sortedCount - 1, through)
-            let range = "FROM event WHERE position BETWEEN \(first) AND \(last)"
-            try connection.execute(
-                """
-                INSERT INTO event_id SELECT id, position \(range) ORDER BY id;
-                INSERT INTO stream_event SELECT stream, position \(range) ORDER BY stream, position;
-                INSERT INTO category_event SELECT category, position \(range) ORDER BY category, position;
-                """)
+        try inSteps(after: after, through: through) { after, through throws(SQLiteError) in
+            try writeIDs(after: after, through: through, isInOrder: false, to: connection)
+            try runs(after: after, through: through, of: connection).write(to: connection)
         }
+        try note(through: through, newest: newest, in: connection)
+    }
+
+    /// Writes the runs of a file that has the other indexes, inside the caller's transaction.
+    static func writeRuns(
+        after: Int64, through: Int64, to connection: Connection
+    ) throws(SQLiteError) {
+        try inSteps(after: after, through: through) { after, through throws(SQLiteError) in
+            try runs(after: after, through: through, of: connection).write(to: connection)
+        }
+    }
+
+    private static func inSteps(
+        after: Int64, through: Int64, _ body: (Int64, Int64) throws(SQLiteError) -> Void
+    ) throws(SQLiteError) {
+        var after = after
+        while after < through {
+            let end = min(after + stepCount, through)
+            try body(after, end)
+            after = end
+        }
+    }
+
+    private static func writeIDs(
+        after: Int64, through: Int64, isInOrder: Bool, to connection: Connection
+    ) throws(SQLiteError) {
+        var insert = try connection.prepare(
+            "INSERT INTO event_id SELECT id, position FROM event WHERE position > ?1 "
+                + "AND position <= ?2 ORDER BY \(isInOrder ? "position" : "id")")
+        try insert.bind(1, after)
+        try insert.bind(2, through)
+        try insert.run()
+    }
+
+    /// The runs of events that the file has; `see` is told the id of each, nil where that is none.
+    private static func runs(
+        after: Int64, through: Int64, of connection: Connection, see: (UUID?) -> Void = { _ in }
+    ) throws(SQLiteError) -> EventRuns {
+        var runs = EventRuns()
+        var events = try connection.prepare(
+            "SELECT position, stream, category, id FROM event WHERE position > ?1 "
+                + "AND position <= ?2 ORDER BY position")
+        try events.bind(1, after)
+        try events.bind(2, through)
+        while try events.step() {
+            runs.append(
+                stream: events.integer(1), category: events.integer(2), first: events.integer(0),
+                count: 1)
+            see(UUID(bytes: events.bytes(3)))
+        }
+        return runs
+    }
+
+    private static func note(
+        through: Int64, newest: UUID?, in connection: Connection
+    ) throws(SQLiteError) {
         var update = try connection.prepare("UPDATE indexed SET through = ?1, newest_id = ?2")
         try update.bind(1, through)
         if let newest { try update.bind(2, newest.bytes) } else { try update.bindNull(2) }
         try update.run()
     }
-}
-
-extension UUID {
-    /// Whether it begins with its time: version 7 of RFC 9562.
-    fileprivate var isTimeOrdered: Bool { uuid.6 >> 4 == 7 }
 }

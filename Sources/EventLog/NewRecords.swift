@@ -21,6 +21,8 @@ struct NewRecords {
 
     private(set) var records: CanonicalRecords
     private(set) var places: [Place] = []
+    /// Their ids.
+    var ids: RecentIDs
     /// The time of all of them; nil while there is none.
     private(set) var time: Timestamp?
 
@@ -34,6 +36,7 @@ struct NewRecords {
         // A record repeats what an append says once, the name of the stream.
         records = CanonicalRecords(byteCapacity: byteCount + 80 * count, capacity: count)
         places.reserveCapacity(count)
+        ids = RecentIDs(capacity: count)
     }
 
     mutating func add(
@@ -46,6 +49,7 @@ struct NewRecords {
                 to: &writer)
         }
         self.time = time
+        ids.append(event.id)
         let end = records.range(records.count - 1).count
         // From the id to its end an event has the same bytes in an append as in a record, so places count from there.
         let shift = end - event.data.upperBound
@@ -61,14 +65,26 @@ struct NewRecords {
     /// Neighbours of one category.
     var runs: [CommittedBatch.Run] {
         var runs: [CommittedBatch.Run] = []
-        for (index, place) in places.enumerated() {
-            if let last = runs.last, place.stream.isOf(category: last.category) {
-                runs[runs.count - 1].records = last.records.lowerBound..<index + 1
+        for group in streams {
+            let stream = places[group.lowerBound].stream
+            if let last = runs.last, stream.isOf(category: last.category) {
+                runs[runs.count - 1].records = last.records.lowerBound..<group.upperBound
             } else {
-                runs.append(
-                    CommittedBatch.Run(category: place.stream.category, records: index..<index + 1))
+                runs.append(CommittedBatch.Run(category: stream.category, records: group))
             }
         }
         return runs
+    }
+
+    /// Neighbours of one stream.
+    var streams: [Range<Int>] {
+        var groups: [Range<Int>] = []
+        var start = 0
+        for end in places.indices.dropFirst() where places[end].stream != places[start].stream {
+            groups.append(start..<end)
+            start = end
+        }
+        if !places.isEmpty { groups.append(start..<places.count) }
+        return groups
     }
 }

@@ -17,8 +17,9 @@ public final class SQLiteEventReader: EventReader {
     private var decoder = RecordDecoder()
     private var places: StreamPlaces
     private var readAll: Statement
-    private var readStream: Statement
-    private var readCategory: Statement
+    private var readRun: Statement
+    private var findStreamRuns: Statement
+    private var findCategoryRuns: Statement
     private var readID: Statement
     private var findHead: Statement
     private var findIndexed: Statement
@@ -33,7 +34,7 @@ public final class SQLiteEventReader: EventReader {
         do {
             let connection = try Connection(path: path, mode: .read)
             let version = try SQLiteSchema.check(connection)
-            if version < 3 { try connection.execute(SQLiteSchema.viewsOfVersion3) }
+            try connection.execute(SQLiteSchema.views(of: version))
             try connection.execute("PRAGMA query_only = ON")
             try self.init(connection: connection, version: version)
         } catch {
@@ -51,28 +52,34 @@ public final class SQLiteEventReader: EventReader {
         places = try StreamPlaces(connection, hasFloor: hasFloor)
         readAll = try connection.prepare(
             select + "WHERE event.position > ?1 ORDER BY event.position LIMIT ?2")
-        readStream = try connection.prepare(select + Self.within("stream"))
-        readCategory = try connection.prepare(select + Self.within("category"))
+        readRun = try connection.prepare(
+            "SELECT \(EventRows.columns), event.category FROM event "
+                + "WHERE event.position BETWEEN ?1 AND ?2 ORDER BY event.position")
+        findStreamRuns = try connection.prepare(Self.runs(of: "stream"))
+        findCategoryRuns = try connection.prepare(Self.runs(of: "category"))
         readID = try connection.prepare(
             select + "WHERE event.position IN (SELECT position FROM event_id WHERE id = ?1 "
                 + "UNION ALL SELECT position FROM event WHERE \(Self.isPending) AND id = ?1)")
         findHead = try connection.prepare("SELECT max(position) FROM event")
         findIndexed = try connection.prepare(
-            "SELECT stream_position FROM event WHERE position = (SELECT max(position) "
-                + "FROM stream_event WHERE stream = (SELECT number FROM stream WHERE name = ?1))")
+            "SELECT stream_position FROM event WHERE position = (SELECT first + count - 1 "
+                + "FROM stream_run WHERE stream = (SELECT number FROM stream WHERE name = ?1) "
+                + "ORDER BY first DESC LIMIT 1)")
         findPending = try connection.prepare(
             "SELECT max(stream_position) FROM event WHERE \(Self.isPending) AND stream = "
                 + "(SELECT number FROM stream WHERE name = ?1)")
         let category = "category = (SELECT number FROM category WHERE name = ?2)"
         findInCategory = try connection.prepare(
             "SELECT max(position) FROM ("
-                + "SELECT max(position) AS position FROM category_event "
-                + "WHERE position <= ?1 AND \(category) UNION ALL SELECT max(position) FROM event "
+                + "SELECT * FROM (SELECT min(first + count - 1, ?1) AS position FROM category_run "
+                + "WHERE first <= ?1 AND \(category) ORDER BY first DESC LIMIT 1) "
+                + "UNION ALL SELECT max(position) FROM event "
                 + "WHERE \(Self.isPending) AND position <= ?1 AND \(category))")
         findHeads = try connection.prepare(
             "SELECT name, coalesce("
                 + "(SELECT max(position) FROM event WHERE \(Self.isPending) AND category = number), "
-                + "(SELECT max(position) FROM category_event WHERE category = number), "
+                + "(SELECT first + count - 1 FROM category_run WHERE category = number "
+                + "ORDER BY first DESC LIMIT 1), "
                 + (hasFloor ? "archived" : "0") + ") FROM category")
         findFloor = try connection.prepare(
             hasFloor ? "SELECT max(last) FROM archive" : "SELECT 0")
@@ -84,19 +91,25 @@ public final class SQLiteEventReader: EventReader {
     /// What is true of events that are not in the indexes yet.
     private static let isPending = "event.position > (SELECT through FROM indexed)"
 
-    /// The events after ?1, at most ?2, of the stream or category with the name ?3: from its index, and
-    /// from those that are not in it yet.
-    private static func within(_ kind: String) -> String {
+    /// Where the events after ?1 lie of the stream or category with the name ?3, and its number: at most ?2 runs from the
+    /// index, from that on in which ?1 lies, and behind them the events that are not in it yet, in one statement and so of
+    /// one moment.
+    private static func runs(of kind: String) -> String {
         let number = "(SELECT number FROM \(kind) WHERE name = ?3)"
         return """
-            WHERE event.position IN (
-                SELECT position FROM (
-                    SELECT position FROM \(kind)_event WHERE \(kind) = \(number) AND position > ?1
-                    ORDER BY position LIMIT ?2)
+            SELECT start, last, \(number) FROM (
+                SELECT * FROM (
+                    SELECT max(first, ?1 + 1) AS start, first + count - 1 AS last FROM \(kind)_run
+                    WHERE \(kind) = \(number) AND first + count - 1 > ?1 AND first >= coalesce(
+                        (SELECT first FROM \(kind)_run WHERE \(kind) = \(number) AND first <= ?1
+                        ORDER BY first DESC LIMIT 1), 0)
+                    ORDER BY first LIMIT ?2)
                 UNION ALL
-                SELECT position FROM event
-                WHERE \(isPending) AND position > ?1 AND \(kind) = \(number))
-            ORDER BY event.position LIMIT ?2
+                SELECT * FROM (
+                    SELECT position, position FROM event
+                    WHERE \(isPending) AND position > ?1 AND \(kind) = \(number)
+                    ORDER BY position LIMIT ?2))
+            ORDER BY start LIMIT ?2
             """
     }
 
@@ -220,26 +233,49 @@ public final class SQLiteEventReader: EventReader {
 
     /// The records of a range up to the first that is damaged, and that damage.
     func rows(_ range: ReadRange) throws(Failure) -> Rows {
-        // One row more than wanted tells whether there is more.
-        let limit = Int64(max(0, range.limit)) + 1
         switch range.filter {
         case .all:
             return try collect(&readAll, range) { statement throws(SQLiteError) in
                 try statement.bind(1, range.after)
-                try statement.bind(2, limit)
+                try statement.bind(2, Self.limit(range))
             }
-        case .stream(let stream): return try collect(&readStream, range, limit, of: stream.rawValue)
-        case .category(let category): return try collect(&readCategory, range, limit, of: category)
+        case .stream(let stream):
+            let runs = try runs(of: stream.rawValue, in: range, &findStreamRuns)
+            return try collect(runs, of: Self.streamColumn, range)
+        case .category(let category):
+            let runs = try runs(of: category, in: range, &findCategoryRuns)
+            return try collect(runs, of: Self.categoryColumn, range)
         }
     }
 
-    private func collect(
-        _ statement: inout Statement, _ range: ReadRange, _ limit: Int64, of name: String
-    ) throws(Failure) -> Rows {
-        try collect(&statement, range) { statement throws(SQLiteError) in
+    /// One row more than wanted tells whether there is more.
+    private static func limit(_ range: ReadRange) -> Int64 { Int64(max(0, range.limit)) + 1 }
+
+    /// Neighbours in the log that are of one stream or category.
+    private struct Run {
+        let first: Int64
+        let last: Int64
+        let number: Int64
+    }
+
+    private func runs(
+        of name: String, in range: ReadRange, _ statement: inout Statement
+    ) throws(Failure) -> [Run] {
+        defer { statement.reset() }
+        do throws(SQLiteError) {
             try statement.bind(1, range.after)
-            try statement.bind(2, limit)
+            try statement.bind(2, Self.limit(range))
             try statement.bind(3, name)
+            var runs: [Run] = []
+            while try statement.step() {
+                runs.append(
+                    Run(
+                        first: statement.integer(0), last: statement.integer(1),
+                        number: statement.integer(2)))
+            }
+            return runs
+        } catch {
+            throw Failure(log: error)
         }
     }
 
@@ -263,25 +299,73 @@ public final class SQLiteEventReader: EventReader {
         defer { statement.reset() }
         var rows = Rows()
         do throws(SQLiteError) { try bind(&statement) } catch { throw Failure(log: error) }
-        var place: Int64?
         while try step(&statement) {
-            guard rows.records.count < range.limit else { return rows }
-            do throws(LogFault) {
-                if case .stream = range.filter { try check(statement, after: place) }
-                place = statement.integer(2)
-                try eventRows.append(statement, to: &rows.records)
-            } catch {
-                rows.fault = error
-                return rows
-            }
-            guard rows.records.count == 1 || rows.records.byteCount <= range.byteLimit else {
-                rows.records.removeLast()
-                return rows
-            }
-            rows.last = statement.integer(0)
+            guard try take(statement, range, to: &rows) else { return rows }
         }
         rows.isLast = true
         return rows
+    }
+
+    private static let streamColumn = 1
+    private static let categoryColumn = 10
+
+    /// The same of the events of one stream or category, which each row names in a column.
+    private func collect(
+        _ runs: [Run], of column: Int, _ range: ReadRange
+    ) throws(Failure) -> Rows {
+        var rows = Rows()
+        var place: Int64?
+        for run in runs {
+            defer { readRun.reset() }
+            do throws(SQLiteError) {
+                try readRun.bind(1, run.first)
+                try readRun.bind(2, run.last)
+            } catch {
+                throw Failure(log: error)
+            }
+            var next = run.first
+            while try step(&readRun) {
+                let position = readRun.integer(0)
+                guard position == next, readRun.integer(column) == run.number else { break }
+                next += 1
+                guard rows.records.count < range.limit else { return rows }
+                do throws(LogFault) {
+                    if column == Self.streamColumn { try check(readRun, after: place) }
+                } catch {
+                    rows.fault = error
+                    return rows
+                }
+                place = readRun.integer(2)
+                guard try take(readRun, range, to: &rows) else { return rows }
+            }
+            // What was in the file when its runs were read may be in an archive now.
+            if next <= run.last, try floor() < next {
+                rows.fault = LogFault(
+                    position: next, message: "the index names an event that is not what it says")
+                return rows
+            }
+        }
+        rows.isLast = true
+        return rows
+    }
+
+    /// Takes a row; false when a bound is met or the record is damaged.
+    private func take(
+        _ row: borrowing Statement, _ range: ReadRange, to rows: inout Rows
+    ) throws(Failure) -> Bool {
+        guard rows.records.count < range.limit else { return false }
+        do throws(LogFault) {
+            try eventRows.append(row, to: &rows.records)
+        } catch {
+            rows.fault = error
+            return false
+        }
+        guard rows.records.count == 1 || rows.records.byteCount <= range.byteLimit else {
+            rows.records.removeLast()
+            return false
+        }
+        rows.last = row.integer(0)
+        return true
     }
 
     /// That the index of streams has left nothing out before a row, which comes after one with the place `last`; nil for

@@ -59,13 +59,22 @@ extension SQLiteEventStore {
                 WHERE position <= \(last) GROUP BY category
             ) AS gone WHERE category.number = gone.number;
             DELETE FROM event_id WHERE id IN (SELECT id FROM event WHERE position <= \(last));
-            DELETE FROM stream_event WHERE (stream, position) IN (
-                SELECT stream, position FROM event WHERE position <= \(last));
-            DELETE FROM category_event WHERE (category, position) IN (
-                SELECT category, position FROM event WHERE position <= \(last));
+            \(forgetRuns(of: "stream", through: last))
+            \(forgetRuns(of: "category", through: last))
             DELETE FROM event WHERE position <= \(last);
             DELETE FROM batch WHERE last < \(last) AND last < \(floor);
             """)
         return last < floor
+    }
+
+    /// Of a run that goes on after `last`, what comes after it stays.
+    private static func forgetRuns(of kind: String, through last: Int64) -> String {
+        """
+        INSERT INTO \(kind)_run SELECT \(kind), \(last + 1), first + count - 1 - \(last)
+            FROM \(kind)_run WHERE \(kind) = (SELECT \(kind) FROM event WHERE position = \(last))
+            AND first <= \(last) AND first + count - 1 > \(last);
+        DELETE FROM \(kind)_run WHERE (\(kind), first) IN (
+            SELECT \(kind), position FROM event WHERE position <= \(last));
+        """
     }
 }

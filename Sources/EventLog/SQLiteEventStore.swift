@@ -21,6 +21,8 @@ public final class SQLiteEventStore: EventStore {
     private var committedHead: Int64
     private var chain: HashChain
     private var insertEvent: Statement
+    /// Some events at once: what SQLite does once for a statement costs as much as some of the columns.
+    private var insertEvents: Statement
     private var insertBatch: Statement
     private var numbers: NumberTable
     private var indexes: EventIndexes
@@ -59,12 +61,8 @@ public final class SQLiteEventStore: EventStore {
                 live: try SQLiteEventReader(connection: connection), path: path)
             isEvicting = try Self.isEvictionDue(connection)
             incarnation = try Self.incarnation(connection)
-            insertEvent = try connection.prepare(
-                """
-                INSERT INTO event (position, stream, stream_position, category, recorded_at, id, \
-                type, schema, metadata, data, crc) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, \
-                ?11)
-                """)
+            insertEvent = try connection.prepare(EventRow.insertion(of: 1))
+            insertEvents = try connection.prepare(EventRow.insertion(of: EventRow.togetherCount))
             insertBatch = try connection.prepare(
                 "INSERT INTO batch (last, first, hash) VALUES (?1, ?2, ?3)")
             indexes = try EventIndexes(connection)
@@ -162,9 +160,10 @@ public final class SQLiteEventStore: EventStore {
         var newChain = chain
         newChain.add(new.records)
         let count = Int64(new.records.count)
+        var runs = EventRuns()
         do {
             try connection.transaction { () throws(SQLiteError) in
-                try insert(new)
+                try insert(new, &runs)
                 try insertBatch.bind(1, committedHead + count)
                 try insertBatch.bind(2, committedHead + 1)
                 try insertBatch.bind(3, newChain.value)
@@ -175,7 +174,7 @@ public final class SQLiteEventStore: EventStore {
             throw error
         }
         numbers.keepUncommitted()
-        indexes.add(new.records)
+        indexes.append(new.ids.ids, runs)
         chain = newChain
         committedHead += count
         lastCommit = new.time ?? lastCommit
@@ -186,29 +185,46 @@ public final class SQLiteEventStore: EventStore {
         if connection.frameCount < movedFrames { movedFrames = 0 }
     }
 
-    private func insert(_ new: NewRecords) throws(SQLiteError) {
-        let time = new.time?.microseconds ?? 0
-        for (index, place) in new.places.enumerated() {
-            let stream = try numbers.stream(place.stream)
-            let record = new.records.range(index)
-            let checksum = new.records.checksum(index)
-            try new.records.withBytes { bytes throws(SQLiteError) in
-                try insertEvent.run(lending: bytes.extracting(record)) {
-                    row throws(SQLiteError) in
-                    try row.bind(1, committedHead + 1 + Int64(index))
-                    try row.bind(2, stream.number)
-                    try row.bind(3, place.streamPosition)
-                    try row.bind(4, stream.category)
-                    try row.bind(5, time)
-                    try row.bind(6, blob: NewRecords.id)
-                    try row.bind(7, text: place.type)
-                    try row.bind(8, place.schema)
-                    try row.bind(9, blob: place.metadata)
-                    try row.bind(10, blob: place.data)
-                    try row.bind(11, Int64(checksum))
+    /// Writes the rows of new events, and says where they lie.
+    private func insert(_ new: NewRecords, _ runs: inout EventRuns) throws(SQLiteError) {
+        var rows: [EventRow] = []
+        rows.reserveCapacity(new.places.count)
+        for group in new.streams {
+            let name = new.places[group.lowerBound].stream
+            let stream = try numbers.stream(name)
+            let first = committedHead + 1 + Int64(group.lowerBound)
+            for index in group {
+                rows.append(
+                    EventRow(
+                        position: committedHead + 1 + Int64(index), stream: stream.number,
+                        category: stream.category, time: new.time?.microseconds ?? 0,
+                        place: new.places[index], start: new.records.range(index).lowerBound,
+                        checksum: new.records.checksum(index)))
+            }
+            numbers.end(name, at: new.places[group.upperBound - 1].streamPosition)
+            runs.append(
+                stream: stream.number, category: stream.category, first: first,
+                count: Int64(group.count))
+        }
+        try new.records.withBytes { bytes throws(SQLiteError) in try insert(rows, from: bytes) }
+    }
+
+    private func insert(_ rows: [EventRow], from bytes: RawSpan) throws(SQLiteError) {
+        let together = EventRow.togetherCount
+        var index = 0
+        while index + together <= rows.count {
+            try insertEvents.run(lending: bytes) { statement throws(SQLiteError) in
+                for offset in 0..<together {
+                    try rows[index + offset].bind(to: statement, asNumber: offset)
                 }
             }
-            numbers.end(place.stream, at: place.streamPosition)
+            index += together
+        }
+        while index < rows.count {
+            try insertEvent.run(lending: bytes) { statement throws(SQLiteError) in
+                try rows[index].bind(to: statement, asNumber: 0)
+            }
+            index += 1
         }
     }
 

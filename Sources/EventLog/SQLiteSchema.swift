@@ -12,7 +12,7 @@ enum SQLiteSchema {
     /// `CRNL`, in the file's header.
     static let applicationID: Int64 = 0x4352_4e4c
     /// The newest form of the tables that this build knows.
-    static let version: Int64 = 3
+    static let version: Int64 = 4
 
     private static let eventTable = """
         CREATE TABLE event (
@@ -83,20 +83,12 @@ enum SQLiteSchema {
         """
 
     /// What version 3 has beyond version 2: indexes that are written some time after the events.
+    ///
+    /// It also had `stream_event` and `category_event`, with one row for each event.
     static let additionsOfVersion3 = """
         CREATE TABLE event_id (
             id BLOB PRIMARY KEY,
             position INTEGER NOT NULL
-        ) STRICT, WITHOUT ROWID;
-        CREATE TABLE stream_event (
-            stream INTEGER NOT NULL,
-            position INTEGER NOT NULL,
-            PRIMARY KEY (stream, position)
-        ) STRICT, WITHOUT ROWID;
-        CREATE TABLE category_event (
-            category INTEGER NOT NULL,
-            position INTEGER NOT NULL,
-            PRIMARY KEY (category, position)
         ) STRICT, WITHOUT ROWID;
         CREATE TABLE indexed (
             through INTEGER NOT NULL,
@@ -105,13 +97,38 @@ enum SQLiteSchema {
         INSERT INTO indexed (through, newest_id) VALUES (0, NULL);
         """
 
-    /// The same for reading a file that was made before, where the table `event` had its own indexes.
-    static let viewsOfVersion3 = """
-        CREATE TEMP VIEW event_id AS SELECT id, position FROM event;
-        CREATE TEMP VIEW stream_event AS SELECT stream, position FROM event;
-        CREATE TEMP VIEW category_event AS SELECT category, position FROM event;
-        CREATE TEMP VIEW indexed AS SELECT coalesce(max(position), 0) AS through FROM event;
+    /// What version 4 has instead: one row for neighbours.
+    static let additionsOfVersion4 = """
+        CREATE TABLE stream_run (
+            stream INTEGER NOT NULL,
+            first INTEGER NOT NULL,
+            count INTEGER NOT NULL,
+            PRIMARY KEY (stream, first)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE category_run (
+            category INTEGER NOT NULL,
+            first INTEGER NOT NULL,
+            count INTEGER NOT NULL,
+            PRIMARY KEY (category, first)
+        ) STRICT, WITHOUT ROWID;
         """
+
+    /// What a file of an older version needs to be read as one of this version.
+    static func views(of found: Int64) -> String {
+        // Before version 3 the table `event` had its own indexes.
+        let (streams, categories) =
+            found < 3 ? ("event", "event") : ("stream_event", "category_event")
+        let runs = """
+            CREATE TEMP VIEW stream_run AS SELECT stream, position AS first, 1 AS count FROM \(streams);
+            CREATE TEMP VIEW category_run AS
+                SELECT category, position AS first, 1 AS count FROM \(categories);
+            """
+        guard found < 3 else { return found < version ? runs : "" }
+        return runs + """
+            CREATE TEMP VIEW event_id AS SELECT id, position FROM event;
+            CREATE TEMP VIEW indexed AS SELECT coalesce(max(position), 0) AS through FROM event;
+            """
+    }
 
     /// Settings that belong to a connection, not to the file.
     static let writerSettings = """
@@ -168,8 +185,13 @@ enum SQLiteSchema {
         try connection.transaction { () throws(SQLiteError) in
             if found < 1 { try connection.execute(tables) }
             if found < 2 { try connection.execute(additionsOfVersion2) }
-            try connection.execute(additionsOfVersion3)
-            if found > 0 { try moveIndexes(connection) }
+            if found < 3 { try connection.execute(additionsOfVersion3) }
+            try connection.execute(additionsOfVersion4)
+            switch found {
+            case 0: break
+            case 3: try joinNeighbours(connection)
+            default: try moveIndexes(connection)
+            }
             try connection.execute("PRAGMA application_id = \(applicationID)")
             try connection.execute("PRAGMA user_version = \(version)")
         }
@@ -196,6 +218,14 @@ enum SQLiteSchema {
         let id = try newest.step() ? UUID(bytes: newest.bytes(0)) : nil
         newest.reset()
         try EventIndexes.write(after: 0, through: head, newest: id, to: connection)
+    }
+
+    /// Gives a file of version 3 runs in the place of its rows for every event; they go as far as those did.
+    private static func joinNeighbours(_ connection: Connection) throws(SQLiteError) {
+        let through = try connection.integer("SELECT through FROM indexed") ?? 0
+        let floor = try connection.integer("SELECT min(position) - 1 FROM event") ?? through
+        try EventIndexes.writeRuns(after: floor, through: through, to: connection)
+        try connection.execute("DROP TABLE stream_event; DROP TABLE category_event")
     }
 
     /// Refuses a file that is another program's or a newer build's; returns the version of its

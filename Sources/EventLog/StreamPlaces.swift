@@ -13,8 +13,8 @@ struct StreamPlaces: ~Copyable {
     /// - Parameter hasFloor: Whether the file can say what is no longer in it.
     init(_ connection: Connection, hasFloor: Bool) throws(SQLiteError) {
         let indexed = try connection.prepare(
-            "SELECT stream_position FROM event WHERE position = (SELECT max(position) "
-                + "FROM stream_event WHERE stream = ?1 AND position < ?2)")
+            "SELECT stream_position FROM event WHERE position = (SELECT min(first + count, ?2) - 1 "
+                + "FROM stream_run WHERE stream = ?1 AND first < ?2 ORDER BY first DESC LIMIT 1)")
         let pending = try connection.prepare(
             "SELECT max(stream_position) FROM event WHERE stream = ?1 AND position < ?2 "
                 + "AND position > (SELECT through FROM indexed)")

@@ -183,6 +183,7 @@ import Testing
 
             let again = try open()
             #expect(try again.everything() == before.events, "step \(step)")
+            #expect(try scratch.indexFault() == nil, "step \(step)")
             #expect(try again.firstFault() == nil, "step \(step)")
             #expect(try again.head() == 45)
             while try again.evict(limit: 9) {}

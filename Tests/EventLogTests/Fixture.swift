@@ -4,6 +4,7 @@
 import CairnModel
 import EventLog
 import Foundation
+import SQLite
 import TestKit
 import Testing
 
@@ -16,6 +17,33 @@ final class Scratch {
     }
     deinit { try? FileManager.default.removeItem(atPath: path) }
     var file: String { path + "/events.sqlite" }
+
+    /// What the indexes of the log file say other than its events, up to where they go; nil when nothing.
+    func indexFault() throws -> String? {
+        let file = try Connection(path: file, mode: .read)
+        func values(_ sql: String, _ see: (borrowing Statement) -> Void) throws {
+            var rows = try file.prepare(sql)
+            while try rows.step() { see(rows) }
+        }
+        let events = "FROM event WHERE position <= (SELECT through FROM indexed)"
+        for kind in ["stream", "category"] {
+            var (held, named): ([[Int64]], [[Int64]]) = ([], [])
+            try values("SELECT \(kind), position \(events) ORDER BY \(kind), position") {
+                held.append([$0.integer(0), $0.integer(1)])
+            }
+            try values("SELECT \(kind), first, count FROM \(kind)_run ORDER BY \(kind), first") {
+                row in
+                for offset in 0..<row.integer(2) {
+                    named.append([row.integer(0), row.integer(1) + offset])
+                }
+            }
+            guard held == named else { return "\(kind): \(held) are there, \(named) are named" }
+        }
+        let strays = try file.integer(
+            "SELECT (SELECT count(*) \(events)) - count(*) FROM event_id JOIN event USING (id, position)"
+        )
+        return strays == 0 ? nil : "\(strays ?? -1) ids are not where they belong"
+    }
 }
 
 /// A clock that the test turns.

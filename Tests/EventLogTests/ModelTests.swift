@@ -106,6 +106,9 @@ extension Failure.Code: Error {}
                 try (log.store as? SQLiteEventStore)?.writeIndexes()
             }
             try Self.compare(log.store, model, &random)
+            if log.store is SQLiteEventStore {
+                #expect(try log.scratch.indexFault() == nil, "seed \(seed), step \(step)")
+            }
         }
         #expect(try log.store.everything() == model.records, "seed \(seed)")
         #expect(try log.store.firstFault() == nil, "seed \(seed)")

@@ -78,7 +78,7 @@ import Testing
         #expect(refusal?.message.contains("schema 99") == true)
     }
 
-    @Test(arguments: [1, 2])
+    @Test(arguments: [1, 2, 3])
     func `a file of an older version is brought up to date, keeps every event, and goes on`(
         version: Int
     ) throws {
@@ -103,7 +103,7 @@ import Testing
         do {
             let store = try open()
 
-            #expect(try store.setting("user_version") == 3)
+            #expect(try store.setting("user_version") == 4)
             #expect(try store.everything() == asWritten)
             for filter in filters {
                 #expect(
@@ -128,6 +128,9 @@ import Testing
                         stream: name("map-World"), expected: .exact(1), events: [event("new")])
                 ], epochs: ["map": claim.epoch])
         }
+        #expect(try scratch.indexFault() == nil)
+        try open().writeIndexes()
+        #expect(try scratch.indexFault() == nil)
         let store = try open()
         #expect(try store.head() == 8)
         #expect(try store.firstFault() == nil)
@@ -228,8 +231,8 @@ import Testing
         #expect(whole.count == 12)
         try tamper(
             """
-            DELETE FROM stream_event WHERE position = (SELECT position FROM event JOIN stream ON
-            number = stream WHERE name = 'map-1' AND stream_position = 6)
+            INSERT INTO stream_run SELECT stream, first + 2, count - 2 FROM stream_run WHERE first = 22;
+            UPDATE stream_run SET count = 1 WHERE first = 22;
             """)
 
         let reader = try SQLiteEventReader(path: scratch.file)
@@ -240,6 +243,61 @@ import Testing
         let rest = ReadRange(
             after: try #require(page.events.last).globalPosition, limit: 100, filter: range.filter)
         #expect(code { _ = try reader.read(rest) } == .corrupt)
+    }
+
+    @Test(arguments: ["stream", "category"])
+    func `an index that names an event of something else is noticed by whoever reads by it`(
+        kind: String
+    ) throws {
+        let store = try open()
+        for (stream, count) in [("map-1", 3), ("job-1", 2), ("map-1", 2)] {
+            try store.append([
+                StreamAppend(
+                    stream: name(stream), expected: .any,
+                    events: (0..<count).map { event("\($0)") })
+            ])
+        }
+        try store.writeIndexes()
+        try store.checkpoint(truncating: true)
+        let map: ReadRange.Filter = kind == "stream" ? .stream(try name("map-1")) : .category("map")
+        #expect(
+            try store.read(ReadRange(after: 0, limit: 9, filter: map)).events.map(\.globalPosition)
+                == [1, 2, 3, 6, 7])
+        // The first run of maps now takes in an event of a job, the second one that is not there.
+        try tamper("UPDATE \(kind)_run SET count = count + 1 WHERE first IN (1, 6)")
+
+        let reader = try SQLiteEventReader(path: scratch.file)
+        let page = try reader.read(ReadRange(after: 0, limit: 9, filter: map))
+        #expect(page.events.map(\.globalPosition) == [1, 2, 3])
+        #expect(!page.isLast)
+        #expect(
+            code { _ = try reader.read(ReadRange(after: 3, limit: 9, filter: map)) } == .corrupt)
+        // Whoever begins behind it notices too, where places count up from event to event.
+        let behind = ReadRange(after: 4, limit: 2, filter: map)
+        if kind == "category" {
+            #expect(try reader.read(behind).events.map(\.globalPosition) == [6, 7])
+        } else {
+            #expect(code { _ = try reader.read(behind) } == .corrupt)
+        }
+        #expect(
+            code { _ = try reader.read(ReadRange(after: 7, limit: 9, filter: map)) } == .corrupt)
+    }
+
+    @Test func `neighbours of one stream or category are one row of their index`() throws {
+        let store = try open()
+        for _ in 0..<3 {
+            try store.append([
+                StreamAppend(
+                    stream: name("map-a"), expected: .any, events: (0..<500).map { event("\($0)") }),
+                StreamAppend(stream: name("map-b"), expected: .any, events: [event("b")]),
+            ])
+        }
+        try store.writeIndexes()
+
+        let file = try Connection(path: scratch.file, mode: .read)
+        #expect(try file.integer("SELECT count(*) FROM stream_run") == 6)
+        #expect(try file.integer("SELECT count(*) FROM category_run") == 1)
+        #expect(try scratch.indexFault() == nil)
     }
 
     @Test func `a full disk refuses, keeps what is there, and works again afterwards`() throws {

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import SQLite
+
+/// A row of the table `event` that is to be written; its bytes lie among those of its commit.
+struct EventRow {
+    /// Rows that one statement writes where there are as many.
+    static let togetherCount = 16
+    private static let columnCount = 11
+
+    let position: Int64
+    let stream: Int64
+    let category: Int64
+    /// Microseconds since 1970.
+    let time: Int64
+    let place: NewRecords.Place
+    /// Where its record begins among the bytes of the commit.
+    let start: Int
+    let checksum: UInt32
+
+    /// The statement that writes so many rows.
+    static func insertion(of count: Int) -> String {
+        let row = "(" + Array(repeating: "?", count: columnCount).joined(separator: ", ") + ")"
+        return "INSERT INTO event (position, stream, stream_position, category, recorded_at, id, "
+            + "type, schema, metadata, data, crc) VALUES "
+            + Array(repeating: row, count: count).joined(separator: ", ")
+    }
+
+    /// Binds it as one of the statement's rows, the first of which is 0.
+    func bind(to row: borrowing Statement.Row, asNumber number: Int) throws(SQLiteError) {
+        let base = number * Self.columnCount
+        try row.bind(base + 1, position)
+        try row.bind(base + 2, stream)
+        try row.bind(base + 3, place.streamPosition)
+        try row.bind(base + 4, category)
+        try row.bind(base + 5, time)
+        try row.bind(base + 6, blob: inCommit(NewRecords.id))
+        try row.bind(base + 7, text: inCommit(place.type))
+        try row.bind(base + 8, place.schema)
+        try row.bind(base + 9, blob: inCommit(place.metadata))
+        try row.bind(base + 10, blob: inCommit(place.data))
+        try row.bind(base + 11, Int64(checksum))
+    }
+
+    private func inCommit(_ range: Range<Int>) -> Range<Int> {
+        range.lowerBound + start..<range.upperBound + start
+    }
+}
