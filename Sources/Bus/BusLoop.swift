@@ -31,7 +31,7 @@ final class BusLoop: @unchecked Sendable {
     /// Channels whose sockets may hold something without a signal.
     private var due: Deque<Channel> = []
     private var isPollerStale = true
-    private var haveLanesBeenSwept = false
+    private var swept: Set<String> = []
     private let threadID = Atomic<Int32>(0)
     private var context: Context?
 
@@ -206,11 +206,11 @@ final class BusLoop: @unchecked Sendable {
         isPollerStale = true
     }
 
-    /// Once, before the first lane: a process that was killed leaves two files per lane behind.
-    func sweepLanesOnce() {
-        guard !haveLanesBeenSwept else { return }
-        haveLanesBeenSwept = true
-        Channel.sweep(runDirectory, namesBeginningWith: Endpoint.lanePrefix)
+    /// Once for each sort, before the first of it is bound: a process that was killed leaves two files
+    /// for each behind.
+    func sweepOnce(_ prefix: String) {
+        guard swept.insert(prefix).inserted else { return }
+        Channel.sweep(runDirectory, namesBeginningWith: prefix)
     }
 
     func watch(_ watch: ProcessWatch, id: UInt64, onExit: @escaping @Sendable () -> Void) {

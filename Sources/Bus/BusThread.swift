@@ -258,6 +258,20 @@ extension BusThread {
         }
     }
 
+    /// Sends answers straight to an instance that asks for it (`MessageHeader.straightFlag`).
+    ///
+    /// What is sent before the connection is there is refused (`unavailable`). It ends with the connection, or when there is nobody
+    /// to connect to: `onEnd` is called once, on the bus thread, then or on `close`.
+    public func connectStraight(
+        to asker: UUID, onEnd: @escaping @Sendable () -> Void
+    ) throws(Failure) -> Pusher {
+        try perform { () throws(Failure) in
+            let channel = try PushChannel(self.loop, straightTo: .answers(asker), onEnd: onEnd)
+            self.loop.add(channel)
+            return Pusher(thread: self, id: channel.id, endpoint: channel.endpoint)
+        }
+    }
+
     /// Listens at a lane's other end; `handler` is called on the bus thread.
     public func connectPull(
         _ endpoint: Endpoint, _ handler: @escaping @Sendable (Message) -> Void

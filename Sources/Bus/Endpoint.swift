@@ -15,7 +15,8 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
     private init(trusted name: String) {
         self.name = name
         let carriesRequests =
-            name.hasSuffix(".req") || name.hasPrefix(Self.lanePrefix) || name == Self.sinkName
+            name.hasSuffix(".req") || name.hasPrefix(Self.lanePrefix)
+            || name.hasPrefix(Self.answersPrefix) || name == Self.sinkName
         maximumMessageByteCount = carriesRequests ? 8 << 20 : 1 << 20
     }
 
@@ -46,11 +47,17 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
     public static let supervisorLive = Endpoint(trusted: "sup.live")
 
     static let lanePrefix = "lane-"
+    static let answersPrefix = "answers-"
     private static let sinkName = "sup.sink"
 
     /// The way from the supervisor to one worker instance.
     public static func lane(_ worker: UUID) -> Endpoint {
         Endpoint(trusted: lanePrefix + worker.uuidString.lowercased())
+    }
+
+    /// The way from workers straight to one asking instance.
+    static func answers(_ asker: UUID) -> Endpoint {
+        Endpoint(trusted: answersPrefix + asker.uuidString.lowercased())
     }
 
     /// The most bytes of a message's metadata.

@@ -14,8 +14,8 @@ internal import ZeroMQ
 public struct IncomingRequest: Sendable {
     private let ticket: Ticket
 
-    init(_ message: Message, to address: ReturnAddress, abandonment: Abandonment?) {
-        ticket = Ticket(message, address, abandonment)
+    init(_ message: Message, to address: ReturnAddress, open: OpenQuestion?) {
+        ticket = Ticket(message, address, open)
     }
 
     /// The question: kind `.request` or `.task`.
@@ -25,15 +25,15 @@ public struct IncomingRequest: Sendable {
     /// limit.
     public var deadline: Int64? { ticket.deadline }
 
-    /// Whether the asker of a task is gone, or has said that it no longer waits.
-    public var isAbandoned: Bool { ticket.abandonment?.isRaised ?? false }
+    /// Whether nobody waits for a task's answer any more, for either reason of `TaskEnd`.
+    public var isOver: Bool { ticket.open?.isOver ?? false }
 
-    /// Calls `body` once, on the bus thread, when the asker of a task goes away or says that it no
-    /// longer waits; never after the answer.
+    /// Calls `body` once, on the bus thread, when nobody waits for a task's answer any more; never after
+    /// the answer.
     ///
     /// Answers are then dropped. Only one body is kept.
-    public func whenAbandoned(_ body: @escaping @Sendable () -> Void) {
-        ticket.abandonment?.whenRaised(body)
+    public func whenOver(_ body: @escaping @Sendable (TaskEnd) -> Void) {
+        ticket.open?.whenOver(body)
     }
 
     /// What is asked, by whom; throws `Failure` (`invalidParameter`) when the metadata is not JSON
@@ -94,16 +94,16 @@ public struct IncomingRequest: Sendable {
     private final class Ticket: Sendable {
         let question: Message
         let deadline: Int64?
-        let abandonment: Abandonment?
+        let open: OpenQuestion?
         private let address: ReturnAddress
         private let isAnswered = Atomic<Bool>(false)
 
-        init(_ question: Message, _ address: ReturnAddress, _ abandonment: Abandonment?) {
+        init(_ question: Message, _ address: ReturnAddress, _ open: OpenQuestion?) {
             self.question = question
             let limit = Int64(question.header.ttlMilliseconds) * 1_000_000
             deadline = limit == 0 ? nil : MonotonicClock.nanoseconds() + limit
             self.address = address
-            self.abandonment = abandonment
+            self.open = open
         }
 
         func answer(
@@ -111,7 +111,7 @@ public struct IncomingRequest: Sendable {
             contentType: UInt8 = MessageHeader.json
         ) {
             guard !isAnswered.exchange(true, ordering: .acquiringAndReleasing),
-                abandonment?.isRaised != true
+                open?.isOver != true
             else { return }
             let answer = Message(
                 header: MessageHeader(

@@ -53,14 +53,16 @@ public struct MessageKind: RawRepresentable, Hashable, Sendable, CustomStringCon
     public static let live = MessageKind(rawValue: 18)
     /// Supervisor to worker: hand that task back, unless it has been begun.
     public static let recall = MessageKind(rawValue: 19)
+    /// Client to service: these answers have come, straight from workers.
+    public static let taken = MessageKind(rawValue: 20)
 
     /// Whether this build knows the byte.
-    public var isKnown: Bool { 1...19 ~= rawValue }
+    public var isKnown: Bool { 1...20 ~= rawValue }
 
     private static let names = [
         "request", "reply", "failure", "hello", "welcome", "task", "result", "resultAck", "beat",
         "beatEcho", "progress", "credit", "cancel", "drain", "bye", "event", "head", "live",
-        "recall",
+        "recall", "taken",
     ]
 
     /// The name, or the number for a byte this build does not know.
@@ -77,7 +79,7 @@ public struct MessageHeader: Hashable, Sendable {
     public var pool: UInt8
     /// The payload's form: 0 = opaque, 1 = JSON, 2 = the operation's fixed layout.
     public var contentType: UInt8
-    /// No flag is defined yet; carried as received.
+    /// As the message's protocol says, such as `straightFlag`; else carried as received.
     public var flags: UInt8
     /// Chosen by the sender, kept when the same question is asked again.
     public var messageID: UUID16
@@ -164,6 +166,8 @@ extension MessageHeader {
     public static let json: UInt8 = 1
     /// `contentType` of a payload in the fixed layout that its operation has.
     public static let fixedLayout: UInt8 = 2
+    /// Flag of a task: its `sender` takes the answer straight from the worker.
+    public static let straightFlag: UInt8 = 0x80
 }
 
 extension UUID {

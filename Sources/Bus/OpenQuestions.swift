@@ -2,32 +2,7 @@
 // Part of Cairn.
 
 internal import FoundationEssentials
-internal import Synchronization
 internal import ZeroMQ
-
-/// Says that nobody waits for an answer any more: raised once, on the bus thread.
-final class Abandonment: Sendable {
-    private let state = Mutex<(isRaised: Bool, body: (@Sendable () -> Void)?)>((false, nil))
-
-    var isRaised: Bool { state.withLock { $0.isRaised } }
-
-    func raise() {
-        let body = state.withLock { state in
-            state.isRaised = true
-            return state.body.take()
-        }
-        body?()
-    }
-
-    /// Calls `body` when it is raised, at once where it has been.
-    func whenRaised(_ body: @escaping @Sendable () -> Void) {
-        let isRaised = state.withLock { state in
-            if !state.isRaised { state.body = body }
-            return state.isRaised
-        }
-        if isRaised { body() }
-    }
-}
 
 /// The tasks that askers of a ROUTER socket wait for, so that those of an asker that goes away, or
 /// says that it no longer waits, are known; lives on the bus thread.
@@ -46,7 +21,7 @@ struct OpenQuestions {
         var asker: RoutingID?
     }
 
-    private var tasks: [Key: Abandonment] = [:]
+    private var tasks: [Key: OpenQuestion] = [:]
     /// Open connections by descriptor.
     private var connections: [Int32: Connection] = [:]
     /// Askers known to be at the end of an open connection.
@@ -71,8 +46,8 @@ struct OpenQuestions {
 
     mutating func opened(_ descriptor: Int32) { connections[descriptor] = Connection() }
 
-    /// A connection ended; returns what its asker waited for, to be raised.
-    mutating func closed(_ descriptor: Int32) -> [Abandonment] {
+    /// A connection ended; returns what its asker waited for, to be ended.
+    mutating func closed(_ descriptor: Int32) -> [OpenQuestion] {
         guard let asker = connections.removeValue(forKey: descriptor)?.asker else { return [] }
         located.remove(asker)
         let left = tasks.filter { $0.key.asker == asker }
@@ -95,18 +70,14 @@ struct OpenQuestions {
     }
 
     /// A located asker waits for a task.
-    mutating func add(_ id: UUID, from asker: RoutingID, _ abandonment: Abandonment) {
-        tasks[Key(asker: asker, id: id)] = abandonment
+    mutating func add(_ id: UUID, from asker: RoutingID, _ question: OpenQuestion) {
+        tasks[Key(asker: asker, id: id)] = question
     }
 
-    /// The task has been answered.
-    mutating func remove(_ id: UUID, from asker: RoutingID) {
-        tasks[Key(asker: asker, id: id)] = nil
-    }
-
-    /// The asker says that it no longer waits; returns what is to be raised, nil for a task that is
-    /// not known.
-    mutating func abandon(_ id: UUID, from asker: RoutingID) -> Abandonment? {
+    /// The task has been answered, or the asker says that it no longer waits; returns what may be to be
+    /// ended, nil for a task that is not known.
+    @discardableResult
+    mutating func remove(_ id: UUID, from asker: RoutingID) -> OpenQuestion? {
         tasks.removeValue(forKey: Key(asker: asker, id: id))
     }
 }

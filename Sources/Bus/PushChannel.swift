@@ -5,7 +5,8 @@ public import CairnModel
 internal import DequeModule
 internal import ZeroMQ
 
-/// Sends to one peer: a connected PUSH socket (to the sink) or a bound one (a lane).
+/// Sends to one peer: a connected PUSH socket (to the sink, or straight to an asker) or a bound one (a
+/// lane).
 final class PushChannel: Channel {
     /// What makes a bound PUSH socket a lane.
     struct Lane {
@@ -16,6 +17,8 @@ final class PushChannel: Channel {
 
     private let lane: Lane?
     private let onRoom: (@Sendable () -> Void)?
+    /// For the way to an asker, which ends with its first connection.
+    private let onEnd: (@Sendable () -> Void)?
     /// Whether a message has been refused for want of room since there was some.
     private var isFull = false
     private let full: Failure
@@ -29,7 +32,21 @@ final class PushChannel: Channel {
         _ loop: BusLoop, connectingTo endpoint: Endpoint, onRoom: (@Sendable () -> Void)?
     ) throws(Failure) {
         lane = nil
+        onEnd = nil
         self.onRoom = onRoom
+        full = Self.full(endpoint)
+        var options = SocketOptions()
+        options.onlyConnected = true
+        try super.init(loop, endpoint, .push, .connect, options)
+    }
+
+    /// Connects to an asker, who has bound its endpoint already.
+    init(
+        _ loop: BusLoop, straightTo endpoint: Endpoint, onEnd: @escaping @Sendable () -> Void
+    ) throws(Failure) {
+        lane = nil
+        onRoom = nil
+        self.onEnd = onEnd
         full = Self.full(endpoint)
         var options = SocketOptions()
         options.onlyConnected = true
@@ -40,12 +57,13 @@ final class PushChannel: Channel {
     init(_ loop: BusLoop, _ endpoint: Endpoint, _ lane: Lane) throws(Failure) {
         self.lane = lane
         onRoom = nil
+        onEnd = nil
         full = Self.full(endpoint)
         var options = SocketOptions()
         options.lingerMilliseconds = 0
         // libzmq takes back room only after half of this many messages has left.
         options.sendHighWaterMark = Int32(clamping: 2 * lane.capacity)
-        loop.sweepLanesOnce()
+        loop.sweepOnce(Endpoint.lanePrefix)
         try super.init(loop, endpoint, .push, .bind, options)
     }
 
@@ -56,8 +74,12 @@ final class PushChannel: Channel {
     private func handleSink(_ event: SocketEvent) {
         switch event.kind {
         case .handshakeSucceeded: isConnected = true
+        case .connectRetried:
+            // An asker listens before it asks: it has gone.
+            if onEnd != nil { close() }
         case .disconnected:
             isConnected = false
+            if onEnd != nil { return close() }
             // What waits for room hears that nobody is there any more.
             didGetRoom()
         default: break
@@ -133,7 +155,9 @@ final class PushChannel: Channel {
     override func didClose() {
         early = []
         isConnected = false
-        if !loop.isStopping { lane?.onDisconnect() }
+        guard !loop.isStopping else { return }
+        lane?.onDisconnect()
+        onEnd?()
     }
 }
 

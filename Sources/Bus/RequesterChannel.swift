@@ -18,6 +18,9 @@ final class RequesterChannel: Channel {
     /// How much longer than its limit a task is waited for: so that the refusal of whoever has it, which
     /// says where the time went, still comes.
     static let graceNanoseconds: Int64 = 500_000_000
+    /// The number of tasks from which on answers may come straight: who asks a few needs no further
+    /// socket.
+    static let straightFrom = 16
 
     typealias Completion = @Sendable (Result<Message, Failure>) -> Void
 
@@ -33,6 +36,11 @@ final class RequesterChannel: Channel {
     private var questions: [UUID: Question] = [:]
     private var unsent: [UUID] = []
     private var isConnected = false
+    private var taskCount = 0
+    /// Where workers send answers without the service.
+    private var straight: PullChannel?
+    private var taken = TakenAnswers()
+    private var telling: UInt64?
 
     init(_ loop: BusLoop, _ endpoint: Endpoint) throws(Failure) {
         var options = SocketOptions()
@@ -58,6 +66,8 @@ final class RequesterChannel: Channel {
         let grace = message.header.kind == .task ? Self.graceNanoseconds : 0
         let deadline = now + timeout.nanoseconds + grace
         let first = min(deadline, now + connectTimeout.nanoseconds)
+        var message = message
+        if message.header.kind == .task { takeStraight(&message) }
         let isSent = isConnected && unsent.isEmpty && (try? send(message)) == true
         questions[id] = Question(
             message: message, completion: completion, timer: addTimer(first, id),
@@ -119,6 +129,49 @@ final class RequesterChannel: Channel {
         question.completion(result)
     }
 
+    // MARK: Straight answers
+
+    private func takeStraight(_ task: inout Message) {
+        taskCount += 1
+        if taskCount == Self.straightFrom { listen() }
+        guard straight != nil else { return }
+        task.header.flags |= MessageHeader.straightFlag
+        task.header.correlation = taken.removeFirst()
+    }
+
+    /// Without such a socket answers come by the service, as ever.
+    private func listen() {
+        loop.sweepOnce(Endpoint.answersPrefix)
+        straight = try? PullChannel(loop, .answers(loop.instance), .bind) { [loop, id] message in
+            (loop.channel(id) as? RequesterChannel)?.acceptStraight(message)
+        }
+        if let straight { loop.add(straight) }
+    }
+
+    private func acceptStraight(_ message: Message) {
+        let id = message.header.correlation
+        guard message.isAnswer, id != .zero else { return loop.counters.reject(.kind) }
+        // Late ones too: the service waits to hear of them.
+        taken.append(id)
+        accept(message)
+        if taken.isFull { tell() }
+        guard !taken.isEmpty, telling == nil else { return }
+        let timer = loop.makeID()
+        let due = MonotonicClock.nanoseconds() + TakenAnswers.nanoseconds
+        loop.timers.add(id: timer, due: due) { [weak self] in
+            self?.telling = nil
+            self?.tell()
+        }
+        telling = timer
+    }
+
+    private func tell() {
+        guard !taken.isEmpty, isConnected else { return taken.removeAll() }
+        // What the service is not told it asks its workers about.
+        _ = try? send(Message(header: MessageHeader(kind: .taken), payload: taken.payload))
+        taken.removeAll()
+    }
+
     override func receive() {
         for _ in 0..<Self.batchCount {
             switch next() {
@@ -131,8 +184,7 @@ final class RequesterChannel: Channel {
 
     private func accept(_ message: Message) {
         let id = message.header.correlation
-        let isAnswer = message.header.kind == .reply || message.header.kind == .failure
-        guard isAnswer else { return loop.counters.reject(.kind) }
+        guard message.isAnswer else { return loop.counters.reject(.kind) }
         // A service of another wire version cannot have read the question's id.
         guard questions[id] != nil || id == .zero else {
             return loop.counters.change { $0.lateReplyCount += 1 }
@@ -154,6 +206,7 @@ final class RequesterChannel: Channel {
             isConnected = false
             // What it answered before it went may still lie here.
             receive()
+            taken.removeAll()
             let failure = Failure(.unavailable, "\(endpoint) went away before it answered")
             for (id, question) in questions where question.isSent { finish(id, .failure(failure)) }
         default: break
@@ -161,8 +214,13 @@ final class RequesterChannel: Channel {
     }
 
     override func didClose() {
+        if !loop.isStopping { straight?.close() }
         for id in Array(questions.keys) { finish(id, .failure(.busStopped)) }
     }
+}
+
+extension Message {
+    fileprivate var isAnswer: Bool { header.kind == .reply || header.kind == .failure }
 }
 
 extension BusLoop {

@@ -30,7 +30,11 @@ final class RouterChannel: Channel {
             case nil: return
             case .fault(let fault, let asker): refuse(fault, asker)
             case .message(let asker, let message):
-                message.header.kind == .cancel ? cancel(message, asker) : accept(message, asker)
+                switch message.header.kind {
+                case .cancel: cancel(message, asker)
+                case .taken: take(message, asker)
+                default: accept(message, asker)
+                }
             }
         }
     }
@@ -38,7 +42,7 @@ final class RouterChannel: Channel {
     override func handle(_ event: SocketEvent) {
         switch event.kind {
         case .accepted: open.opened(event.value)
-        case .disconnected: for task in open.closed(event.value) { task.raise() }
+        case .disconnected: for task in open.closed(event.value) { task.end(.abandoned) }
         default: break
         }
     }
@@ -48,14 +52,30 @@ final class RouterChannel: Channel {
             return refuse(.kind, asker)
         }
         loop.counters.countReceived()
-        let abandonment = message.header.kind == .task ? Abandonment() : nil
+        let question = message.header.kind == .task ? OpenQuestion() : nil
         let address = IncomingRequest.ReturnAddress(thread: thread, channel: id, asker: asker)
-        let request = IncomingRequest(message, to: address, abandonment: abandonment)
-        if let abandonment {
-            guard locate(asker) else { return abandonment.raise() }
-            open.add(message.header.messageID, from: asker, abandonment)
+        let request = IncomingRequest(message, to: address, open: question)
+        if let question {
+            take(message.header.correlation, asker)
+            guard locate(asker) else { return question.end(.abandoned) }
+            open.add(message.header.messageID, from: asker, question)
         }
         handler(request)
+    }
+
+    /// An answer has come to its asker straight from a worker.
+    private func take(_ id: UUID, _ asker: RoutingID) {
+        guard id != .zero else { return }
+        open.remove(id, from: asker)?.end(.taken)
+    }
+
+    /// The same of those that no later task has told of.
+    private func take(_ message: Message, _ asker: RoutingID) {
+        guard let ids = TakenAnswers.read(message.payload) else {
+            return loop.counters.reject(.length)
+        }
+        loop.counters.countReceived()
+        for id in ids { take(id, asker) }
     }
 
     /// Binds the asker of the message just received to its connection; false when that has ended.
@@ -72,7 +92,7 @@ final class RouterChannel: Channel {
     /// Somebody no longer waits; for a question that was answered meanwhile it means nothing.
     private func cancel(_ message: Message, _ asker: RoutingID) {
         loop.counters.countReceived()
-        open.abandon(message.header.correlation, from: asker)?.raise()
+        open.remove(message.header.correlation, from: asker)?.end(.abandoned)
     }
 
     /// Only a peer of another wire version is told why: it can be one of ours, newer or older.

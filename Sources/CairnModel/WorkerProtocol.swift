@@ -81,6 +81,10 @@ public enum WorkerWire {
     public static let refusedFlag: UInt8 = 2
     /// Flag of an acknowledgement: the result was not taken, its attempt no longer holds the lease.
     public static let staleFlag: UInt8 = 4
+    /// Flag of a result: the task was answered before, straight to its asker.
+    public static let answeredFlag: UInt8 = 8
+    /// Flag of a recall: nothing is to be handed back, only an answer of before is to be told of.
+    public static let inquiryFlag: UInt8 = 16
     /// The topic under which a supervisor says that it is there.
     public static let presenceTopic = "supervisor"
     /// How often a worker beats, in milliseconds.

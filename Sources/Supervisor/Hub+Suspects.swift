@@ -27,7 +27,7 @@ extension Hub {
     }
 
     private func dropFirstSuspect(of pool: WorkerPool) {
-        guard let suspect = suspects[pool]?.popFirst(), !suspect.request.isAbandoned else { return }
+        guard let suspect = suspects[pool]?.popFirst(), !suspect.request.isOver else { return }
         expire(suspect)
     }
 

@@ -31,8 +31,14 @@ extension Hub {
                 failure: Failure(
                     .busy, "\(TaskQueue.capacity) requests wait for \(pool.processName)"))
         }
-        request.whenAbandoned { [weak self] in
-            self?.assumeIsolated { $0.abandoned(serial, in: pool) }
+        let question = request.message.header.messageID
+        request.whenOver { [weak self] end in
+            self?.assumeIsolated { hub in
+                switch end {
+                case .abandoned: hub.abandoned(serial, in: pool)
+                case .taken: hub.taken(serial, question, in: pool)
+                }
+            }
         }
         dispatchTasks(pool)
     }
@@ -70,7 +76,7 @@ extension Hub {
         let kept = (suspects[pool]?.count ?? 0) > 0 ? trySuspects(pool) : nil
         while (queues[pool]?.count ?? 0) > 0, let worker = freest(in: pool, except: kept) {
             guard let task = queues[pool]?.popFirst() else { return }
-            guard !task.request.isAbandoned else { continue }
+            guard !task.request.isOver else { continue }
             let now = MonotonicClock.nanoseconds()
             guard task.deadline > now else {
                 expire(task)
@@ -103,10 +109,16 @@ extension Hub {
 
     func give(_ task: PendingTask, to worker: WorkerLane, _ now: Int64) {
         let question = task.request.message
-        let header = MessageHeader(
+        let isStraight = mayAnswerStraight(task, worker)
+        var header = MessageHeader(
             kind: .task, pool: task.pool.rawValue, contentType: question.header.contentType,
             correlation: worker.instance, sequence: Int64(task.limitMilliseconds),
             ttlMilliseconds: task.timeLeft(at: now))
+        if isStraight {
+            header.flags = MessageHeader.straightFlag
+            header.messageID = question.header.messageID
+            header.sender = question.header.sender
+        }
         let message = Message(
             header: header, metadata: question.metadata, payload: question.payload)
         do throws(Failure) {
@@ -116,6 +128,7 @@ extension Hub {
             var given = task
             given.givenAt = now
             given.isRecalled = false
+            given.isStraight = isStraight
             worker.tasks[header.messageID] = given
             failpoints.pass("supervisor.afterInteractiveTask")
         } catch {
@@ -129,6 +142,9 @@ extension Hub {
     // MARK: Back
 
     func taskResult(_ message: Message, from worker: WorkerLane) {
+        guard message.header.flags & WorkerWire.answeredFlag == 0 else {
+            return answered(message.header.correlation, by: worker)
+        }
         let isRefused = message.header.flags & WorkerWire.refusedFlag != 0
         let found = worker.tasks.removeValue(forKey: message.header.correlation)
         // A refusal that nobody asked for says that the credit was wrong: it is not given back.
@@ -148,13 +164,17 @@ extension Hub {
             task.request.reply(relaying: answer)
             if answer.header.kind == .reply { publishResult(of: task, answer) }
         }
-        dispatchTasks(task.pool)
-        if worker.tasks.isEmpty { expectRecall(in: task.pool) }
+        becameFreer(worker)
+    }
+
+    func becameFreer(_ worker: WorkerLane) {
+        dispatchTasks(worker.hello.pool)
+        if worker.tasks.isEmpty { expectRecall(in: worker.hello.pool) }
     }
 
     /// Gives a task to another worker: it changes nothing, so it may be done twice.
     func redispatch(_ task: PendingTask) {
-        guard !task.request.isAbandoned else { return }
+        guard !task.request.isOver else { return }
         counters.redispatchCount += 1
         guard !task.isDeadly else {
             return task.request.reply(

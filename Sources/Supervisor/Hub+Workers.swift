@@ -75,7 +75,7 @@ extension Hub {
             }
         } catch {
             logger.error("no lane for a worker", metadata: ["reason": "\(error)"])
-            for task in earlier?.tasks.values.map(\.self) ?? [] { redispatch(task) }
+            for task in earlier?.owedTasks ?? [] { redispatch(task) }
             return
         }
         worker.watch = try? bus.watch(processID: hello.processID) { [weak self] in
@@ -107,7 +107,7 @@ extension Hub {
 
     /// What the lost lane of the same worker carried is given out again, or adopted.
     private func takeOver(_ earlier: WorkerLane?, as instance: UUID, _ hello: WorkerHello) {
-        for task in earlier?.tasks.values.map(\.self) ?? [] { redispatch(task) }
+        for task in earlier?.owedTasks ?? [] { redispatch(task) }
         for (lease, chunk) in earlier?.chunks ?? [:] where chunk.isReported {
             workers[instance]?.chunks[lease] = chunk
         }
@@ -210,6 +210,7 @@ extension Hub {
             }
             redispatch(task)
         }
+        for task in worker.unconfirmed.values { redispatch(task) }
         publishWorkers(always: false)
         dispatchTasks(worker.hello.pool)
     }

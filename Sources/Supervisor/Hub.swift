@@ -156,6 +156,7 @@ actor Hub {
             for instance in workers.keys { workers[instance]?.lastHeard = now }
         }
         expireTasks(now)
+        inquire(now)
         checkWorkers(now)
         closeAdoption(now)
         dispatchChunks()

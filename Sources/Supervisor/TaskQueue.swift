@@ -25,6 +25,10 @@ struct PendingTask: Sendable {
     var isCancelled = false
     /// Whether that worker has been asked to hand it back.
     var isRecalled = false
+    /// Whether that worker answers its asker itself.
+    var isStraight = false
+    /// When that worker was asked last whether it has; monotonic nanoseconds.
+    var inquiredAt: Int64 = 0
 
     init(
         _ request: IncomingRequest, pool: WorkerPool, serial: UInt64, now: Int64
@@ -46,7 +50,7 @@ struct PendingTask: Sendable {
     var isDeadly: Bool { deathCount >= Self.deathBound && aloneDeathCount > 1 }
 
     /// Whether somebody still waits for it.
-    var isWanted: Bool { !request.isAbandoned && deadline > MonotonicClock.nanoseconds() }
+    var isWanted: Bool { !request.isOver && deadline > MonotonicClock.nanoseconds() }
 
     /// How long its asker waits in all, in milliseconds.
     var limitMilliseconds: UInt32 {
@@ -75,7 +79,7 @@ struct TaskQueue: Sendable {
 
     /// False when the queue is full.
     mutating func append(_ task: PendingTask) -> Bool {
-        if tasks.count >= Self.capacity { tasks.removeAll { $0.request.isAbandoned } }
+        if tasks.count >= Self.capacity { tasks.removeAll { $0.request.isOver } }
         guard tasks.count < Self.capacity else { return false }
         tasks.append(task)
         return true
@@ -88,11 +92,11 @@ struct TaskQueue: Sendable {
 
     /// Takes the tasks out whose time is over, and drops those nobody waits for any more.
     mutating func removeExpired(at now: Int64) -> [PendingTask] {
-        guard tasks.contains(where: { $0.deadline <= now || $0.request.isAbandoned }) else {
+        guard tasks.contains(where: { $0.deadline <= now || $0.request.isOver }) else {
             return []
         }
-        let expired = tasks.filter { $0.deadline <= now && !$0.request.isAbandoned }
-        tasks.removeAll { $0.deadline <= now || $0.request.isAbandoned }
+        let expired = tasks.filter { $0.deadline <= now && !$0.request.isOver }
+        tasks.removeAll { $0.deadline <= now || $0.request.isOver }
         return Array(expired)
     }
 

@@ -46,6 +46,8 @@ final class WorkerLane {
     var chunkCredit: Int
     /// Interactive tasks it has, by dispatch.
     var tasks: [UUID: PendingTask] = [:]
+    /// Tasks it has answered straight, of which their askers have not said yet that the answer came.
+    var unconfirmed: [UUID: PendingTask] = [:]
     /// Chunks it has, by lease.
     var chunks: [UUID: HeldChunk] = [:]
     var doneCount = 0
@@ -69,6 +71,9 @@ final class WorkerLane {
 
     /// The most credit a worker is believed to have.
     static let creditBound = 1_000
+
+    /// Tasks whose askers may still need an answer if this worker is no more.
+    var owedTasks: [PendingTask] { Array(tasks.values) + unconfirmed.values }
 
     /// A task was answered or handed back, one that this supervisor gave or one from before.
     func returnTaskCredit() {

@@ -20,8 +20,10 @@ extension WorkerHost {
             guard message.header.correlation == bus.instance else { return }
             message.header.epoch == 0 ? take(task: message) : take(chunk: message)
         case .cancel:
-            chunks[message.header.messageID]?.control.cancel()
+            if let chunk = chunks[message.header.messageID] { return chunk.control.cancel() }
             cancel(task: message.header.messageID)
+        case .recall where message.header.flags & WorkerWire.inquiryFlag != 0:
+            if tasks[message.header.messageID] == nil { tellAnswered(message.header.messageID) }
         case .recall: handBack(task: message.header.messageID)
         case .resultAck:
             if message.header.flags & WorkerWire.staleFlag != 0 {

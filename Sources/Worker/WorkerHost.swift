@@ -58,6 +58,8 @@ public actor WorkerHost {
     var results: [UUID: (held: HeldAttempt, message: Message)] = [:]
     /// Messages the sink had no room for.
     var outbox: Deque<Message> = []
+    /// The ways straight to askers, by instance.
+    var straightWays: [UUID: StraightWay] = [:]
     var reported: [WorkerBeat.Entry] = []
     var timers: [BusThread.Timer] = []
     var presence: Subscriber?
@@ -133,7 +135,7 @@ public actor WorkerHost {
 
     /// Stops a task; one that has not been begun is over at once.
     func cancel(task id: UUID) {
-        guard let work = tasks[id] else { return }
+        guard let work = tasks[id] else { return tellAnswered(id) }
         work.control.cancel()
         if taskThreads?.remove(id) == true { finish(work, .failure(.stopped)) }
     }
@@ -166,7 +168,10 @@ public actor WorkerHost {
         if work.held == nil {
             tasks[work.id] = nil
             failpoints.pass("worker.beforeAnswer")
-            answer(work.message, result)
+            var task = work.message
+            // Nobody may be there to say that the answer came.
+            if work.control.isCancelled { task.header.flags = 0 }
+            answer(task, result)
         } else {
             chunks[work.id] = nil
             failpoints.pass("worker.beforeResult")
@@ -204,6 +209,7 @@ public actor WorkerHost {
     }
 
     private func answer(_ task: Message, _ result: Result<Data, Failure>) {
+        if answerStraight(task, result) { return }
         var header = MessageHeader(
             kind: .result, pool: pool.rawValue, correlation: task.header.messageID)
         let payload: Data
@@ -230,6 +236,7 @@ public actor WorkerHost {
         for timer in timers { timer.cancel() }
         timers = []
         presence?.close()
+        for way in straightWays.values { way.pusher.close() }
         taskThreads?.close()
         chunkThreads?.close()
     }

@@ -22,7 +22,10 @@ private final class Keeper: Sendable {
         server = try directory.bus("server")
         try server.bindRouter(.requests) { [weak self] request in
             let name = String(decoding: request.message.payload, as: UTF8.self)
-            request.whenAbandoned { [weak self] in self?.left.withLock { $0.append(name) } }
+            request.whenOver { [weak self] end in
+                guard end == .abandoned else { return }
+                self?.left.withLock { $0.append(name) }
+            }
             self?.kept.withLock { $0[name] = request }
         }
     }

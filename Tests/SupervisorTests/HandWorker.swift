@@ -62,14 +62,24 @@ final class HandWorker: Sendable {
 
     /// Answers a task with its own text, or refuses it.
     func answer(_ text: String, isRefused: Bool = false) {
-        guard
-            let task = received(.task).last(where: {
-                String(decoding: $0.payload, as: UTF8.self) == text
-            })
-        else { return }
+        guard let task = task(text) else { return }
         var header = MessageHeader(kind: .result, correlation: task.header.messageID)
         if isRefused { header.flags = WorkerWire.refusedFlag }
         let message = Message(header: header, payload: isRefused ? Data() : task.payload)
+        bus.post { [sink] in try? sink.send(message) }
+    }
+
+    /// The last task of that text.
+    func task(_ text: String) -> Message? {
+        received(.task).last { String(decoding: $0.payload, as: UTF8.self) == text }
+    }
+
+    /// Says that it has answered a task straight, true or not.
+    func tellAnswered(_ text: String) {
+        guard let task = task(text) else { return }
+        var header = MessageHeader(kind: .result, correlation: task.header.messageID)
+        header.flags = WorkerWire.answeredFlag
+        let message = Message(header: header)
         bus.post { [sink] in try? sink.send(message) }
     }
 
