@@ -266,7 +266,8 @@ extension BusThread {
         to asker: UUID, onEnd: @escaping @Sendable () -> Void
     ) throws(Failure) -> Pusher {
         try perform { () throws(Failure) in
-            let channel = try PushChannel(self.loop, straightTo: .answers(asker), onEnd: onEnd)
+            let channel = try PushChannel(
+                self.loop, connectingTo: .answers(asker), onEnd: onEnd)
             self.loop.add(channel)
             return Pusher(thread: self, id: channel.id, endpoint: channel.endpoint)
         }

@@ -27,26 +27,14 @@ final class PushChannel: Channel {
     /// A lane's messages from before its worker has connected.
     private var early: Deque<Message> = []
 
-    /// Connects to a sink.
+    /// Connects to a sink, or with `onEnd` to an asker, who has bound its endpoint already.
     init(
-        _ loop: BusLoop, connectingTo endpoint: Endpoint, onRoom: (@Sendable () -> Void)?
+        _ loop: BusLoop, connectingTo endpoint: Endpoint, onRoom: (@Sendable () -> Void)? = nil,
+        onEnd: (@Sendable () -> Void)? = nil
     ) throws(Failure) {
         lane = nil
-        onEnd = nil
-        self.onRoom = onRoom
-        full = Self.full(endpoint)
-        var options = SocketOptions()
-        options.onlyConnected = true
-        try super.init(loop, endpoint, .push, .connect, options)
-    }
-
-    /// Connects to an asker, who has bound its endpoint already.
-    init(
-        _ loop: BusLoop, straightTo endpoint: Endpoint, onEnd: @escaping @Sendable () -> Void
-    ) throws(Failure) {
-        lane = nil
-        onRoom = nil
         self.onEnd = onEnd
+        self.onRoom = onRoom
         full = Self.full(endpoint)
         var options = SocketOptions()
         options.onlyConnected = true
