@@ -3,7 +3,6 @@
 
 public import CairnModel
 public import FoundationEssentials
-internal import Platform
 
 /// Sixteen bytes in the header; the same type as everywhere else.
 public typealias UUID16 = UUID
@@ -99,7 +98,7 @@ public struct MessageHeader: Hashable, Sendable {
     /// Makes a header; the bus fills in `sender` when it is left all zero.
     public init(
         kind: MessageKind, pool: UInt8 = 0, contentType: UInt8 = 1, flags: UInt8 = 0,
-        messageID: UUID16 = .ofMessage(), correlation: UUID16 = .zero, sender: UUID16 = .zero,
+        messageID: UUID16 = .timeOrdered(), correlation: UUID16 = .zero, sender: UUID16 = .zero,
         sequence: Int64 = 0, previousInCategory: Int64 = 0, epoch: UInt32 = 0,
         ttlMilliseconds: UInt32 = 0
     ) {
@@ -171,13 +170,6 @@ extension MessageHeader {
 }
 
 extension UUID {
-    /// A fresh id for one message: version 7, as `timeOrdered`, without a system call.
-    public static func ofMessage() -> UUID {
-        UUID(
-            uuid: UUIDBits.version7(
-                nanoseconds: WallClock.microseconds() * 1000, random: UniqueNumbers.next()))
-    }
-
     /// All zero: "none".
     public static let zero = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 }

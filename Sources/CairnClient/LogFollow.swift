@@ -99,7 +99,11 @@ package struct LogFollow {
                 through: events.last?.globalPosition ?? message.header.sequence,
                 previousInCategory: message.header.previousInCategory)
             guard decision == .handle else { return decision }
-            next += events.filter { $0.globalPosition > before && isWanted($0) }
+            let isAllWanted = categories.isEmpty && message.header.sequence > before
+            let wanted =
+                isAllWanted
+                ? events : events.filter { $0.globalPosition > before && isWanted($0) }
+            if next.isEmpty { next = wanted } else { next += wanted }
             return .handle
         case .head:
             guard let head = try? message.decode(LogHead.self) else { return .pass }
@@ -118,8 +122,8 @@ package struct LogFollow {
         guard let events, events.first?.globalPosition == message.header.sequence else {
             return nil
         }
-        let isRising = zip(events, events.dropFirst()).allSatisfy {
-            $0.globalPosition < $1.globalPosition
+        let isRising = events.indices.dropFirst().allSatisfy {
+            events[$0 - 1].globalPosition < events[$0].globalPosition
         }
         return isRising ? events : nil
     }

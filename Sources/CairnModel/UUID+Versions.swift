@@ -5,14 +5,11 @@ public import FoundationEssentials
 public import Platform
 
 extension UUID {
-    /// A fresh version 7 id: sorts by the wall clock's time of making.
+    /// A fresh version 7 id: sorts by the wall clock's time of making, and after those made before it in this process;
+    /// ``TimeOrderedIDs`` says why.
     ///
     /// For commands, events, jobs and messages; never made inside a fold or a state machine.
-    public static func timeOrdered() -> UUID {
-        UUID(
-            uuid: UUIDBits.version7(
-                nanoseconds: WallClock.microseconds() * 1000, random: .random(in: .min ... .max)))
-    }
+    public static func timeOrdered() -> UUID { UUID(uuid: TimeOrderedIDs.next()) }
 
     /// The version 8 id that `name` has inside this namespace, the same in every process: for an
     /// effect that must happen once, `job.named("chunk-3-completed")`.

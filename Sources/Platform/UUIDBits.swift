@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import Glibc
 internal import Synchronization
 
 /// Random bytes from the operating system's generator.
@@ -14,14 +15,21 @@ public enum RandomBytes {
 
 /// Numbers that do not repeat in this process, from a start nobody can foretell: for ids that are made
 /// for every message, where asking the operating system each time would cost a system call.
+///
+/// A forked process starts somewhere else.
 public enum UniqueNumbers {
-    private static let start = UInt64.random(in: .min ... .max)
-    private static let count = Atomic<UInt64>(0)
+    private static let state = Atomic<UInt64>(begin())
+
+    private static func begin() -> UInt64 {
+        _ = pthread_atfork(nil, nil) {
+            UniqueNumbers.state.store(.random(in: .min ... .max), ordering: .relaxed)
+        }
+        return .random(in: .min ... .max)
+    }
 
     /// The next number (SplitMix64); any thread.
     public static func next() -> UInt64 {
-        let step = count.wrappingAdd(1, ordering: .relaxed).newValue
-        var number = start &+ step &* 0x9e37_79b9_7f4a_7c15
+        var number = state.wrappingAdd(0x9e37_79b9_7f4a_7c15, ordering: .relaxed).newValue
         number = (number ^ number >> 30) &* 0xbf58_476d_1ce4_e5b9
         number = (number ^ number >> 27) &* 0x94d0_49bb_1331_11eb
         return number ^ number >> 31
@@ -41,11 +49,18 @@ public enum UUIDBits {
     /// Later ids sort after earlier ones down to a quarter of a microsecond. `nanoseconds` counts
     /// from 1970 and must not be negative.
     public static func version7(nanoseconds: Int64, random: UInt64) -> Bytes {
+        version7(ticks: ticks(nanoseconds: nanoseconds), random: random)
+    }
+
+    /// The time of version 7 as one number: 4,096 to a millisecond.
+    static func ticks(nanoseconds: Int64) -> UInt64 {
         let time = UInt64(max(0, nanoseconds))
-        let milliseconds = time / 1_000_000
-        let fraction = (time % 1_000_000) * 4096 / 1_000_000
-        return bytes(
-            high: milliseconds << 16 | 0x7000 | fraction,
+        return (time / 1_000_000) << 12 | (time % 1_000_000) * 4096 / 1_000_000
+    }
+
+    static func version7(ticks: UInt64, random: UInt64) -> Bytes {
+        bytes(
+            high: (ticks >> 12) << 16 | 0x7000 | ticks & 0xfff,
             low: random & 0x3fff_ffff_ffff_ffff | 0x8000_0000_0000_0000)
     }
 

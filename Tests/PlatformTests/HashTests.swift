@@ -2,7 +2,9 @@
 // Part of Cairn.
 
 import FoundationEssentials
+import Glibc
 import Platform
+import Synchronization
 import TestKit
 import Testing
 
@@ -99,6 +101,71 @@ import Testing
             #expect(earlier <= next)
             earlier = next
         }
+    }
+
+    private static func bytes(_ id: UUIDBits.Bytes) -> [UInt8] {
+        unsafe withUnsafeBytes(of: id) { unsafe Array($0) }
+    }
+
+    @Test
+    func `ids of one process count up on each of its threads, at any speed, and none comes twice`()
+        throws
+    {
+        let made = Mutex<[[[UInt8]]]>([])
+        let before = WallClock.microseconds()
+        let threads = try (0..<4).map { number in
+            try PinnedThread(name: "ids-\(number)") {
+                let ids = (0..<20_000).map { _ in Self.bytes(TimeOrderedIDs.next()) }
+                made.withLock { $0.append(ids) }
+            }
+        }
+        for thread in threads { thread.join() }
+        let after = WallClock.microseconds()
+        let ids = made.withLock { $0 }
+        #expect(ids.count == 4)
+
+        for thread in ids {
+            #expect(zip(thread, thread.dropFirst()).allSatisfy { $0.lexicographicallyPrecedes($1) })
+        }
+        let all = ids.flatMap { $0 }
+        // The times alone differ, and so do the rest alone.
+        #expect(Set(all.map { Array($0[..<8]) }).count == 80_000)
+        #expect(Set(all.map { Array($0[8...]) }).count == 80_000)
+        #expect(all.allSatisfy { $0[6] >> 4 == 7 && $0[8] >> 6 == 2 })
+        let milliseconds = all.map { $0[..<6].reduce(Int64(0)) { $0 << 8 | Int64($1) } }
+        #expect(milliseconds.min() ?? 0 >= before / 1_000)
+        // Ahead of the clock by a quarter of a microsecond for each of them at most.
+        #expect(milliseconds.max() ?? 0 <= (after + 20_000) / 1_000)
+    }
+
+    @Test func `a forked process makes other ids than the one it came from`() throws {
+        typealias Fork = @convention(c) () -> pid_t
+        let fork = unsafe unsafeBitCast(try #require(unsafe dlsym(nil, "fork")), to: Fork.self)
+        var ends: [Int32] = [0, 0]
+        #expect(unsafe pipe(&ends) == 0)
+        // What the child calls is called here first: it must not wait for a lock that no thread of its own holds.
+        func write(_ words: inout [UInt64], to end: Int32) -> Int {
+            for index in words.indices { words[index] = UniqueNumbers.next() }
+            return unsafe words.withUnsafeBytes {
+                unsafe Glibc.write(end, $0.baseAddress, $0.count)
+            }
+        }
+        var numbers = [UInt64](repeating: 0, count: 100)
+        #expect(write(&numbers, to: ends[1]) == 800)
+
+        let child = fork()
+        if child == 0 { _exit(write(&numbers, to: ends[1]) == 800 ? 0 : 1) }
+        var status: Int32 = 0
+        #expect(unsafe waitpid(child, &status, 0) == child && status == 0)
+
+        let ours = Set((0..<200).map { _ in UniqueNumbers.next() })
+        var theirs = [UInt64](repeating: 0, count: 200)
+        #expect(
+            unsafe theirs.withUnsafeMutableBytes { unsafe read(ends[0], $0.baseAddress, $0.count) }
+                == 1_600)
+        #expect(ours.union(theirs).count == 400)
+        close(ends[0])
+        close(ends[1])
     }
 
     @Test func `version 8 ids depend on namespace and name alone`() {
