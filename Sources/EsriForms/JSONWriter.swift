@@ -68,17 +68,16 @@ public struct JSONWriter: Sendable {
         needsComma = false
     }
 
-    /// Writes `[x,y]`.
-    public mutating func position(_ x: Double, _ y: Double) {
-        if x.isFinite, y.isFinite {
-            separate()
-            DecimalText.append(x, y, to: &bytes)
-        } else {
-            array { json in
-                json.number(x)
-                json.number(y)
-            }
-        }
+    /// Writes `[[x,y],…]`, null for a number that is not finite.
+    ///
+    /// `pairs` holds the two ordinates of each position, sixteen bytes.
+    public mutating func positions(
+        _ pairs: RawSpan, isReversed: Bool = false, isSecondFirst: Bool = false
+    ) {
+        openArray()
+        DecimalText.append(
+            positions: pairs, isReversed: isReversed, isSecondFirst: isSecondFirst, to: &bytes)
+        closeArray()
     }
 
     /// Writes text with the escapes JSON demands, ill-formed UTF-8 repaired.

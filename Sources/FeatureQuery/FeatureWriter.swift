@@ -18,7 +18,9 @@ struct FeatureWriter {
     private let hasM: Bool
 
     private static let attributesKey = OutputColumns.key("attributes")
-    private static let idKey = OutputColumns.key("id")
+    /// Everything before the id.
+    private static let start = Array(#"{"type":"Feature","id":"#.utf8)
+    private static let geometryKey = OutputColumns.key("geometry")
     private static let propertiesKey = OutputColumns.key("properties")
 
     /// Throws `invalidParameter` for a field or reference that is not known.
@@ -77,23 +79,22 @@ struct FeatureWriter {
 
     /// Writes the reader's feature.
     mutating func append(_ reader: FeatureReader, to json: inout JSONWriter) throws(Failure) {
-        json.openObject()
         if isGeoJSON {
-            json.member("type", "Feature")
-            json.key(written: Self.idKey)
+            json.key(written: Self.start)
             if case .integer(let id) = try reader.stored(0) {
                 json.integer(id)
             } else {
                 json.null()
             }
+            json.key(written: Self.geometryKey)
             if request.returnGeometry {
-                json.key("geometry")
                 try geometry?.appendGeoJSON(reader, to: &json)
             } else {
-                json.nullMember("geometry")
+                json.null()
             }
             json.key(written: Self.propertiesKey)
         } else {
+            json.openObject()
             json.key(written: Self.attributesKey)
         }
         json.openObject()

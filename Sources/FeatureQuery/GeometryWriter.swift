@@ -129,20 +129,16 @@ struct GeometryWriter {
     ) throws(Failure) {
         guard try read(reader) else { return json.null() }
         simplify()
-        json.openObject()
         switch type {
         case .point:
-            json.member("type", "Point")
-            json.key("coordinates")
+            json.key(written: GeoJSONStart.point)
             appendPosition(0, to: &json)
         case .multipoint:
-            json.member("type", "MultiPoint")
-            json.key("coordinates")
+            json.key(written: GeoJSONStart.multiPoint)
             appendChain(0..<chains.coordinates.count, isReversed: false, to: &json)
         case .polyline:
             let isOne = chains.ends.count == 1
-            json.member("type", isOne ? "LineString" : "MultiLineString")
-            json.key("coordinates")
+            json.key(written: isOne ? GeoJSONStart.lineString : GeoJSONStart.multiLineString)
             if !isOne { json.openArray() }
             for chain in chains.ends.indices {
                 appendChain(chains.range(chain), isReversed: false, to: &json)
@@ -150,8 +146,7 @@ struct GeometryWriter {
             if !isOne { json.closeArray() }
         case .polygon:
             let isOne = chains.parts.count == 1
-            json.member("type", isOne ? "Polygon" : "MultiPolygon")
-            json.key("coordinates")
+            json.key(written: isOne ? GeoJSONStart.polygon : GeoJSONStart.multiPolygon)
             if !isOne { json.openArray() }
             for part in chains.parts.indices {
                 json.openArray()
@@ -179,24 +174,17 @@ struct GeometryWriter {
     private func appendChain(
         _ range: Range<Int>, isReversed: Bool, to json: inout JSONWriter
     ) {
-        json.openArray()
-        if hasZ || hasM {
-            for index in range {
-                appendPosition(
-                    isReversed ? range.upperBound - 1 - (index - range.lowerBound) : index,
-                    to: &json)
+        guard hasZ || hasM else {
+            return chains.withBytes(of: range) { pairs in
+                json.positions(pairs, isReversed: isReversed, isSecondFirst: isNorthFirst)
             }
-        } else if isReversed {
-            for index in range.reversed() { appendPlain(index, to: &json) }
-        } else {
-            for index in range { appendPlain(index, to: &json) }
+        }
+        json.openArray()
+        for index in range {
+            appendPosition(
+                isReversed ? range.upperBound - 1 - (index - range.lowerBound) : index, to: &json)
         }
         json.closeArray()
-    }
-
-    private func appendPlain(_ index: Int, to json: inout JSONWriter) {
-        let position = ordinates(index)
-        json.position(position.first, position.second)
     }
 
     /// In the order in which they are written.
@@ -214,6 +202,20 @@ struct GeometryWriter {
         if hasZ { json.number(index < chains.z.count ? chains.z[index] : .nan) }
         if hasM { json.number(index < chains.m.count ? chains.m[index] : .nan) }
         json.closeArray()
+    }
+}
+
+/// A geometry in GeoJSON up to its coordinates.
+private enum GeoJSONStart {
+    static let point = start("Point")
+    static let multiPoint = start("MultiPoint")
+    static let lineString = start("LineString")
+    static let multiLineString = start("MultiLineString")
+    static let polygon = start("Polygon")
+    static let multiPolygon = start("MultiPolygon")
+
+    private static func start(_ type: String) -> [UInt8] {
+        Array(#"{"type":"\#(type)","coordinates":"#.utf8)
     }
 }
 

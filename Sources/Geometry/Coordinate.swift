@@ -3,7 +3,7 @@
 
 /// A planar coordinate: `x` before `y` (easting before northing, longitude before latitude), in the
 /// units of whatever spatial reference the owner states.
-public struct Coordinate: Hashable, Sendable {
+public struct Coordinate: Hashable, Sendable, BitwiseCopyable {
     /// Easting or longitude.
     public var x: Double
     /// Northing or latitude.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import CCairnLinux
+
 /// Numbers as decimal text, appended to bytes without a string in between.
 public enum DecimalText {
     /// Appends a whole number.
@@ -12,28 +14,64 @@ public enum DecimalText {
     /// Appends a finite number: the shortest text that reads back equal, as `description` has it, but
     /// whole numbers of a magnitude below 2^53 without a fraction.
     public static func append(_ value: Double, to bytes: inout [UInt8]) {
-        if let short = ShortDecimal(value) {
-            bytes.append(addingCapacity: ShortDecimal.mostBytes) { text in short.write(to: &text) }
-        } else {
-            appendAny(value, to: &bytes)
+        let isShort = unsafe bytes.appendInPlace(Int(CAIRN_SHORT_DECIMAL_BYTES)) { text in
+            unsafe cairn_short_decimal(value, text)
+        }
+        if !isShort { appendAny(value, to: &bytes) }
+    }
+
+    /// Appends `[x,y]` for each of the positions, with commas between; a number that is not finite is `null`.
+    ///
+    /// `pairs` holds the two ordinates of each, sixteen bytes a position.
+    public static func append(
+        positions pairs: RawSpan, isReversed: Bool = false, isSecondFirst: Bool = false,
+        to bytes: inout [UInt8]
+    ) {
+        let count = pairs.byteCount / 16
+        var done = 0
+        while done < count {
+            let wanted = min(count - done, positionStride)
+            let first = isReversed ? count - 1 - done : done
+            if done > 0 { bytes.append(UInt8(ascii: ",")) }
+            var written = 0
+            _ = unsafe bytes.appendInPlace(wanted * (2 * Int(CAIRN_SHORT_DECIMAL_BYTES) + 4)) {
+                text in
+                unsafe pairs.withUnsafeBytes { pairs in
+                    guard let start = pairs.baseAddress else { return 0 }
+                    var byteCount = 0
+                    written = unsafe cairn_short_positions(
+                        start + 16 * first, isReversed ? -1 : 1, isSecondFirst ? 1 : 0, wanted,
+                        text,
+                        &byteCount)
+                    return byteCount
+                }
+            }
+            done += written
+            guard written < wanted else { continue }
+            if written > 0 { bytes.append(UInt8(ascii: ",")) }
+            let place = 16 * (isReversed ? count - 1 - done : done)
+            let (x, y) = (pairs.double(at: place), pairs.double(at: place + 8))
+            appendAny(isSecondFirst ? y : x, isSecondFirst ? x : y, to: &bytes)
+            done += 1
         }
     }
 
-    /// Appends `[x,y]`, two finite numbers.
-    public static func append(_ x: Double, _ y: Double, to bytes: inout [UInt8]) {
-        guard let first = ShortDecimal(x), let second = ShortDecimal(y) else {
-            bytes.append(UInt8(ascii: "["))
-            append(x, to: &bytes)
-            bytes.append(UInt8(ascii: ","))
-            append(y, to: &bytes)
-            return bytes.append(UInt8(ascii: "]"))
-        }
-        bytes.append(addingCapacity: 2 * ShortDecimal.mostBytes + 3) { text in
-            text.append(UInt8(ascii: "["))
-            first.write(to: &text)
-            text.append(UInt8(ascii: ","))
-            second.write(to: &text)
-            text.append(UInt8(ascii: "]"))
+    /// How many positions are written into one piece of room.
+    private static let positionStride = 256
+
+    private static func appendAny(_ x: Double, _ y: Double, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "["))
+        appendOrNull(x, to: &bytes)
+        bytes.append(UInt8(ascii: ","))
+        appendOrNull(y, to: &bytes)
+        bytes.append(UInt8(ascii: "]"))
+    }
+
+    private static func appendOrNull(_ value: Double, to bytes: inout [UInt8]) {
+        if value.isFinite {
+            append(value, to: &bytes)
+        } else {
+            bytes.append(contentsOf: "null".utf8)
         }
     }
 
@@ -60,55 +98,20 @@ public enum DecimalText {
     }
 }
 
-/// A number with seven decimals at most and below 10^8, as coordinates often are.
-///
-/// Fifteen digits or fewer are read as the double nearest to them, and no other text so short is. The
-/// quotient of two doubles that are exact is that double, so comparing decides.
-private struct ShortDecimal {
-    static let mostBytes = 17
-    private let isNegative: Bool
-    private let whole: UInt32
-    /// Of 10^7.
-    private let fraction: UInt32
-
+extension [UInt8] {
+    /// Makes room for `capacity` bytes and a little more, and keeps those that `write` has written; false for none.
     @inline(__always)
-    init?(_ value: Double) {
-        let magnitude = value.magnitude
-        let scaled = magnitude * 1e7 + 0.5
-        // Not for NaN, which is below nothing.
-        guard scaled < 1e15 else { return nil }
-        // Of signed numbers the conversion is one instruction.
-        let digits = Int64(scaled)
-        // Below 10^-4 the shortest text has an exponent.
-        guard Double(digits) / 1e7 == magnitude, digits >= 1_000 || digits == 0 else { return nil }
-        isNegative = value < 0
-        whole = UInt32(truncatingIfNeeded: digits / 10_000_000)
-        fraction = UInt32(truncatingIfNeeded: digits % 10_000_000)
-    }
-
-    @inline(__always)
-    func write(to text: inout OutputSpan<UInt8>) {
-        if isNegative { text.append(UInt8(ascii: "-")) }
-        if whole < 10 {
-            text.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: whole))
-        } else {
-            DecimalText.append(UInt64(whole), to: &text)
+    fileprivate mutating func appendInPlace(
+        _ capacity: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Int
+    ) -> Bool {
+        let before = count
+        append(addingCapacity: capacity + Int(CAIRN_SHORT_DECIMAL_SLACK)) { text in
+            unsafe text.withUnsafeMutableBufferPointer { room, count in
+                guard let start = room.baseAddress else { return }
+                unsafe count += write(start + count)
+            }
         }
-        guard fraction > 0 else { return }
-        text.append(UInt8(ascii: "."))
-        var digitCount = 7
-        var significant = fraction
-        while significant % 10 == 0 {
-            significant /= 10
-            digitCount -= 1
-        }
-        // The first digit stands above bit 57, rounded up by less than the last is worth; the next
-        // follow by tens.
-        var rest = UInt64(fraction) &* 144_115_188_076
-        for _ in 0..<digitCount {
-            text.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest >> 57))
-            rest = (rest & (1 << 57 - 1)) &* 10
-        }
+        return count > before
     }
 }
 

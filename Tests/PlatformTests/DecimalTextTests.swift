@@ -33,13 +33,44 @@ import Testing
             let expected =
                 abs(value) < 0x1p53 && value == value.rounded()
                 ? String(Int64(value)) : value.description
-            let other = round % 2 == 0 ? 4.25 : 1e-9
-            var pair: [UInt8] = []
-            DecimalText.append(value, other, to: &pair)
-            let isPair = String(decoding: pair, as: UTF8.self) == "[\(expected),\(other)]"
-            guard text(value) != expected || !isPair else { continue }
+            guard text(value) != expected else { continue }
             Issue.record("\(value.bitPattern): \(text(value)) instead of \(expected)")
             return
+        }
+    }
+
+    @Test(arguments: [false, true], [false, true])
+    func `positions are written number by number, in either order`(
+        isReversed: Bool, isSecondFirst: Bool
+    ) {
+        var random = SeededGenerator(seed: 82)
+        for count in [0, 1, 2, 3, 255, 256, 257, 700] {
+            for oddity in [0.0, 0.01, 0.7] {
+                var ordinates: [Double] = (0..<2 * count).map { _ in
+                    if Double.random(in: 0..<1, using: &random) < oddity {
+                        return [1e-9, .pi, .nan, .infinity, 3e20].randomElement(using: &random) ?? 0
+                    }
+                    let decimals: Double = [1, 1e2, 1e5, 1e7].randomElement(using: &random) ?? 1
+                    return Double.random(in: -1e8...1e8, using: &random).rounded() / decimals
+                }
+                func written(_ value: Double) -> String {
+                    value.isFinite ? text(value) : "null"
+                }
+                var pairs = stride(from: 0, to: 2 * count, by: 2).map { index in
+                    isSecondFirst
+                        ? "[\(written(ordinates[index + 1])),\(written(ordinates[index]))]"
+                        : "[\(written(ordinates[index])),\(written(ordinates[index + 1]))]"
+                }
+                if isReversed { pairs.reverse() }
+                // Half a position at the end is none.
+                ordinates.append(1)
+                var bytes = Array("<".utf8)
+                unsafe DecimalText.append(
+                    positions: ordinates.span.bytes, isReversed: isReversed,
+                    isSecondFirst: isSecondFirst, to: &bytes)
+                #expect(
+                    String(decoding: bytes, as: UTF8.self) == "<" + pairs.joined(separator: ","))
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 // Part of Cairn.
 #pragma once
 
+#include "CCairnDecimal.h"
 #include "CCairnLanes.h"
 #include "CCairnProcess.h"
 #include "CCairnTerminal.h"
