@@ -149,7 +149,10 @@ let tier4: [Target] = [
         ["Bus", "CairnModel", "EventLog", "Geometry", "Jobs", "MapState", "Platform", "Site"]),
     library(
         "SiteAnswers",
-        ["CairnClient", "CairnModel", "Geometry", "Identify", "MapState", "Platform"]),
+        [
+            "CairnClient", "CairnModel", "FeatureQuery", "Geometry", "Identify", "MapState",
+            "Platform",
+        ]),
 ]
 
 let tier5: [Target] = [
@@ -191,7 +194,8 @@ let tier5: [Target] = [
     library(
         "Gateway",
         [
-            "CairnClient", "CairnModel", "Dataset", "EsriForms", "Geometry", "Identify", "JobKinds",
+            "CairnClient", "CairnModel", "Dataset", "EsriForms", "FeatureQuery", "Geometry",
+            "Identify", "JobKinds",
             "PROJ", "Platform", "Recording", "Rendering", "Site", "SiteAnswers", hummingbird,
             hummingbirdTLS,
             logging,
@@ -330,7 +334,8 @@ let testTargets: [Target] = [
     tests(
         "SiteAnswersTests",
         [
-            "SiteAnswers", "CairnClient", "CairnModel", "Dataset", "FedSite", "Geometry",
+            "SiteAnswers", "CairnClient", "CairnModel", "Dataset", "FeatureQuery", "FedSite",
+            "Geometry",
             "Identify", "MapState", "Platform", "Site", "TestKit",
         ]),
     tests(

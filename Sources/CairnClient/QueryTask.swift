@@ -35,7 +35,7 @@ extension CairnClient {
             (next.at, next.atTime, next.minSequence) = (answer.sequence, nil, nil)
             next.part = following
             let more = try await part(operation, next, max(end - .now, .milliseconds(1)))
-            answer.body.append(more.body)
+            answer.body += more.body
             answer.next = more.next
         }
         return answer

@@ -6,7 +6,7 @@ public import FoundationEssentials
 /// A part of the answer to a query: bytes of the body as clients get it.
 public struct QueryAnswer: Hashable, Sendable {
     /// JSON, UTF-8; the bytes of all parts one after the other are the body.
-    public var body: Data
+    public var body: [UInt8]
     /// The map's last event that the answer knows.
     public var sequence: Int64
     /// Whether the map may have changed unnoticed.
@@ -15,7 +15,7 @@ public struct QueryAnswer: Hashable, Sendable {
     public var next: QueryPart?
 
     /// States it.
-    public init(body: Data, sequence: Int64, isStale: Bool, next: QueryPart?) {
+    public init(body: [UInt8], sequence: Int64, isStale: Bool, next: QueryPart?) {
         self.body = body
         self.sequence = sequence
         self.isStale = isStale
@@ -43,7 +43,7 @@ extension QueryAnswer {
                 bytes.append(UInt8(truncatingIfNeeded: number >> Int64(shift)))
             }
         }
-        bytes.append(body)
+        bytes.append(contentsOf: body)
         return bytes
     }
 
@@ -62,7 +62,7 @@ extension QueryAnswer {
         func number(_ index: Int) -> Int64 {
             (0..<8).reduce(0) { $0 | Int64(head[8 + index * 8 + $1]) << Int64($1 * 8) }
         }
-        body = bytes.dropFirst(Self.headByteCount)
+        body = Array(bytes.dropFirst(Self.headByteCount))
         sequence = number(0)
         isStale = head[1] != 0
         next =

@@ -28,7 +28,7 @@ struct UpCommand: SiteCommand {
     @Option(help: "How many processes make the products of jobs, 1 to 64.") var workers = 1
     @Flag(
         inversion: .prefixedNo,
-        help: "Let the gateway answer identify itself where the answer is at hand.")
+        help: "Let the gateway answer identify and query itself where the answer is at hand.")
     var identifyAtOnce = true
     @Option(
         help: "How many requests each process records: off, all, or so many a second.",

@@ -26,6 +26,12 @@ struct AnswerStream {
         rowStart = json.bytes.count
     }
 
+    /// Makes room for so many rows of the length that those before have.
+    mutating func makeRoom(for rowCount: Int, after writtenCount: Int) {
+        let expected = json.bytes.count / max(writtenCount, 1) * (rowCount + rowCount / 4)
+        json.makeRoom(for: min(expected, QueryLimits.partBytes - json.bytes.count))
+    }
+
     /// Where the next part begins, when this one is full; it has been cut there.
     mutating func endRow() -> QueryPart? {
         // What the engine leaves out of this part does not count.

@@ -36,7 +36,7 @@ extension QueryEngine {
         let start = min(max(request.part?.totalByteCount ?? 0, 0), body.count)
         let end = min(start + QueryLimits.partBytes, body.count)
         return QueryAnswer(
-            body: Data(body[start..<end]), sequence: map.sequence, isStale: isStale,
+            body: Array(body[start..<end]), sequence: map.sequence, isStale: isStale,
             next: end == body.count
                 ? nil : QueryPart(row: 0, byteCount: 0, totalByteCount: end))
     }

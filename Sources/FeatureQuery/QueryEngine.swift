@@ -37,7 +37,15 @@ public final class QueryEngine: Sendable {
             bytes.removeFirst(min(part.byteCount, bytes.count))
         }
         return QueryAnswer(
-            body: Data(bytes), sequence: map.sequence, isStale: isStale, next: next)
+            body: bytes, sequence: map.sequence, isStale: isStale, next: next)
+    }
+
+    /// Opens what the request needs of its layer, and keeps it; throws as ``answer(_:in:isStale:isCancelled:)`` does.
+    public func prepare(
+        _ request: QueryRequest, in map: MapDescription,
+        isCancelled: @escaping () -> Bool = { false }
+    ) throws(Failure) {
+        _ = try run(request, in: map, isCancelled)
     }
 
     /// The request on its way; throws as ``answer(_:in:isStale:isCancelled:)`` does.

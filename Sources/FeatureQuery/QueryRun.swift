@@ -18,6 +18,8 @@ struct QueryRun {
 
     /// How many features are read between two looks at whether anybody still waits.
     private static let cancelStride = 256
+    /// After how many features it is guessed how long the answer becomes.
+    private static let measuredRows = 32
 
     /// The bytes of the part that is asked for, and where the next begins.
     func answer() throws(Failure) -> (bytes: [UInt8], next: QueryPart?) {
@@ -172,6 +174,9 @@ struct QueryRun {
         var reader = FeatureReader(features)
         for (row, ordinal) in rows.enumerated().dropFirst(first) {
             if row.isMultiple(of: 16) { try stopIfCancelled() }
+            if row == first + Self.measuredRows {
+                stream.makeRoom(for: rows.count - row, after: Self.measuredRows)
+            }
             try reader.move(to: Int(ordinal))
             stream.beginRow(row)
             try writer.append(reader, to: &stream.json)

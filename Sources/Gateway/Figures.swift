@@ -129,6 +129,12 @@ final class Figures: Sendable {
                 ("{by=\"gateway\"}", "\(health.answeredAtOnceCount)"),
                 ("{by=\"worker\"}", "\(health.sentToWorkersCount)"),
             ])
+        metric(
+            "query_total", "counter", "Queries, by who answered.",
+            [
+                ("{by=\"gateway\"}", "\(health.queriesAtOnceCount)"),
+                ("{by=\"worker\"}", "\(health.queriesSentCount)"),
+            ])
         single(
             "resident_bytes", "gauge", "Memory that the process holds.",
             ProcessLimits.residentByteCount())

@@ -101,8 +101,12 @@ public struct GatewayHealth: Hashable, Sendable {
     public var answeredAtOnceCount: Int
     /// Identify requests that it has sent to workers.
     public var sentToWorkersCount: Int
+    /// Queries that the gateway has answered itself.
+    public var queriesAtOnceCount = 0
+    /// Queries that it has sent to workers.
+    public var queriesSentCount = 0
 
-    /// States it.
+    /// States it, without queries.
     public init(
         sequence: Int64, isStale: Bool, answeredAtOnceCount: Int = 0, sentToWorkersCount: Int = 0
     ) {

@@ -401,7 +401,7 @@ private struct GatewayResponder: HTTPResponder {
         }
         let whole = Response(
             status: .init(code: answer.status), headers: headers,
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
+            body: ResponseBody(answer.body))
         return request.method == .head ? whole.createHeadResponse() : whole
     }
 

@@ -15,7 +15,7 @@ extension GatewayService {
         return GatewayResponse(
             contentType: (isGeoJSON ? "application/geo+json" : "application/json")
                 + ";charset=UTF-8",
-            body: Array(answer.body), sequence: answer.sequence, isStale: answer.isStale)
+            body: answer.body, sequence: answer.sequence, isStale: answer.isStale)
     }
 
     /// `FeatureServer/query`: the layers one after the other, all of the map at the same sequence number.
@@ -50,7 +50,7 @@ extension GatewayService {
         let request = try FindResource.request(map: try Self.mapName(text), parameters)
         let answer = try await backend.find(request, within: try parameters.timeout())
         return GatewayResponse(
-            body: Array(answer.body), sequence: answer.sequence, isStale: answer.isStale)
+            body: answer.body, sequence: answer.sequence, isStale: answer.isStale)
     }
 
     private func featureMap(

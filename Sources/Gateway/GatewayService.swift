@@ -290,6 +290,10 @@ struct GatewayService: Sendable {
                 json.member("answeredAtOnce", health.answeredAtOnceCount)
                 json.member("sentToWorkers", health.sentToWorkersCount)
             }
+            json.member("query") { json in
+                json.member("answeredAtOnce", health.queriesAtOnceCount)
+                json.member("sentToWorkers", health.queriesSentCount)
+            }
         }
         return GatewayResponse(
             status: health.isStale ? 503 : 200, body: json.bytes, sequence: health.sequence)

@@ -109,7 +109,7 @@ struct ServiceQuery: Sendable {
         private var isEmpty = true
 
         /// Adds the answer of a layer; throws `tooLarge`.
-        mutating func add(_ answer: Data, of layer: LayerID) throws(Failure) {
+        mutating func add(_ answer: [UInt8], of layer: LayerID) throws(Failure) {
             guard bytes.count + answer.count <= byteLimit else {
                 throw Failure(
                     .tooLarge,

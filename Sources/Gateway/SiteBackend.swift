@@ -4,8 +4,10 @@
 public import CairnClient
 public import CairnModel
 internal import Dataset
+internal import FeatureQuery
 internal import Identify
 internal import JobKinds
+internal import NIOCore
 public import Recording
 public import Site
 internal import SiteAnswers
@@ -21,6 +23,8 @@ public final class SiteBackend: GatewayBackend {
     private let atHand: AtHand?
     private let answeredAtOnceCount = Atomic<Int>(0)
     private let sentToWorkersCount = Atomic<Int>(0)
+    private let queriesAtOnceCount = Atomic<Int>(0)
+    private let queriesSentCount = Atomic<Int>(0)
     private let ownWrites = OwnWrites()
 
     /// Answers through that client; workers are asked every identify where there is no `site`, whose
@@ -47,10 +51,14 @@ public final class SiteBackend: GatewayBackend {
         self.recorder = recorder
     }
 
-    /// What answers a click without asking anybody.
+    /// What answers a click or a query without asking anybody.
     private struct AtHand {
+        /// The most queries that are written at once, whatever the number of processors.
+        private static let queryThreadLimit = 4
+
         let follower: MapFollower
         let identify: SiteIdentify
+        let queries: SiteQueries
 
         init(_ client: CairnClient, _ site: Site) throws(Failure) {
             let shelf = DatasetShelf(directory: site.datasetsDirectory)
@@ -63,6 +71,10 @@ public final class SiteBackend: GatewayBackend {
             // It is asked only while the log is heard.
             identify = try SiteIdentify(
                 engine: engine, follower: follower, isStale: { false }, rehearses: true)
+            queries = try SiteQueries(
+                engine: QueryEngine { id throws(Failure) in try shelf.dataset(id) },
+                maps: identify,
+                threadCount: min(System.coreCount, Self.queryThreadLimit))
         }
     }
 
@@ -125,11 +137,20 @@ public final class SiteBackend: GatewayBackend {
         try await client.export(ownWrites.asking(request), timeout: limit)
     }
 
-    /// Asks identify workers.
+    /// Answers what is at hand, as long as the log is heard; else asks identify workers.
     public func query(
         _ request: QueryRequest, within limit: Duration
     ) async throws(Failure) -> QueryAnswer {
-        try await client.query(ownWrites.asking(request), timeout: limit)
+        let end = ContinuousClock.now + limit
+        let request = ownWrites.asking(request)
+        if let atHand, !atHand.follower.isStale,
+            let answer = try await atHand.queries.answerAtOnce(request)
+        {
+            queriesAtOnceCount.add(1, ordering: .relaxed)
+            return answer
+        }
+        queriesSentCount.add(1, ordering: .relaxed)
+        return try await client.query(request, timeout: max(end - .now, .milliseconds(1)))
     }
 
     /// Asks identify workers.
@@ -216,10 +237,13 @@ public final class SiteBackend: GatewayBackend {
     /// Whether the log can be heard, and what was counted.
     public func health() async -> GatewayHealth {
         let (sequence, isStale) = (try? client.knownSequence()) ?? (0, true)
-        return GatewayHealth(
+        var health = GatewayHealth(
             sequence: sequence, isStale: isStale,
             answeredAtOnceCount: answeredAtOnceCount.load(ordering: .relaxed),
             sentToWorkersCount: sentToWorkersCount.load(ordering: .relaxed))
+        health.queriesAtOnceCount = queriesAtOnceCount.load(ordering: .relaxed)
+        health.queriesSentCount = queriesSentCount.load(ordering: .relaxed)
+        return health
     }
 }
 

@@ -10,6 +10,12 @@ public enum MonotonicClock {
     public static func nanoseconds() -> Int64 { read(CLOCK_BOOTTIME) }
 }
 
+/// Processor time, in user and kernel mode, that the calling thread has used.
+public enum ThreadClock {
+    /// Nanoseconds (CLOCK_THREAD_CPUTIME_ID).
+    public static func nanoseconds() -> Int64 { read(CLOCK_THREAD_CPUTIME_ID) }
+}
+
 /// The time of day; may jump either way, so it never orders anything.
 public enum WallClock {
     /// Microseconds since 1970-01-01T00:00:00Z, leap seconds not counted.

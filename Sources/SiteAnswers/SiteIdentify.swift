@@ -83,7 +83,8 @@ public final class SiteIdentify: Sendable {
         guard request.geometry.coordinateCount == 1,
             request.layerDefinitions.values.reduce(0, { $0 + $1.utf8.count })
                 <= Self.clauseByteLimit,
-            pace.isWorthTrying(request.map), let map = mapAtHand(request)
+            pace.isWorthTrying(request.map),
+            let map = mapAtHand(request, named: request.map, minSequence: request.minSequence)
         else { return nil }
         let start = MonotonicClock.nanoseconds()
         let outcome = try engine.answerAtOnce(
@@ -100,20 +101,22 @@ public final class SiteIdentify: Sendable {
     }
 
     /// What is known of a past sequence number cannot have changed unnoticed; what came before a time can.
-    private func mayBeStale(_ moment: AsOf?) -> Bool {
+    func mayBeStale(_ moment: AsOf?) -> Bool {
         if case .sequence? = moment { false } else { isStale() }
     }
 
     /// The map that a request is about, where that takes neither waiting nor reading.
-    private func mapAtHand(_ request: IdentifyRequest) -> PreparedMap? {
+    func mapAtHand(
+        _ request: some PastRequest, named name: MapName, minSequence: Int64?
+    ) -> PreparedMap? {
         if let moment = request.asOf {
-            let past = follower.remembered(request.map, at: follower.position(of: moment))
+            let past = follower.remembered(name, at: follower.position(of: moment))
             guard case .map(let map, let change) = past else { return nil }
             return maps.map(map.name, since: change, at: map.sequence) { map }
         }
         let state = follower.current
-        guard request.minSequence ?? 0 <= state.sequence else { return nil }
-        return present(request.map, in: state)
+        guard minSequence ?? 0 <= state.sequence else { return nil }
+        return present(name, in: state)
     }
 
     // MARK: At leisure

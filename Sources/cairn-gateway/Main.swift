@@ -26,7 +26,7 @@ import Site
 
     @Flag(
         inversion: .prefixedNo,
-        help: "Answer identify here where the answer is at hand, instead of asking a worker.")
+        help: "Answer identify and query here where the answer is at hand, not through workers.")
     var identifyAtOnce = true
 
     @Option(

@@ -82,7 +82,7 @@ import Testing
         var body = Data()
         repeat {
             let answer = try site.engine.find(request, in: site.map)
-            body.append(answer.body)
+            body.append(contentsOf: answer.body)
             request.part = answer.next
         } while request.part != nil
         return body
@@ -298,7 +298,7 @@ import Testing
             if layers == 0 { request.layerDefinitions = [0: "OBJECTID <= 1000"] }
             let answer = try many.engine.find(request, in: many.map)
             let json = try #require(
-                try JSONSerialization.jsonObject(with: answer.body) as? [String: Any])
+                try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any])
             #expect((json["results"] as? [Any])?.count == FindRequest.resultBound)
             #expect((json["exceededTransferLimit"] as? Bool == true) == cut)
         }
@@ -323,7 +323,7 @@ import Testing
         repeat {
             let answer = try large.engine.find(request, in: large.map)
             #expect(answer.body.count <= QueryLimits.partBytes)
-            body.append(answer.body)
+            body.append(contentsOf: answer.body)
             request.part = answer.next
             parts += 1
         } while request.part != nil

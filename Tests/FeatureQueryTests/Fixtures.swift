@@ -73,7 +73,7 @@ final class QueriedSite {
             #expect(answer.sequence == 42)
             let throughTheWire = try QueryAnswer(wireForm: answer.wireForm)
             #expect(throughTheWire == answer)
-            body.append(answer.body)
+            body.append(contentsOf: answer.body)
             request.part = answer.next
         } while request.part != nil
         return body

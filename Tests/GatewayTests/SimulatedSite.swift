@@ -186,7 +186,7 @@ final class SimulatedSite: GatewayBackend {
             return inner.answerToQuery(request)
         }
         return QueryAnswer(
-            body: Data(body.utf8), sequence: 9, isStale: true, next: nil)
+            body: Array(body.utf8), sequence: 9, isStale: true, next: nil)
     }
 
     func find(
@@ -194,7 +194,7 @@ final class SimulatedSite: GatewayBackend {
     ) async throws(Failure) -> QueryAnswer {
         inner.withLock { $0.lastFind = request }
         return QueryAnswer(
-            body: Data(#"{"results":[]}"#.utf8), sequence: 9, isStale: true, next: nil)
+            body: Array(#"{"results":[]}"#.utf8), sequence: 9, isStale: true, next: nil)
     }
 
     func geocode(

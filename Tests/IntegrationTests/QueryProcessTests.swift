@@ -23,9 +23,15 @@ import Testing
         try await get(site, "/0/query?f=json&" + parameters)
     }
 
-    private func get(_ site: IdentifySite, _ path: String) async throws -> Data {
-        let connection = try #require(Loopback(port: site.port))
-        let path = "/arcgis/rest/services/Grid/FeatureServer" + path
+    private func get(
+        _ site: IdentifySite, _ path: String, port: Int? = nil
+    ) async throws -> Data {
+        try await fetch(
+            port ?? site.port, "/arcgis/rest/services/Grid/FeatureServer" + path)
+    }
+
+    private func fetch(_ port: Int, _ path: String) async throws -> Data {
+        let connection = try #require(Loopback(port: port))
         let answer: (head: String, body: String)? = await withCheckedContinuation { continuation in
             // A blocking read has no place on the threads that tasks share.
             Thread.detachNewThread {
@@ -120,9 +126,63 @@ import Testing
             try await count(site, "where=1%3D1&at=\(changed.sequence - 1)") == side * side)
     }
 
+    private func counts(_ port: Int) async throws -> (atOnce: Int, byWorkers: Int) {
+        struct Health: Decodable {
+            struct Counts: Decodable { var answeredAtOnce: Int, sentToWorkers: Int }
+            var query: Counts
+        }
+        let health = try JSONDecoder().decode(
+            Health.self, from: try await fetch(port, "/healthz"))
+        return (health.query.answeredAtOnce, health.query.sentToWorkers)
+    }
+
+    @Test func `answers are the same whoever gives them, also after an edit`() async throws {
+        guard Programs.areBuilt() else { return }
+        let site = try await IdentifySite(side: Self.side)
+        let other = try Loopback.freePort()
+        try site.start("cairn-gateway", ["--port", "\(other)", "--no-identify-at-once"])
+        try await site.waitForGateway(other)
+        let corner = "&geometry=0,0,9,9&geometryType=esriGeometryEnvelope"
+        let questions = [
+            "where=1%3D1&outFields=*&f=json", "where=1%3D1&outFields=*&f=geojson",
+            "where=row%20%3E%207&returnCountOnly=true&f=json",
+            "where=row%20%3E%207&returnIdsOnly=true&f=json", "returnExtentOnly=true&f=json",
+            "outFields=*&outSR=4326&f=json" + corner,
+            "f=json&spatialRel=esriSpatialRelContains" + corner, "f=json&where=height%20%3E%203",
+            "f=json&distance=2" + corner, "f=json&orderByFields=row%20DESC,name&outFields=name",
+            "f=json&returnDistinctValues=true&outFields=row&returnGeometry=false",
+        ]
+        var sequence: Int64 = 0
+        for expression in ["", "row < 9", "row > 3"] {
+            if !expression.isEmpty {
+                sequence = try await site.client.command(
+                    map: site.map, .setDefinitionExpression(layer: 0, expression: expression)
+                ).sequence
+            }
+            for question in questions {
+                let path = "/0/query?\(question)&minSequence=\(sequence)&timeout=60"
+                var (here, there) = (Data(), Data())
+                // On a slow machine the change may take longer to come than a query waits for it.
+                try await site.until("answers that know the change") { site in
+                    here = try await get(site, path)
+                    there = try await get(site, path, port: other)
+                    return ![here, there].contains {
+                        $0.starts(with: Data(#"{"error":{"code":504"#.utf8))
+                    }
+                }
+                #expect(here == there, "\(question)")
+                #expect(here.count > 10)
+            }
+        }
+        let (own, others) = (try await counts(site.port), try await counts(other))
+        #expect(own.atOnce > questions.count && own.byWorkers >= 3, "\(own)")
+        #expect(others.atOnce == 0 && others.byWorkers >= 3 * questions.count, "\(others)")
+    }
+
     @Test func `a killed worker loses no query`() async throws {
         guard Programs.areBuilt() else { return }
-        let site = try await IdentifySite(side: Self.side, workers: 2)
+        let site = try await IdentifySite(
+            side: Self.side, workers: 2, gateway: ["--no-identify-at-once"])
         let parameters = "where=row%20%3E%203&outFields=*&resultRecordCount=500&orderByFields=name"
         let whole = try await ask(site, parameters)
         #expect(whole.count > 10_000)

@@ -168,7 +168,7 @@ extension GatewayService {
         query.minSequence = nil
         let answer = try await backend.query(query, within: items.limit)
         let page = try OGCPage(
-            features: Array(answer.body), count: Array(count.body), offset: query.offset)
+            features: answer.body, count: count.body, offset: query.offset)
         return Self.response(
             page.body(
                 self: links.url("collections/\(id)/items"), parameters,
@@ -189,7 +189,7 @@ extension GatewayService {
         let path = "collections/\(id)/items/\(number)"
         guard
             let body = OGCPage.feature(
-                in: Array(answer.body),
+                in: answer.body,
                 links: { json in
                     links.write("self", path, OGCLinks.geoJSON, "This feature", &json)
                     links.write("alternate", path + "?f=html", OGCLinks.html, "As a page", &json)

@@ -155,7 +155,7 @@ extension Load {
             try await client.query(request, timeout: .seconds(20))
         }
         guard let answer,
-            let page = try? JSONDecoder().decode(Page.self, from: answer.body)
+            let page = try? JSONDecoder().decode(Page.self, from: Data(answer.body))
         else { return nil }
         return (
             page.features.map { ($0.attributes.OBJECTID, $0.attributes.population) },
