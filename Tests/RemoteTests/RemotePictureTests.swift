@@ -69,8 +69,11 @@ import Testing
     }
 
     /// How many pixels are not the ground's, of those whose middle is farther than `slack` from a border.
+    ///
+    /// `tolerance` is for forms of pictures that lose something; such have no alpha.
     private func wrong(
         _ drawn: Drawn, _ request: ExportRequest, cell: Double, slack: Double,
+        tolerance: Int = 0,
         _ place: (Double, Double) -> (Double, Double) = { ($0, $1) }
     ) -> (wrong: Int, seen: Int) {
         let extent = drawn.head.extent
@@ -83,8 +86,15 @@ import Testing
                 guard depth(x, y, cell) >= slack else { continue }
                 seen += 1
                 var wanted = ground(x, y, cell)
-                if wanted[3] == 0 { wanted = [0, 0, 0, 0] }
-                if drawn[column, row] != wanted { wrong += 1 }
+                if tolerance > 0 {
+                    wanted[3] = 255
+                } else if wanted[3] == 0 {
+                    wanted = [0, 0, 0, 0]
+                }
+                let isRight = zip(drawn[column, row], wanted).allSatisfy {
+                    abs(Int($0) - Int($1)) <= tolerance
+                }
+                if !isRight { wrong += 1 }
             }
         }
         return (wrong, seen)
@@ -138,6 +148,28 @@ import Testing
         }
         #expect(result.seen > 20_000)
         #expect(result.wrong == 0)
+    }
+
+    /// Blocks of JPEG have 16 pixels where colours are kept in less detail.
+    private static let forms = [("webp", 0.0, 0), ("jpeg", 16.0, 6)]
+
+    @Test(arguments: forms)
+    func `a service without PNG is asked for what it has`(
+        form: String, slackPixels: Double, tolerance: Int
+    ) throws {
+        let fixture = try RemoteFixture()
+        let layer = try fixture.wms(0, "/" + form)
+        let request = try request(
+            Envelope(minX: -2e5, minY: 5.2e6, maxX: 4e5, maxY: 5.65e6), 400, 300, wkid: 3857)
+
+        let drawn = try draw(request, [layer], fixture)
+
+        #expect(drawn.head.missing == nil)
+        let result = wrong(
+            drawn, request, cell: 1e5, slack: slackPixels * 1_500, tolerance: tolerance)
+        #expect(result.wrong == 0 && result.seen > 20_000)
+        let asked = try #require(try fixture.server.log().last { $0.contains("GetMap") })
+        #expect(asked.contains("FORMAT=image%2F" + form))
     }
 
     // MARK: ArcGIS
@@ -245,6 +277,66 @@ import Testing
             Envelope(minX: -5.1e6, minY: 2.9e6, maxX: -3.1e6, maxY: 4.4e6), 320, 240, wkid: 3857)
         let mixed = wrong(try draw(other, [layer], fixture), other, cell: 1e5, slack: 3 * pixel)
         #expect(mixed.seen > 10_000 && mixed.wrong == 0)
+    }
+
+    @Test(arguments: forms)
+    func `tiles of other forms are what they are`(
+        form: String, slackPixels: Double, tolerance: Int
+    ) throws {
+        let fixture = try RemoteFixture()
+        let layer = try fixture.layer(
+            0, .tiles(TileSource(url: fixture.server.url + "/xyz/{z}/{x}/{y}." + form)))
+        let pixel = 2 * Self.half / 256 / 512
+        let left = -Self.half + 100 * pixel * 450
+        let top = Self.half - 60 * pixel * 450
+        let request = try request(
+            Envelope(minX: left, minY: top - 240 * pixel, maxX: left + 320 * pixel, maxY: top),
+            320, 240, wkid: 3857)
+
+        let drawn = try draw(request, [layer], fixture)
+
+        #expect(drawn.head.missing == nil)
+        let result = wrong(
+            drawn, request, cell: 1e5, slack: max(slackPixels, 1) * pixel, tolerance: tolerance)
+        #expect(result.wrong == 0 && result.seen > 20_000)
+    }
+
+    @Test func `a cached map service is drawn from its tiles, in its own scheme`() throws {
+        let fixture = try RemoteFixture()
+        let layer = try fixture.layer(
+            0, .tiles(TileSource(url: fixture.server.url + "/arcgis/cached/MapServer")))
+        // Pixels of the level 7, beside its borders.
+        let fine = try request(
+            Envelope(minX: -5.5e5, minY: 5.1e6, maxX: -1.5e5, maxY: 5.4e6), 400, 300, wkid: 3857)
+        let whole = wrong(try draw(fine, [layer], fixture), fine, cell: 1e5, slack: 1_000)
+        #expect(whole.wrong == 0 && whole.seen > 100_000)
+        let asked = try fixture.server.log().filter { $0.contains("/tile/") }
+        // Columns are 160 pixels wide from -1,500,000 on, rows 100 pixels high from 7,300,000 down.
+        let wanted = (19...21).flatMap { row in (5...8).map { "/tile/7/\(row)/\($0) " } }
+        #expect(asked.count == wanted.count)
+        #expect(wanted.allSatisfy { tile in asked.contains { $0.contains(tile) } })
+
+        // Pixels of level 5, where one column of tiles is missing: from -220,000 to 420,000.
+        let coarse = try request(
+            Envelope(minX: -9e5, minY: 5.2e6, maxX: 1e6, maxY: 6.8e6), 475, 400, wkid: 3857)
+        let drawn = try draw(coarse, [layer], fixture)
+        #expect(drawn.head.missing == nil)
+        let gap = (170...329)
+        #expect(gap.dropFirst().dropLast().allSatisfy { drawn[$0, 200] == [0, 0, 0, 0] })
+        var (wrongCount, seen) = (0, 0)
+        for row in 0..<400 {
+            for column in 0..<475 where column < 169 || column > 331 {
+                let (x, y) = (
+                    -9e5 + (Double(column) + 0.5) * 4_000, 6.8e6 - (Double(row) + 0.5) * 4_000
+                )
+                guard depth(x, y, 1e5) >= 4_000 else { continue }
+                seen += 1
+                var color = ground(x, y, 1e5)
+                if color[3] == 0 { color = [0, 0, 0, 0] }
+                if drawn[column, row] != color { wrongCount += 1 }
+            }
+        }
+        #expect(wrongCount == 0 && seen > 80_000)
     }
 
     @Test

@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 import Foundation
+import Glibc
 
 /// An HTTP server in a process of its own that plays map services, and servers that misbehave.
 ///
@@ -13,11 +14,11 @@ public final class PlayedServer: @unchecked Sendable {
     /// `http://127.0.0.1:<port>`.
     public let url: String
 
-    /// Starts it and waits until it listens.
-    public init() throws {
+    /// Starts it, on that port or any that is free, and waits until it listens.
+    public init(port: Int = 0) throws {
         process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["python3", "-u", "-c", Self.script]
+        process.arguments = ["python3", "-u", "-c", Self.script, "\(port)"]
         let output = Pipe()
         process.standardInput = input
         process.standardOutput = output
@@ -38,6 +39,15 @@ public final class PlayedServer: @unchecked Sendable {
     deinit {
         // It ends when its standard input does.
         try? input.fileHandleForWriting.close()
+        process.waitUntilExit()
+    }
+
+    /// The port it listens on.
+    public var port: Int { url.split(separator: ":").last.flatMap { Int($0) } ?? 0 }
+
+    /// Kills it, and waits until it is gone.
+    public func kill() {
+        Glibc.kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
 
@@ -99,9 +109,11 @@ public final class PlayedServer: @unchecked Sendable {
             w, h = int(q["WIDTH"]), int(q["HEIGHT"])
             return crs, a + (i + 0.5) * (c - a) / w, d - (j + 0.5) * (d - b) / h, (c - a) / w
 
-        def png(width, height, color):
+        def png(width, height, color): return packed(width, height, (b"".join(color(i, j) for i in range(width)) for j in range(height)))
+
+        def packed(width, height, rows):
             import struct, zlib
-            rows = b"".join(b"\0" + b"".join(color(i, j) for i in range(width)) for j in range(height))
+            rows = b"".join(b"\0" + row for row in rows)
             def chunk(kind, data): return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
             return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
@@ -111,8 +123,24 @@ public final class PlayedServer: @unchecked Sendable {
             return bytes((i * 53 % 256, j * 97 % 256, (i + j) * 31 % 256, 0 if (i + 2 * j) % 7 == 0 else 255))
 
         def drawn(box, width, height, cell):
+            # Rows that go through the same cells are the same.
             a, b, c, d = box
-            return png(width, height, lambda i, j: ground(a + (i + 0.5) * (c - a) / width, d - (j + 0.5) * (d - b) / height, cell))
+            rows = {}
+            def row(j):
+                y = d - (j + 0.5) * (d - b) / height
+                if y // cell not in rows:
+                    rows[y // cell] = b"".join(ground(a + (i + 0.5) * (c - a) / width, y, cell) for i in range(width))
+                return rows[y // cell]
+            return packed(width, height, map(row, range(height)))
+
+        def converted(picture, form):
+            # WebP without loss; JPEG with as little as there can be, and without alpha.
+            import subprocess, tempfile
+            options = {"webp": ["-co", "LOSSLESS=YES"], "jpeg": ["-co", "QUALITY=100", "-b", "1", "-b", "2", "-b", "3"]}[form]
+            with tempfile.TemporaryDirectory() as folder:
+                with open(folder + "/in.png", "wb") as file: file.write(picture)
+                subprocess.run(["gdal_translate", "-q", "-of", form.upper(), *options, folder + "/in.png", folder + "/out"], check=True)
+                with open(folder + "/out", "rb") as file: return file.read()
 
         def wms_map(q):
             later = q["VERSION"] == "1.3.0"
@@ -161,6 +189,8 @@ public final class PlayedServer: @unchecked Sendable {
                     answer = {"currentVersion": 10.91, "mapName": "Played", "capabilities": "Map" if "mute" in path else "Map,Query,Data", "spatialReference": ref,
                         "fullExtent": box, "layers": [{"id": 0, "name": "Points"}, {"id": 3, "name": "Lines"}]}
                     if "tiled" in path or "mute" in path: answer["tileInfo"] = {"lods": [{"level": 0}]}
+                    if "cached" in path: answer["tileInfo"] = {"rows": 100, "cols": 160, "dpi": 96, "origin": {"x": -1500000, "y": 7300000}, "spatialReference": ref,
+                        "lods": [{"level": 4, "resolution": 8000.0, "scale": 3e7}, {"level": 5, "resolution": 4000.0, "scale": 1.5e7}, {"level": 7, "resolution": 1000.0, "scale": 4e6}]}
                     return self.send(json.dumps(answer))
                 if path.endswith("identify"):
                     p = json.loads(form["geometry"])
@@ -171,6 +201,13 @@ public final class PlayedServer: @unchecked Sendable {
                             "tolerance": form["tolerance"], "middle": (a + c) / 2 - p["x"], "sr": form["sr"]},
                         "geometryType": "esriGeometryPoint", "geometry": {"x": p["x"] + n * (c - a) / w, "y": p["y"], "spatialReference": ref}}
                         for n, name in ((0, "Points"), (3, "Lines"))]}))
+                if "/tile/" in path:
+                    z, y, x = (int(part) for part in path.split("/")[-3:])
+                    # Nothing in one column of the level in the middle.
+                    if z not in (4, 5, 7) or z == 5 and x == 2: return self.send("no tile", "text/plain", 404)
+                    side = {4: 8000, 5: 4000, 7: 1000}[z]
+                    left, top = -1500000 + x * 160 * side, 7300000 - y * 100 * side
+                    return self.send(drawn((left, top - 100 * side, left + 160 * side, top), 160, 100, 1e5), "image/png")
                 if path.endswith("export"):
                     box = tuple(map(float, form["bbox"].split(",")))
                     return self.send(drawn(box, *map(int, form["size"].split(",")), 1e5), "image/png")
@@ -209,7 +246,14 @@ public final class PlayedServer: @unchecked Sendable {
                 if z > 9 or z > 0 and x >= 1 << z - 1 and y == 1 << z - 2: return self.send("no tile", "text/plain", 404)
                 side = 40075016.685578488 / (1 << z)
                 left, top = x * side - 20037508.342789244, 20037508.342789244 - y * side
-                self.send(drawn((left, top - side, left + side, top), 256, 256, 1e5), "image/png")
+                form = path.split(".")[-1]
+                picture = drawn((left, top - side, left + side, top), 256, 256, 1e5)
+                self.send(picture if form == "png" else converted(picture, form), "image/" + form)
+            def play_webp(self, path, q, form):
+                if q.get("REQUEST") == "GetMap": return self.send(converted(wms_map(q), q["FORMAT"].split("/")[1]), q["FORMAT"])
+                kinds = "".join(f"<Format>image/{kind}</Format>" for kind in ("gif", path.strip("/")))
+                self.send((CAPS130 % "text/html").replace("<Request>", "<Request><GetMap>" + kinds + "</GetMap>"), "text/xml")
+            play_jpeg = play_webp
             def play_lying(self, path, q, form):
                 # Describes itself, then sends what says of itself that it is a hundred thousand pixels wide.
                 if q.get("REQUEST") == "GetCapabilities": return self.play_wms(path, q, form)
@@ -307,7 +351,7 @@ public final class PlayedServer: @unchecked Sendable {
                 self.send(json.dumps({"type": "FeatureCollection", "features": features,
                     "crs": {"type": "name", "properties": {"name": f"urn:ogc:def:crs:EPSG::{n}"}}}))
 
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler)
         server.daemon_threads = True
         print(server.server_address[1])
         threading.Thread(target=server.serve_forever, daemon=True).start()
