@@ -57,10 +57,11 @@ size_t cairn_short_decimal(double value, uint8_t *text) {
 size_t cairn_short_positions(
     const void *pairs, ptrdiff_t step, int is_second_first, size_t count, uint8_t *text,
     size_t *byte_count) {
-    const uint8_t *pair = pairs;
+    const uint8_t *start_pair = pairs;
     uint8_t *start = text;
     size_t written = 0;
-    for (; written < count; written++, pair += 16 * step) {
+    for (; written < count; written++) {
+        const uint8_t *pair = start_pair + (ptrdiff_t)written * 16 * step;
         double first, second;
         memcpy(&first, pair + (is_second_first ? 8 : 0), 8);
         memcpy(&second, pair + (is_second_first ? 0 : 8), 8);

@@ -24,6 +24,8 @@ public struct FeatureReader {
     public private(set) var envelope = Envelope.empty
     /// Where the feature lies in the file; what follows is relative to it.
     private var window = 0..<0
+    /// How many bytes of the file the feature has.
+    public var byteCount: Int { window.count }
     private var geometry: FlatTable?
     /// By column; −1 for null.
     private var places: [Int]
@@ -229,12 +231,17 @@ public struct FeatureChains: Sendable {
     /// Appends the coordinates of these bytes, sixteen each.
     fileprivate mutating func append(_ xy: RawSpan) {
         let count = xy.byteCount / 16
-        coordinates.reserveCapacity(coordinates.count + count)
-        for index in 0..<count {
-            coordinates.append(
-                Coordinate(
-                    x: Double(bitPattern: xy.uint64(at: 16 * index)),
-                    y: Double(bitPattern: xy.uint64(at: 16 * index + 8))))
+        coordinates.append(addingCapacity: count) { room in
+            unsafe room.withUnsafeMutableBufferPointer { room, filled in
+                unsafe xy.withUnsafeBytes { bytes in
+                    // Two doubles, as in the file: every machine that this runs on is little-endian.
+                    let free = unsafe UnsafeMutableRawBufferPointer(
+                        UnsafeMutableBufferPointer(rebasing: room[filled...]))
+                    unsafe free.copyMemory(
+                        from: UnsafeRawBufferPointer(rebasing: bytes[..<(16 * count)]))
+                }
+                filled += count
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ extension QueryEngine {
     ///
     /// Top layer first, by rising object id in each; a feature counts once, for the first of its fields that
     /// holds the text. The same clauses that a query has decide. Layers that cannot be queried are passed
-    /// over, unless they are named. Throws `Failure` as ``answer(_:in:isStale:isCancelled:)`` does.
+    /// over, unless they are named. Throws `Failure` as ``answer(_:in:isStale:featureByteLimit:isCancelled:)`` does.
     public func find(
         _ request: FindRequest, in map: MapDescription, isStale: Bool = false,
         isCancelled: @escaping () -> Bool = { false }

@@ -27,12 +27,15 @@ public final class QueryEngine: Sendable {
     ///
     /// `isStale` is passed on. Throws `Failure`: `notFound` for an unknown layer, `invalidParameter`, naming
     /// the parameter, and `tooLarge` for a request that cannot be answered, `cancelled` soon after
-    /// `isCancelled` says so, and whatever the datasets throw.
+    /// `isCancelled` says so and where a feature has to be read that has more than `featureByteLimit` bytes,
+    /// and whatever the datasets throw.
     public func answer(
         _ request: QueryRequest, in map: MapDescription, isStale: Bool = false,
-        isCancelled: @escaping () -> Bool = { false }
+        featureByteLimit: Int = .max, isCancelled: @escaping () -> Bool = { false }
     ) throws(Failure) -> QueryAnswer {
-        var (bytes, next) = try run(request, in: map, isCancelled).answer()
+        var (bytes, next) = try run(
+            request, in: map, isCancelled, featureByteLimit: featureByteLimit
+        ).answer()
         if let part = request.part, part.byteCount > 0 {
             bytes.removeFirst(min(part.byteCount, bytes.count))
         }
@@ -40,7 +43,8 @@ public final class QueryEngine: Sendable {
             body: bytes, sequence: map.sequence, isStale: isStale, next: next)
     }
 
-    /// Opens what the request needs of its layer, and keeps it; throws as ``answer(_:in:isStale:isCancelled:)`` does.
+    /// Opens what the request needs of its layer, and keeps it; throws as
+    /// ``answer(_:in:isStale:featureByteLimit:isCancelled:)`` does.
     public func prepare(
         _ request: QueryRequest, in map: MapDescription,
         isCancelled: @escaping () -> Bool = { false }
@@ -48,16 +52,17 @@ public final class QueryEngine: Sendable {
         _ = try run(request, in: map, isCancelled)
     }
 
-    /// The request on its way; throws as ``answer(_:in:isStale:isCancelled:)`` does.
+    /// The request on its way; throws as ``answer(_:in:isStale:featureByteLimit:isCancelled:)`` does.
     func run(
-        _ request: QueryRequest, in map: MapDescription, _ isCancelled: @escaping () -> Bool
+        _ request: QueryRequest, in map: MapDescription, _ isCancelled: @escaping () -> Bool,
+        featureByteLimit: Int = .max
     ) throws(Failure) -> QueryRun {
         try request.check()
         let layer = try QueriedLayer(request, in: map)
         let (features, order) = try features(of: layer, in: map.name, isCancelled)
         return QueryRun(
             request: request, layer: layer, features: features, order: order,
-            isCancelled: isCancelled)
+            featureByteLimit: featureByteLimit, isCancelled: isCancelled)
     }
 }
 

@@ -14,10 +14,14 @@ struct QueryRun {
     let layer: QueriedLayer
     let features: EditedDataset
     let order: ObjectOrder
+    /// The most bytes of a feature that is read.
+    let featureByteLimit: Int
     let isCancelled: () -> Bool
 
     /// How many features are read between two looks at whether anybody still waits.
     private static let cancelStride = 256
+    /// The same, of their bytes.
+    private static let cancelBytes = 64 << 10
     /// After how many features it is guessed how long the answer becomes.
     private static let measuredRows = 32
 
@@ -98,14 +102,26 @@ struct QueryRun {
     ) throws(Failure) {
         let candidates = try candidates(filter)
         var reader = FeatureReader(features)
+        var byteCount = 0
         for index in candidates.indices {
-            if index.isMultiple(of: Self.cancelStride) { try stopIfCancelled() }
+            if index.isMultiple(of: Self.cancelStride) || byteCount > Self.cancelBytes {
+                try stopIfCancelled()
+                byteCount = 0
+            }
             let place = isDescending ? candidates.count - 1 - index : index
-            try reader.move(to: Int(candidates[place]))
+            try move(&reader, to: candidates[place])
+            byteCount += reader.byteCount
             guard try filter.accepts(reader, isCancelled) else { continue }
             guard try body(reader) else { return }
         }
         try stopIfCancelled()
+    }
+
+    private func move(_ reader: inout FeatureReader, to place: Int32) throws(Failure) {
+        try reader.move(to: Int(place))
+        if reader.byteCount > featureByteLimit {
+            throw Failure(.cancelled, "a feature has more than \(featureByteLimit) bytes")
+        }
     }
 
     func stopIfCancelled() throws(Failure) {
@@ -177,7 +193,7 @@ struct QueryRun {
             if row == first + Self.measuredRows {
                 stream.makeRoom(for: rows.count - row, after: Self.measuredRows)
             }
-            try reader.move(to: Int(ordinal))
+            try move(&reader, to: ordinal)
             stream.beginRow(row)
             try writer.append(reader, to: &stream.json)
             if let next = stream.endRow() { return (stream.json.bytes, next) }

@@ -144,7 +144,7 @@ public final class SiteBackend: GatewayBackend {
         let end = ContinuousClock.now + limit
         let request = ownWrites.asking(request)
         if let atHand, !atHand.follower.isStale,
-            let answer = try await atHand.queries.answerAtOnce(request)
+            let answer = try await atHand.queries.answerAtOnce(request, until: end)
         {
             queriesAtOnceCount.add(1, ordering: .relaxed)
             return answer

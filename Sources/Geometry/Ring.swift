@@ -63,8 +63,15 @@ public enum Ring {
     /// Whether the signed area is negative, as Esri's exteriors have it; exact, false when it is zero.
     public static func isClockwise(_ ring: ArraySlice<Coordinate>) -> Bool {
         guard let origin = ring.first else { return false }
-        let reach = ring.reduce(0) { max($0, abs($1.x - origin.x), abs($1.y - origin.y)) }
-        let area = signedArea(ring)
+        var (reach, doubled) = (0.0, 0.0)
+        var last = Coordinate(x: 0, y: 0)
+        for coordinate in ring {
+            let next = Coordinate(x: coordinate.x - origin.x, y: coordinate.y - origin.y)
+            doubled += last.x * next.y - next.x * last.y
+            reach = max(reach, abs(next.x), abs(next.y))
+            last = next
+        }
+        let area = doubled / 2
         let count = Double(ring.count)
         let bound = count * count * reach * reach * 0x1p-50
         if abs(area) > bound { return area < 0 }

@@ -3,6 +3,7 @@
 
 public import CairnModel
 public import FeatureQuery
+internal import Geometry
 internal import Identify
 internal import Platform
 internal import Synchronization
@@ -16,6 +17,10 @@ public final class SiteQueries: Sendable {
     private static let waitingLimit = 16
     /// The most features of a layer, whose order by object id is worked out here.
     private static let featureLimit = 2_000_000
+    /// The most bytes of the clause: how long one feature can take grows with them.
+    private static let clauseByteLimit = 1_024
+    /// The most coordinates of the geometry.
+    private static let coordinateLimit = 2_000
 
     private let engine: QueryEngine
     private let maps: SiteIdentify
@@ -63,11 +68,17 @@ public final class SiteQueries: Sendable {
     /// The whole answer to a query, where it is at hand and soon written: the bytes that a worker gives.
     ///
     /// Nil for everything else: unknown maps, a sequence number that has not come yet, layers of more than
-    /// two million features, relations that GEOS tests and distances, answers of several parts or of more than 60 ms of processor time,
-    /// maps on which it took long of late, and when sixteen others wait. Throws `Failure`: `invalidParameter`
-    /// and `tooLarge` in the worker's words, `cancelled` soon after the calling task was.
-    public func answerAtOnce(_ request: QueryRequest) async throws(Failure) -> QueryAnswer? {
-        guard request.part == nil, request.spatialFilter?.isPlain ?? true,
+    /// two million features, a clause of more than 1,024 bytes, relations that GEOS tests, distances and geometries of more
+    /// than 2,000 coordinates, features of more than 1 MiB, answers of several parts or of more than 60 ms of
+    /// processor time, maps on which it took long of late, and when sixteen others wait or `end` has come.
+    /// Throws `Failure`: `invalidParameter` and `tooLarge` in the worker's words, `cancelled` soon after the
+    /// calling task was.
+    public func answerAtOnce(
+        _ request: QueryRequest, until end: ContinuousClock.Instant = .now + .seconds(60)
+    ) async throws(Failure) -> QueryAnswer? {
+        guard request.part == nil, request.clause?.utf8.count ?? 0 <= Self.clauseByteLimit,
+            request.spatialFilter?.isPlain ?? true,
+            request.spatialFilter?.geometry.coordinateCount ?? 0 <= Self.coordinateLimit,
             pace.isWorthTrying(request.map),
             let map = maps.mapAtHand(request, named: request.map, minSequence: request.minSequence)
         else { return nil }
@@ -77,7 +88,8 @@ public final class SiteQueries: Sendable {
             return nil
         }
         let attempt = Attempt(
-            request: request, map: map.description, isStale: maps.mayBeStale(request.asOf))
+            request: request, map: map.description, isStale: maps.mayBeStale(request.asOf), end: end
+        )
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 attempt.done.withLock { $0 = continuation }
@@ -105,16 +117,23 @@ extension QuerySpatialFilter {
 private final class Attempt: Sendable {
     typealias Outcome = Result<QueryAnswer?, Failure>
 
+    /// The most bytes of a feature: its text is at most six times that.
+    private static let featureByteLimit = 1 << 20
+
     let request: QueryRequest
     let map: MapDescription
     let isStale: Bool
+    let end: ContinuousClock.Instant
     let isCancelled = Atomic<Bool>(false)
     let done = Mutex<CheckedContinuation<Outcome, Never>?>(nil)
 
-    init(request: QueryRequest, map: MapDescription, isStale: Bool) {
+    init(
+        request: QueryRequest, map: MapDescription, isStale: Bool, end: ContinuousClock.Instant
+    ) {
         self.request = request
         self.map = map
         self.isStale = isStale
+        self.end = end
     }
 
     func finish(_ outcome: Outcome) { done.withLock { $0.take() }?.resume(returning: outcome) }
@@ -132,15 +151,18 @@ private final class Attempt: Sendable {
         }
     }
 
+    private var isOver: Bool { isCancelled.load(ordering: .relaxed) || .now > end }
+
     private func answer(by engine: QueryEngine, _ pace: Pace) throws(Failure) -> QueryAnswer? {
         // Once for each dataset and edit.
-        try engine.prepare(request, in: map) { self.isCancelled.load(ordering: .relaxed) }
+        try engine.prepare(request, in: map) { self.isOver }
         // However busy the machine is, the same queries are given up.
         let start = ThreadClock.nanoseconds()
         defer { pace.note(request.map, nanoseconds: ThreadClock.nanoseconds() - start) }
-        let answer = try engine.answer(request, in: map, isStale: isStale) {
-            self.isCancelled.load(ordering: .relaxed)
-                || ThreadClock.nanoseconds() - start > pace.tryLimit
+        let answer = try engine.answer(
+            request, in: map, isStale: isStale, featureByteLimit: Self.featureByteLimit
+        ) {
+            self.isOver || ThreadClock.nanoseconds() - start > pace.tryLimit
         }
         return answer.next == nil ? answer : nil
     }

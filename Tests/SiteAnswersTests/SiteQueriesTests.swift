@@ -6,6 +6,7 @@ import CairnModel
 import Dataset
 import FeatureQuery
 import FedSite
+import Foundation
 import Geometry
 import Identify
 import MapState
@@ -128,6 +129,150 @@ private final class Count: Sendable {
             }
             #expect(failure != nil && failure == expected)
         }
+    }
+
+    /// Clauses that a parser or an arithmetic could stumble over.
+    private static let hostileClauses = [
+        String(repeating: "(", count: 900), String(repeating: "NOT ", count: 250) + "1 = 1",
+        String(repeating: "-", count: 500) + "1 = 1",
+        "1" + String(repeating: "+1", count: 400) + "= 1",
+        "9223372036854775807 + OBJECTID > 0", "-9223372036854775808 / -OBJECTID = 0",
+        "OBJECTID * 9223372036854775807 * 2 = 1", "OBJECTID / 0 = 1", "OBJECTID / 0.0 = 1",
+        "1e999 > OBJECTID", "99999999999999999999999 = OBJECTID",
+        "- -9223372036854775808 = OBJECTID",
+        "name LIKE '" + String(repeating: "%_", count: 300) + "x'", "name LIKE name",
+        "name LIKE 'a' ESCAPE ''", "name LIKE '!' ESCAPE '!'", "'", "\"", "name = 'x", "\u{0} = 1",
+        "name IN ()", "name IN (" + String(repeating: "NULL,", count: 150) + "1)",
+        "name BETWEEN 1 AND",
+        "DATE '0000-00-00' = OBJECTID", "TIMESTAMP '999999999-01-01 00:00:00' > OBJECTID",
+        "UPPER(" + String(repeating: "LOWER(", count: 140) + "name",
+        "name = '\u{1F468}\u{200D}\u{301}'",
+        "NULL IS NOT NULL OR NOT NULL", "name IS NULL AND OBJECTID > NULL", "1 = 1; DROP TABLE x",
+    ]
+
+    private static func hostileShapes(_ number: inout SeededGenerator) -> [Shape] {
+        let odd: [Double] =
+            Bool.random(using: &number)
+            ? [.nan, .infinity, -.infinity, 1e308, -1e308, 2e12, 5]
+            : [1e12, -1e12, 180, -180, 90.5, 0, -0.0, .leastNonzeroMagnitude, 4, 5, 6]
+        func place() -> Coordinate {
+            Coordinate(
+                x: odd.randomElement(using: &number) ?? 0, y: odd.randomElement(using: &number) ?? 0
+            )
+        }
+        func places(_ count: Int) -> [Coordinate] { (0..<count).map { _ in place() } }
+        let (low, high) = (place(), place())
+        return [
+            .point(place()), .multipoint([]), .multipoint(places(3)), .polyline(paths: []),
+            .polyline(paths: [[], places(1), places(4)]), .polygon(rings: []),
+            .polygon(rings: [[], places(1), places(2), places(5)]),
+            .polygon(rings: [[low, high, low, high, low]]), .polygon(rings: [places(1_990)]),
+            .envelope(Envelope(minX: low.x, minY: low.y, maxX: high.x, maxY: high.y)),
+        ]
+    }
+
+    /// Whatever is asked comes to an end here: in the engine's answer or failure, or with a worker.
+    @Test func `no request, however hostile, ends the process or gets another answer`() async throws
+    {
+        let (queries, engine) = try fed.queries()
+        let map = try #require(fed.follower.current.map(named: fed.map.name))
+        var random = SeededGenerator(seed: 135)
+        let extremes = [Int.min, -1, 0, 1, 2_000, Int.max]
+        let wholes: [Int64] = [.min, -1, 0, 1, .max]
+        let sizes: [Double] = [.nan, -.infinity, -1, 0, 1e-308, 1, 1e308, .infinity]
+        let wkids = [Int.min, -1, 0, 1, 4326, 3857, 102_100, 2_154, 32_661, Int.max]
+        var (answered, refused) = (0, 0)
+        for round in 0..<1_500 {
+            let shapes = Self.hostileShapes(&random)
+            let request = fed.query { request in
+                func once(_ change: () -> Void) { if Bool.random(using: &random) { change() } }
+                if round.isMultiple(of: 2) {
+                    request.clause = Self.hostileClauses[round / 2 % Self.hostileClauses.count]
+                } else if let shape = shapes.randomElement(using: &random) {
+                    request.spatialFilter = QuerySpatialFilter(
+                        geometry: shape,
+                        spatialReference: wkids.randomElement(using: &random).map {
+                            SpatialReference(wkid: $0)
+                        })
+                }
+                if round.isMultiple(of: 3) {
+                    once { request.objectIDs = wholes + wholes }
+                    once { request.offset = extremes.randomElement(using: &random) ?? 0 }
+                    once { request.limit = extremes.randomElement(using: &random) }
+                    once { request.geometryPrecision = extremes.randomElement(using: &random) }
+                    once { request.maxAllowableOffset = sizes.randomElement(using: &random) }
+                    once {
+                        request.time = TimeExtent(
+                            from: wholes.randomElement(using: &random),
+                            to: wholes.randomElement(using: &random))
+                    }
+                    once {
+                        request.outReference = SpatialReference(
+                            wkid: wkids.randomElement(using: &random) ?? 0)
+                    }
+                    once {
+                        request.statistics = QueryStatistic.Kind.allCases.map {
+                            QueryStatistic(kind: $0, field: "OBJECTID", name: "s\u{0}\"")
+                        }
+                    }
+                    once { request.groupFields = ["name", "OBJECTID", "name"] }
+                    once { request.order = [QueryOrder(field: "name", isDescending: true)] }
+                    once { request.returnDistinctValues = true }
+                    once { request.returnCentroid = true }
+                    once { request.form = .ogcFeatures }
+                    once { request.result = [.objectIDs, .count, .extent][round % 3] }
+                }
+            }
+            var expected: (answer: QueryAnswer?, failure: Failure?)
+            do { expected.answer = try engine.answer(request, in: map) } catch {
+                expected.failure = error
+            }
+            do {
+                guard let answer = try await queries.answerAtOnce(request) else { continue }
+                #expect(answer == expected.answer, "\(round)")
+                answered += 1
+            } catch {
+                #expect(error == expected.failure, "\(round)")
+                refused += 1
+            }
+        }
+        #expect(answered > 300 && refused > 300, "\(answered) \(refused)")
+    }
+
+    @Test func `what one feature may cost is bounded: long clauses, large geometries and features`()
+        async throws
+    {
+        let ring = (0..<80_000).map { step in
+            let angle = -2 * Double.pi * Double(step % 79_999) / 79_999
+            return "[\(5 + cos(angle)),\(5 + sin(angle))]"
+        }
+        let path = fed.site.path + "/round.geojson"
+        try
+            #"{"type":"Feature","properties":{},"geometry":{"type":"Polygon","coordinates":[[\#(ring.joined(separator: ","))]]}}"#
+            .write(toFile: path, atomically: true, encoding: .utf8)
+        let layer = try DatasetBuilder.importFile(path: path, into: fed.site.datasetsDirectory)[0]
+        try fed.map.add(LayerSource(dataset: layer.dataset), layer.properties, as: 1)
+        let (queries, _) = try fed.queries()
+        func isAnswered(_ change: (inout QueryRequest) -> Void) async throws -> Bool {
+            try await queries.answerAtOnce(fed.query(change)) != nil
+        }
+
+        // Its rectangle decides no clause, and reading it is too much here.
+        #expect(try await !isAnswered { $0.layer = 1 })
+        #expect(try await isAnswered { ($0.layer, $0.result) = (1, .count) })
+        for (count, isAtHand) in [(1_010, true), (1_030, false)] {
+            let clause = "1 = 1" + String(repeating: " ", count: count - 5)
+            #expect(try await isAnswered { $0.clause = clause } == isAtHand)
+        }
+        for (count, isAtHand) in [(2_000, true), (2_001, false)] {
+            let places = Array(repeating: Coordinate(x: 5, y: 5), count: count)
+            #expect(
+                try await isAnswered {
+                    $0.spatialFilter = QuerySpatialFilter(geometry: .multipoint(places))
+                } == isAtHand)
+        }
+        let past = ContinuousClock.now - .seconds(1)
+        #expect(try await queries.answerAtOnce(fed.query(), until: past) == nil)
     }
 
     @Test func `a dataset that is not here is for workers to complain of`() async throws {
