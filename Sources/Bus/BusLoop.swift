@@ -30,6 +30,8 @@ final class BusLoop: @unchecked Sendable {
     private var polled: [Polled] = []
     /// Channels whose sockets may hold something without a signal.
     private var due: Deque<Channel> = []
+    /// Channels that have begun a group in this turn.
+    private var groups: [Channel] = []
     private var isPollerStale = true
     private var swept: Set<String> = []
     private let threadID = Atomic<Int32>(0)
@@ -96,6 +98,8 @@ final class BusLoop: @unchecked Sendable {
         runMail()
         let now = MonotonicClock.nanoseconds()
         while let body = timers.takeDue(now: now) { body() }
+        for channel in groups { endGroup(of: channel) }
+        groups.removeAll(keepingCapacity: true)
     }
 
     /// Whether anything is ready.
@@ -138,6 +142,13 @@ final class BusLoop: @unchecked Sendable {
         guard !channel.isDue else { return }
         channel.isDue = true
         due.append(channel)
+    }
+
+    /// Has a channel's group end with this turn, if it has not ended before.
+    func expectEnd(ofGroupOf channel: Channel) { groups.append(channel) }
+
+    func endGroup(of channel: Channel) {
+        do { try channel.endGroup() } catch { counters.change { $0.socketErrorCount += 1 } }
     }
 
     /// Milliseconds until the next timer, rounded up; -1 without one.

@@ -229,16 +229,19 @@ extension BusThread {
 
     /// Opens the way to one worker, for at most `credit` tasks and four further messages.
     ///
+    /// `sendsGroups` for a worker that reads groups (`MessageHeader.readsGroups` of its hello).
     /// `onDisconnect` is called once, on the bus thread: when the worker's process dies or closes its
     /// end, when a second peer comes (the lane is then closed and counted), or on `close`. It may be
     /// called before its worker has ever connected only by the last two.
     public func bindLane(
-        _ endpoint: Endpoint, credit: Int, onDisconnect: @escaping @Sendable () -> Void
+        _ endpoint: Endpoint, credit: Int, sendsGroups: Bool = false,
+        onDisconnect: @escaping @Sendable () -> Void
     ) throws(Failure) -> Pusher {
         let lane = PushChannel.Lane(
             capacity: max(1, min(credit, 100_000)) + 4, onDisconnect: onDisconnect)
         return try perform { () throws(Failure) in
-            let channel = try PushChannel(self.loop, endpoint, lane)
+            let channel = try PushChannel(
+                self.loop, endpoint, lane, sendsGroups: sendsGroups)
             self.loop.add(channel)
             return Pusher(thread: self, id: channel.id, endpoint: endpoint)
         }
@@ -258,16 +261,18 @@ extension BusThread {
         }
     }
 
-    /// Sends answers straight to an instance that asks for it (`MessageHeader.straightFlag`).
+    /// Sends answers straight to an instance that asks for it (`MessageHeader.straightFlag`), as groups where
+    /// its question says that it reads them.
     ///
     /// What is sent before the connection is there is refused (`unavailable`). It ends with the connection, or when there is nobody
     /// to connect to: `onEnd` is called once, on the bus thread, then or on `close`.
     public func connectStraight(
-        to asker: UUID, onEnd: @escaping @Sendable () -> Void
+        to asker: UUID, sendsGroups: Bool = false, onEnd: @escaping @Sendable () -> Void
     ) throws(Failure) -> Pusher {
         try perform { () throws(Failure) in
             let channel = try PushChannel(
-                self.loop, connectingTo: .answers(asker), onEnd: onEnd)
+                self.loop, connectingTo: .answers(asker), sendsGroups: sendsGroups,
+                onEnd: onEnd)
             self.loop.add(channel)
             return Pusher(thread: self, id: channel.id, endpoint: channel.endpoint)
         }

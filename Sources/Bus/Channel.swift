@@ -10,6 +10,12 @@ internal import ZeroMQ
 class Channel {
     /// The most messages taken from one socket before the others have their turn.
     static let batchCount = 256
+    /// The most messages of one group.
+    static let groupCount = 16
+    /// A group that has so many bytes of payload takes no further message.
+    static let groupByteCount = 64 << 10
+    /// Nor does one that has been open so long; nanoseconds.
+    static let groupNanoseconds: Int64 = 100_000
 
     final class Sockets {
         let socket: Socket
@@ -48,6 +54,23 @@ class Channel {
     var areEventsDue = false
     /// Whether the last receive found nothing more, so that the next message raises a signal.
     var isDrained = false
+    /// Whether the peer, the only one there is, reads groups: what is sent to it in one turn of the loop
+    /// then leaves together, which costs both sides, and the system, as much as one message.
+    var sendsGroups = false
+    /// What is being sent.
+    private var group: Group?
+    /// Whether the frames that come next are of the same group as the message taken last.
+    private var isInGroup = false
+
+    /// Messages handed to libzmq that leave with the last frame of the last of them.
+    private struct Group {
+        var count = 0
+        var byteCount = 0
+        /// When the first was sent; monotonic nanoseconds.
+        let since: Int64
+        /// The payload of the last message.
+        var last = Data()
+    }
 
     var isClosed: Bool { sockets == nil }
 
@@ -174,6 +197,8 @@ class Channel {
         receive()
         loop.remove(self)
         sockets = nil
+        group = nil
+        isInGroup = false
         guard let opened = try? open() else {
             loop.counters.change { $0.socketErrorCount += 1 }
             return didClose()
@@ -197,21 +222,28 @@ class Channel {
     func next() -> Incoming<Void>? {
         take { socket, head, body throws(ZeroMQError) in
             guard try socket.receive(&head) else { return nil }
-            return try Self.finish((), socket, &head, &body)
+            return try finish((), socket, &head, &body)
         }
     }
 
-    /// The next message of a socket whose messages have one more frame in front, of which `read` makes
-    /// what is handed on; nil when there is none.
-    func next<Leading>(after read: (RawSpan) -> Leading) -> Incoming<Leading>? {
-        take { socket, head, body throws(ZeroMQError) in
+    /// The next message of a socket whose messages, or groups of them, have one more frame in front, of which
+    /// `read` makes what is handed on and `last` keeps it for the rest of a group; nil when there is none.
+    func next<Leading>(
+        after read: (RawSpan) -> Leading, _ last: inout Leading?
+    ) -> Incoming<Leading>? {
+        var leading = isInGroup ? last : nil
+        let incoming: Incoming<Leading>? = take { socket, head, body throws(ZeroMQError) in
             guard try socket.receive(&head) else { return nil }
-            let leading = head.withBytes(read)
+            if let leading { return try finish(leading, socket, &head, &body) }
+            let read = head.withBytes(read)
+            leading = read
             guard head.hasMore, try socket.receive(&head) else {
-                return .fault(.frameCount, leading)
+                return .fault(.frameCount, read)
             }
-            return try Self.finish(leading, socket, &head, &body)
+            return try finish(read, socket, &head, &body)
         }
+        last = isInGroup ? leading : nil
+        return incoming
     }
 
     private func take<Leading>(
@@ -230,24 +262,19 @@ class Channel {
         return nil
     }
 
-    /// Takes the frames after the header, which `head` holds.
-    private static func finish<Leading>(
+    /// Takes the frames of one message after the header, which `head` holds.
+    private func finish<Leading>(
         _ leading: Leading, _ socket: borrowing Socket, _ head: inout Frame, _ body: inout Frame
     ) throws(ZeroMQError) -> Incoming<Leading> {
         var metadata = Data()
         var payload = Data()
-        var bodyCount = 0
-        var more = head.hasMore
+        isInGroup = false
         // A message is there as a whole or not at all.
-        while more {
-            guard try socket.receive(&body) else { break }
-            more = body.hasMore
-            bodyCount += 1
-            // Frames beyond the third are taken out of the way, never kept.
-            if bodyCount == 1 { metadata = copy(&body) }
-            if bodyCount == 2 { payload = copy(&body) }
-        }
-        guard bodyCount == 2 else { return .fault(.frameCount, leading) }
+        guard head.hasMore, try socket.receive(&body) else { return .fault(.frameCount, leading) }
+        metadata = Self.copy(&body)
+        guard body.hasMore, try socket.receive(&body) else { return .fault(.frameCount, leading) }
+        payload = Self.copy(&body)
+        isInGroup = body.hasMore
         do throws(FrameFault) {
             let message = try head.withBytes { head throws(FrameFault) in
                 try HeaderCoding.decode(header: head, metadata: metadata, payload: payload)
@@ -299,6 +326,7 @@ class Channel {
     ) throws(ZeroMQError) -> Bool {
         loop.assertIsCurrent()
         guard let socket = sockets else { return false }
+        if let group { _ = try socket.socket.send(group.last.bytes, more: true) }
         guard try sendLeading(socket.socket) else { return false }
         let header = HeaderCoding.encode(message, from: loop.instance)
         let isTaken = try header.withBytes { header throws(ZeroMQError) in
@@ -306,11 +334,37 @@ class Channel {
         }
         guard isTaken else { return false }
         _ = try socket.socket.send(message.metadata.bytes, more: true)
-        _ = try socket.socket.send(message.payload.bytes, more: false)
+        if sendsGroups || group != nil {
+            try continueGroup(message.payload)
+        } else {
+            _ = try socket.socket.send(message.payload.bytes, more: false)
+        }
         loop.counters.countSent()
         // To send is to look at what has happened, so the signal of an answer may be gone.
         if kind != .push { loop.expectInput(of: self) }
         return true
+    }
+
+    /// Takes a message into the group, but for its last frame, which tells libzmq whether there is another.
+    private func continueGroup(_ payload: Data) throws(ZeroMQError) {
+        let now = MonotonicClock.nanoseconds()
+        if group == nil { loop.expectEnd(ofGroupOf: self) }
+        var group = group ?? Group(since: now)
+        group.count += 1
+        group.byteCount += payload.count
+        group.last = payload
+        self.group = group
+        if group.count >= Self.groupCount || group.byteCount >= Self.groupByteCount
+            || now - group.since >= Self.groupNanoseconds
+        {
+            try endGroup()
+        }
+    }
+
+    /// Sends off what has been handed to libzmq.
+    func endGroup() throws(ZeroMQError) {
+        guard let last = group.take()?.last, let sockets else { return }
+        _ = try sockets.socket.send(last.bytes, more: false)
     }
 
     /// Changes the subscriptions of a SUB socket.
@@ -326,6 +380,7 @@ class Channel {
     /// Closes while the loop goes on; afterwards the path is free to be bound again.
     func close() {
         guard let sockets else { return }
+        loop.endGroup(of: self)
         loop.remove(self)
         if role == .bind { unbind(sockets) }
         self.sockets = nil
@@ -336,6 +391,7 @@ class Channel {
 
     /// Closes at the end of the loop; the path stays ours until the context is gone.
     func closeForGood() {
+        loop.endGroup(of: self)
         sockets = nil
         didClose()
     }

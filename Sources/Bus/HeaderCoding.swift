@@ -7,7 +7,7 @@ internal import Platform
 
 /// Why a message was not let in.
 public enum FrameFault: String, Error, Hashable, Sendable, CaseIterable {
-    /// There are fewer or more frames than three (after routing id or topic).
+    /// A message has fewer frames than three (after routing id or topic).
     case frameCount
     /// The header frame is shorter than 96 bytes or longer than 1,024, or lies about its length.
     case headerLength
@@ -38,6 +38,8 @@ public enum HeaderCoding {
     /// The longest header read: a later build may append fields.
     public static let maximumByteCount = 1024
     private static let checksumOffset = 92
+    /// Of byte 11: the sender reads groups.
+    private static let groupFlag: UInt8 = 1
 
     /// A header as written.
     typealias Bytes = InlineArray<96, UInt8>
@@ -59,6 +61,7 @@ public enum HeaderCoding {
         bytes.store(header.contentType, at: 8)
         bytes.store(header.flags, at: 9)
         bytes.store(header.pool, at: 10)
+        bytes.store(header.readsGroups ? groupFlag : 0, at: 11)
         bytes.store(header.epoch.littleEndian, at: 12)
         bytes.store(header.messageID.uuid, at: 16)
         bytes.store(header.correlation.uuid, at: 32)
@@ -98,7 +101,8 @@ public enum HeaderCoding {
             correlation: uuid(bytes, 32), sender: uuid(bytes, 48),
             sequence: Int64(bitPattern: bytes.uint64(at: 64)),
             previousInCategory: Int64(bitPattern: bytes.uint64(at: 72)),
-            epoch: bytes.uint32(at: 12), ttlMilliseconds: bytes.uint32(at: 80))
+            epoch: bytes.uint32(at: 12), ttlMilliseconds: bytes.uint32(at: 80),
+            readsGroups: bytes.byte(at: 11) & groupFlag != 0)
         var crc = CRC32C()
         crc.update(bytes.extracting(0..<checksumOffset))
         crc.update(bytes.extracting(byteCount..<bytes.byteCount))

@@ -94,13 +94,15 @@ public struct MessageHeader: Hashable, Sendable {
     public var epoch: UInt32
     /// How long the asker waits, in milliseconds, from the moment of sending; 0 = no limit.
     public var ttlMilliseconds: UInt32
+    /// Whether its sender, and whoever passed it on, reads messages that come as a group.
+    public var readsGroups: Bool
 
     /// Makes a header; the bus fills in `sender` when it is left all zero.
     public init(
         kind: MessageKind, pool: UInt8 = 0, contentType: UInt8 = 1, flags: UInt8 = 0,
         messageID: UUID16 = .timeOrdered(), correlation: UUID16 = .zero, sender: UUID16 = .zero,
         sequence: Int64 = 0, previousInCategory: Int64 = 0, epoch: UInt32 = 0,
-        ttlMilliseconds: UInt32 = 0
+        ttlMilliseconds: UInt32 = 0, readsGroups: Bool = true
     ) {
         self.kind = kind
         self.pool = pool
@@ -113,6 +115,7 @@ public struct MessageHeader: Hashable, Sendable {
         self.previousInCategory = previousInCategory
         self.epoch = epoch
         self.ttlMilliseconds = ttlMilliseconds
+        self.readsGroups = readsGroups
     }
 }
 

@@ -10,7 +10,8 @@ internal import ZeroMQ
 final class PushChannel: Channel {
     /// What makes a bound PUSH socket a lane.
     struct Lane {
-        /// The most messages that wait for the worker, before it has connected and after.
+        /// The most messages that wait for the worker before it has connected, and half of the most messages or
+        /// groups that wait after.
         let capacity: Int
         let onDisconnect: @Sendable () -> Void
     }
@@ -29,8 +30,8 @@ final class PushChannel: Channel {
 
     /// Connects to a sink, or with `onEnd` to an asker, who has bound its endpoint already.
     init(
-        _ loop: BusLoop, connectingTo endpoint: Endpoint, onRoom: (@Sendable () -> Void)? = nil,
-        onEnd: (@Sendable () -> Void)? = nil
+        _ loop: BusLoop, connectingTo endpoint: Endpoint, sendsGroups: Bool = false,
+        onRoom: (@Sendable () -> Void)? = nil, onEnd: (@Sendable () -> Void)? = nil
     ) throws(Failure) {
         lane = nil
         self.onEnd = onEnd
@@ -39,10 +40,13 @@ final class PushChannel: Channel {
         var options = SocketOptions()
         options.onlyConnected = true
         try super.init(loop, endpoint, .push, .connect, options)
+        self.sendsGroups = sendsGroups
     }
 
     /// Binds a lane.
-    init(_ loop: BusLoop, _ endpoint: Endpoint, _ lane: Lane) throws(Failure) {
+    init(
+        _ loop: BusLoop, _ endpoint: Endpoint, _ lane: Lane, sendsGroups: Bool
+    ) throws(Failure) {
         self.lane = lane
         onRoom = nil
         onEnd = nil
@@ -53,6 +57,7 @@ final class PushChannel: Channel {
         options.sendHighWaterMark = Int32(clamping: 2 * lane.capacity)
         loop.sweepOnce(Endpoint.lanePrefix)
         try super.init(loop, endpoint, .push, .bind, options)
+        self.sendsGroups = sendsGroups
     }
 
     override func handle(_ event: SocketEvent) {

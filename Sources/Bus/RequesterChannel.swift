@@ -153,7 +153,7 @@ final class RequesterChannel: Channel {
         guard message.isAnswer, id != .zero else { return loop.counters.reject(.kind) }
         // Late ones too: the service waits to hear of them.
         taken.append(id)
-        accept(message)
+        accept(message, isStraight: true)
         if taken.isFull { tell() }
         guard !taken.isEmpty, telling == nil else { return }
         let timer = loop.makeID()
@@ -182,7 +182,7 @@ final class RequesterChannel: Channel {
         }
     }
 
-    private func accept(_ message: Message) {
+    private func accept(_ message: Message, isStraight: Bool = false) {
         let id = message.header.correlation
         guard message.isAnswer else { return loop.counters.reject(.kind) }
         // A service of another wire version cannot have read the question's id.
@@ -190,6 +190,8 @@ final class RequesterChannel: Channel {
             return loop.counters.change { $0.lateReplyCount += 1 }
         }
         loop.counters.countReceived()
+        // Passed on by the service, unlike a straight answer.
+        if !isStraight { sendsGroups = message.header.readsGroups }
         guard message.header.kind == .failure else { return finish(id, .success(message)) }
         let failure = Failure(wirePayload: message.payload)
         guard id == .zero else { return finish(id, .failure(failure)) }
@@ -204,6 +206,8 @@ final class RequesterChannel: Channel {
         case .disconnected:
             guard isConnected else { return }
             isConnected = false
+            // The next one may be another build.
+            sendsGroups = false
             // What it answered before it went may still lie here.
             receive()
             taken.removeAll()

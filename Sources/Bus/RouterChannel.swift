@@ -10,6 +10,8 @@ final class RouterChannel: Channel {
     private let handler: @Sendable (IncomingRequest) -> Void
     private let thread: BusThread
     private var open = OpenQuestions()
+    /// Whose group is being taken.
+    private var asker: RoutingID?
 
     init(
         _ thread: BusThread, _ endpoint: Endpoint,
@@ -26,7 +28,7 @@ final class RouterChannel: Channel {
 
     override func receive() {
         for _ in 0..<Self.batchCount {
-            switch next(after: RoutingID.init) {
+            switch next(after: RoutingID.init, &asker) {
             case nil: return
             case .fault(let fault, let asker): refuse(fault, asker)
             case .message(let asker, let message):

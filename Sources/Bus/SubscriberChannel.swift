@@ -10,6 +10,9 @@ final class SubscriberChannel: Channel {
     private let handler: @Sendable (String, Message) -> Void
     private var topics: [String] = []
 
+    /// That of the group being taken.
+    private var groupTopic: String??
+
     init(
         _ loop: BusLoop, _ endpoint: Endpoint, _ topics: [String],
         _ handler: @escaping @Sendable (String, Message) -> Void
@@ -48,7 +51,7 @@ final class SubscriberChannel: Channel {
 
     override func receive() {
         for _ in 0..<Self.batchCount {
-            switch next(after: Self.topic) {
+            switch next(after: Self.topic, &groupTopic) {
             case nil: return
             case .fault(let fault, _): loop.counters.reject(fault)
             case .message(nil, _): loop.counters.reject(.topic)

@@ -118,6 +118,7 @@ extension Hub {
             header.flags = MessageHeader.straightFlag
             header.messageID = question.header.messageID
             header.sender = question.header.sender
+            header.readsGroups = question.header.readsGroups
         }
         let message = Message(
             header: header, metadata: question.metadata, payload: question.payload)

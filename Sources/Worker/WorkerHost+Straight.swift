@@ -21,7 +21,7 @@ extension WorkerHost {
     /// Sends an answer straight to its asker; false when it must go by the supervisor.
     func answerStraight(_ task: Message, _ result: Result<Data, Failure>) -> Bool {
         guard task.header.flags & MessageHeader.straightFlag != 0,
-            let pusher = straightWay(to: task.header.sender)
+            let pusher = straightWay(to: task.header)
         else { return false }
         let answer: Message
         switch result {
@@ -40,7 +40,8 @@ extension WorkerHost {
     }
 
     /// Nil when it cannot be made; the first answers find it not connected yet.
-    private func straightWay(to asker: UUID) -> Pusher? {
+    private func straightWay(to question: MessageHeader) -> Pusher? {
+        let asker = question.sender
         let now = MonotonicClock.nanoseconds()
         if let way = straightWays[asker] {
             straightWays[asker]?.usedAt = now
@@ -51,7 +52,8 @@ extension WorkerHost {
         {
             oldest.value.pusher.close()
         }
-        let pusher = try? bus.connectStraight(to: asker) { [weak self] in
+        let pusher = try? bus.connectStraight(to: asker, sendsGroups: question.readsGroups) {
+            [weak self] in
             self?.assumeIsolated { $0.straightWays[asker] = nil }
         }
         straightWays[asker] = pusher.map { StraightWay(pusher: $0, usedAt: now) }

@@ -24,7 +24,7 @@ import Testing
                 correlation: try id("00112233-4455-6677-8899-AABBCCDDEEFF"),
                 sender: try id("0F1E2D3C-4B5A-6978-8796-A5B4C3D2E1F0"),
                 sequence: 0x0102_0304_0506_0708, previousInCategory: -2, epoch: 0xA1B2_C3D4,
-                ttlMilliseconds: 10_000),
+                ttlMilliseconds: 10_000, readsGroups: false),
             metadata: metadata, payload: payload)
     }
 
@@ -46,6 +46,17 @@ import Testing
             try HeaderCoding.decode(
                 header: golden.bytes, metadata: Self.metadata, payload: Self.payload)
                 == (try Self.sample()))
+    }
+
+    @Test func `byte 11 says that groups are read`() throws {
+        var reading = try Self.sample()
+        reading.header.readsGroups = true
+        let bytes = Data(HeaderCoding.encode(reading))
+
+        #expect(bytes[11] == 1)
+        #expect(
+            try HeaderCoding.decode(
+                header: bytes.bytes, metadata: Self.metadata, payload: Self.payload) == reading)
     }
 
     @Test func `each field lies where the protocol page says`() throws {

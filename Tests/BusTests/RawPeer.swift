@@ -101,8 +101,9 @@ enum WrongFrames {
         switch Int.random(in: 0..<8, using: &random) {
         case 0: return [noise(10)]
         case 1: return [header, metadata]
-        case 2: return [header, metadata, payload, []]
-        case 3: return [header, metadata, payload] + [[UInt8]](repeating: noise(9), count: 40)
+        // Not in step: a group is read three frames at a time.
+        case 2: return [payload, header, metadata, payload]
+        case 3: return [[UInt8]](repeating: noise(9), count: 40)
         case 4: return [header, metadata, payload + [0]]
         case 5:
             broken[Int.random(in: 0..<96, using: &random)] ^= 0x10
