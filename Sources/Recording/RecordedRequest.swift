@@ -91,8 +91,12 @@ public struct RecordedRequest: Hashable, Sendable {
         /// The SHA-256 of the answer as JSON; of what does not depend on when it was asked.
         ///
         /// Throws `Failure` for an answer that JSON cannot say.
-        public func digest() throws(Failure) -> ContentID {
-            ContentID(SHA256.digest(Array(try CairnJSON.encode(timeless))))
+        public func digest() throws(Failure) -> ContentID { try summary().digest }
+
+        /// The same, and how many bytes of JSON it is of.
+        fileprivate func summary() throws(Failure) -> (digest: ContentID, byteCount: Int) {
+            let json = Array(try CairnJSON.encode(timeless))
+            return (ContentID(SHA256.digest(json)), json.count)
         }
 
         /// The answer without what depends on when it was asked: the sequence number up to which the
@@ -139,8 +143,9 @@ public struct RecordedRequest: Hashable, Sendable {
         case .reverse(let request, let answer):
             (self.request, whole) = (.reverse(request), .reverse(answer))
         }
-        answerDigest = try whole.digest()
-        answer = try CairnJSON.encode(whole).count <= Self.answerByteLimit ? whole : nil
+        let summary = try whole.summary()
+        answerDigest = summary.digest
+        answer = summary.byteCount <= Self.answerByteLimit ? whole : nil
     }
 }
 

@@ -14,6 +14,8 @@ public struct RecordingRate: Hashable, Sendable, CustomStringConvertible {
 
     /// Nothing is kept.
     public static let off = RecordingRate(perSecond: 0)
+    /// Everything is kept, whatever it costs.
+    public static let all = RecordingRate(perSecond: .max)
     /// What is kept unless somebody says otherwise.
     public static let standard = RecordingRate(perSecond: 100)
 
@@ -23,7 +25,7 @@ public struct RecordingRate: Hashable, Sendable, CustomStringConvertible {
     public init?(parsing text: String) {
         switch text {
         case "off": self = .off
-        case "all": perSecond = .max
+        case "all": self = .all
         default:
             guard let count = Int(text), 1...1_000_000 ~= count else { return nil }
             perSecond = count
@@ -54,13 +56,14 @@ public struct RecordingRate: Hashable, Sendable, CustomStringConvertible {
 ///
 /// A request that is kept costs its thread a look at the clock and a place in a bounded queue; a thread
 /// of the recorder's own writes. What does not fit is dropped and counted: recording never holds up an
-/// answer, and never fails one. Any thread may call.
+/// answer, and never fails one. Unless all are to be kept it takes a fiftieth of a processor at most: where
+/// requests are large, fewer are kept than the rate allows. Any thread may call.
 public final class Recorder: Sendable {
     /// What has become of answered requests so far.
     public struct Counts: Hashable, Sendable {
         /// Kept in a file.
         public var written = 0
-        /// Beyond the rate.
+        /// Beyond the rate, or the recorder's share of a processor.
         public var beyondRate = 0
         /// Dropped because the queue was full.
         public var dropped = 0
@@ -73,10 +76,14 @@ public final class Recorder: Sendable {
         var count = 0
         /// Not kept since the one kept last.
         var skipped = 0
+        /// When what has been written is paid for by the recorder's share of a processor; monotonic
+        /// nanoseconds.
+        var paidAt: Int64 = 0
     }
 
     private final class Tally: Sendable {
         let counts = Mutex(Counts())
+        let admission = Mutex(Admission())
     }
 
     private struct Item: Sendable {
@@ -104,10 +111,13 @@ public final class Recorder: Sendable {
     }
 
     private static let queueCapacity = 1_024
+    /// One part of so many of a processor is the recorder's share.
+    private static let processorPart: Int64 = 50
+    /// A share that has not been used is saved for so long.
+    private static let savedNanoseconds: Int64 = 1_000_000_000
 
     private let rate: RecordingRate
     private let queue = BlockingQueue<Item>(capacity: Recorder.queueCapacity)
-    private let admission = Mutex(Admission())
     private let tally = Tally()
     private let thread = Mutex<PinnedThread?>(nil)
 
@@ -128,11 +138,13 @@ public final class Recorder: Sendable {
         self.rate = rate
         guard rate != .off else { return }
         do throws(PlatformError) {
-            let made = try PinnedThread(name: "recorder") { [queue, tally] in
+            let made = try PinnedThread(name: "recorder") { [queue, tally, rate] in
                 let build = build()
                 let files = RecordingFiles(
                     directory: directory, process: process, limits: limits)
-                Self.write(queue, into: files, process: process, build: build, tally)
+                Self.write(
+                    queue, into: files, process: process, build: build, tally,
+                    sharing: rate != .all)
             }
             thread.withLock { $0 = made }
         } catch {
@@ -174,18 +186,19 @@ public final class Recorder: Sendable {
             at: Timestamp(microseconds: WallClock.microseconds()), skipped: skipped)
         guard !queue.tryPush(item) else { return }
         tally.counts.withLock { $0.dropped += 1 }
-        admission.withLock { $0.skipped += skipped + 1 }
+        tally.admission.withLock { $0.skipped += skipped + 1 }
     }
 
     /// How many were not kept since the one kept last; nil for one that is not kept either.
     private func admit() -> Int? {
-        let second = MonotonicClock.nanoseconds() / 1_000_000_000
-        let skipped: Int? = admission.withLock { admission in
+        let now = MonotonicClock.nanoseconds()
+        let second = now / 1_000_000_000
+        let skipped: Int? = tally.admission.withLock { admission in
             if admission.second != second {
                 admission.second = second
                 admission.count = 0
             }
-            guard admission.count < rate.perSecond else {
+            guard admission.count < rate.perSecond, admission.paidAt <= now else {
                 admission.skipped += 1
                 return nil
             }
@@ -201,12 +214,14 @@ public final class Recorder: Sendable {
 
     private static func write(
         _ queue: BlockingQueue<Item>, into files: RecordingFiles, process: String, build: String,
-        _ tally: Tally
+        _ tally: Tally, sharing: Bool
     ) {
         var files = files
         var bytes: [UInt8] = []
         var count = 0
         while let item = queue.pop() {
+            let begun = ThreadClock.nanoseconds()
+            defer { if sharing { charge(ThreadClock.nanoseconds() - begun, to: tally) } }
             if let line = line(item, process, build) {
                 bytes += line
                 count += 1
@@ -221,6 +236,14 @@ public final class Recorder: Sendable {
             (bytes, count) = ([], 0)
         }
         files.close()
+    }
+
+    /// Puts off what is kept next until the time that was used has been earned.
+    private static func charge(_ nanoseconds: Int64, to tally: Tally) {
+        let saved = MonotonicClock.nanoseconds() - savedNanoseconds
+        tally.admission.withLock { admission in
+            admission.paidAt = max(admission.paidAt, saved) + nanoseconds * processorPart
+        }
     }
 
     private static func line(_ item: Item, _ process: String, _ build: String) -> [UInt8]? {

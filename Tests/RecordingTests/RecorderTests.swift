@@ -100,6 +100,30 @@ import Testing
         #expect(records.reduce(0) { $0 + $1.skipped } <= counts.beyondRate + counts.dropped)
     }
 
+    @Test func `large requests are kept as far as a fiftieth of a processor goes, unless all are`()
+        throws
+    {
+        let large = Self.exchange(1, hits: 5_000)
+        /// Notes one after the other is written, until one is not kept.
+        func kept(_ rate: String, atMost count: Int) throws -> Recorder.Counts {
+            let scratch = try Scratch()
+            let recorder = try recorder(scratch, rate)
+            for number in 1...count where recorder.counts.beyondRate == 0 {
+                recorder.note(large, Recorder.Context(sequence: 1))
+                while recorder.counts.written + recorder.counts.beyondRate < number {
+                    sched_yield()
+                }
+            }
+            recorder.close()
+            #expect(try scratch.records().count == recorder.counts.written)
+            return recorder.counts
+        }
+
+        let shared = try kept("1000000", atMost: 2_000)
+        #expect(shared.beyondRate == 1 && shared.written > 0)
+        #expect(try kept("all", atMost: shared.written + 1).written == shared.written + 1)
+    }
+
     @Test func `switched off it makes nothing`() throws {
         let scratch = try Scratch()
         let recorder = try recorder(scratch, "off")
