@@ -13,21 +13,28 @@ public struct LogReader: Sendable {
     private let requester: Requester
     /// Whether the log has shown that it knows the fixed layout; a log of an older build does not.
     private let isFixed = KnownForm()
+    private let joined: JoinedAppends
 
     /// Connects to the log of the bus thread's site, for as long as that runs; the log need not be up yet.
     public init(bus: BusThread) throws(Failure) {
-        requester = try bus.connectRequester(.logRequests)
+        self.init(try bus.connectRequester(.logRequests))
     }
 
     /// Asks through the client's own connection, which ends with the client: for readers that come and go.
     public init(_ client: CairnClient) throws(Failure) {
-        requester = try client.requester(.logRequests)
+        self.init(try client.requester(.logRequests))
+    }
+
+    private init(_ requester: Requester) {
+        self.requester = requester
+        joined = JoinedAppends(requester)
     }
 
     /// Appends several streams' events together or not at all.
     ///
     /// When no answer comes it asks again, under the same event ids, so that at most one copy gets
-    /// in. Throws `conflict` (an expected version does not hold; details have `actual=…`), `fenced`
+    /// in. Small ones that expect nothing of their streams and are under way at once travel together
+    /// (``JoinedAppends``), with the results they would have alone. Throws `conflict` (an expected version does not hold; details have `actual=…`), `fenced`
     /// (somebody else has claimed a category: append no more), `idReused`,
     /// `invalidParameter`, `tooLarge`, `noSpace`, or `logUnavailable` when there was no answer in
     /// time: then nothing is known, and the same append may be tried again later.
@@ -44,6 +51,17 @@ public struct LogReader: Sendable {
     ) async throws(Failure) -> AppendResult {
         let request = AppendRequest(
             appends: appends, epochs: claim.map { [$0.category: $0.epoch] })
+        guard isFixed.value, timeout >= JoinedAppends.patience * 2 else {
+            return try await append(request, timeout: timeout)
+        }
+        let began = ContinuousClock.now
+        if let result = try await joined.append(request) { return result }
+        return try await append(request, timeout: timeout - began.duration(to: .now))
+    }
+
+    private func append(
+        _ request: AppendRequest, timeout: Duration
+    ) async throws(Failure) -> AppendResult {
         let isFixed = isFixed.value
         do throws(Failure) {
             let answer = try await ask(
@@ -60,7 +78,7 @@ public struct LogReader: Sendable {
             // Perhaps there is another log by now, which knows JSON only.
             guard isFixed, error.code == .invalidParameter else { throw error }
             self.isFixed.value = false
-            return try await append(appends, under: claim, timeout: timeout)
+            return try await append(request, timeout: timeout)
         }
     }
 

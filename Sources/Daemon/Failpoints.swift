@@ -31,7 +31,7 @@ public final class Failpoints: Sendable {
     /// Every place, by the part of the site that passes it: the name's first word.
     public static let places = [
         "log.beforeCommit", "log.afterCommitBeforeReply", "log.duringReplies",
-        "log.afterReplyBeforePublish", "log.duringPublish", "log.beforeCheckpoint",
+        "log.afterPublishBeforeReply", "log.duringPublish", "log.beforeCheckpoint",
         "log.afterCheckpoint", "log.afterArchiveBeforeFloor", "log.afterFloor",
         "log.whileEvicting",
         "mapstate.duringFold", "mapstate.beforeAppend", "mapstate.afterAppendBeforeFold",

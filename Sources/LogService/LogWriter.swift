@@ -9,8 +9,8 @@ internal import Logging
 internal import Platform
 internal import Synchronization
 
-/// The thread that appends: it takes what is queued and commits it as one; the bus thread then answers and
-/// publishes, while the next commit is under way.
+/// The thread that appends: it takes what is queued and commits it as one; the bus thread then publishes and
+/// answers, while the next commit is under way.
 final class LogWriter: Sendable {
     /// Appends that may wait, and the bytes of their requests; beyond either the asker gets `busy`.
     static let queueCapacity = 8_192
@@ -169,8 +169,11 @@ final class LogWriter: Sendable {
         bus.post { [self, asked] in tell(committed, to: asked) }
     }
 
-    /// On the bus thread: answers, then publishes.
+    /// On the bus thread: publishes, then answers: what follows the log waits for the disk and nothing else, and who is
+    /// answered finds that it has been told.
     private func tell(_ committed: CommittedBatch, to asked: [IncomingRequest]) {
+        tail.publish(committed)
+        failpoints.pass("log.afterPublishBeforeReply")
         for (request, result) in zip(asked, committed.results) {
             failpoints.pass("log.duringReplies")
             switch result {
@@ -181,8 +184,6 @@ final class LogWriter: Sendable {
                 request.reply(failure: failure)
             }
         }
-        failpoints.pass("log.afterReplyBeforePublish")
-        tail.publish(committed)
     }
 
     private static func append(_ message: Message) throws(Failure) -> AppendBytes {

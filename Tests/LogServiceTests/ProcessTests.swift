@@ -50,6 +50,25 @@ private final class Acknowledged: Sendable {
         }
     }
 
+    /// The same from several callers at once, whose appends travel together.
+    private static func writeAtOnce(
+        _ client: LogClient, _ stream: StreamName, _ acknowledged: Acknowledged
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for caller in 0..<8 {
+                group.addTask {
+                    while !acknowledged.isOver {
+                        let events = (0...caller % 3).map { newEvent("\(caller).\($0)") }
+                        let result = try await client.log.append(
+                            events, to: stream, expected: .any, timeout: .seconds(30))
+                        acknowledged.add(events, from: result.firstPosition)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
     /// The log's file, read after the process has gone.
     private func check(_ acknowledged: Acknowledged) throws {
         let store = try SQLiteEventStore(path: scratch.site.logFile) { Timestamp(microseconds: 0) }
@@ -74,7 +93,7 @@ private final class Acknowledged: Sendable {
     @Test(
         arguments: [
             nil, "log.beforeCommit:kill@40", "log.afterCommitBeforeReply:kill@40",
-            "log.afterReplyBeforePublish:kill@40",
+            "log.afterPublishBeforeReply:kill@40",
         ] as [String?])
     func `killed again and again, it loses nothing it acknowledged and doubles nothing`(
         failpoint: String?
@@ -95,6 +114,8 @@ private final class Acknowledged: Sendable {
                     try await Self.write(client, name, acknowledged)
                 }
             }
+            let (many, together) = (clients[1], try stream("job-together"))
+            group.addTask { try await Self.writeAtOnce(many, together, acknowledged) }
             for _ in 0..<5 {
                 if failpoint == nil {
                     let before = acknowledged.count

@@ -19,11 +19,16 @@ extension AppendRequest {
     ///
     /// Throws as `CairnJSON.encode`.
     public func fixedLayout() throws(Failure) -> Data {
+        Self.fixedLayout(
+            streams: [try streamsInFixedLayout()], streamCount: appends.count, epochs: epochs)
+    }
+
+    /// What is appended to which streams, as it stands in the fixed layout; throws as `CairnJSON.encode`.
+    public func streamsInFixedLayout() throws(Failure) -> Data {
         var writer = ByteWriter(
-            capacity: appends.reduce(8) { size, append in
+            capacity: appends.reduce(0) { size, append in
                 append.events.reduce(size + 64) { $0 + $1.data.count + 256 }
             })
-        writer.append(count: appends.count)
         for append in appends {
             writer.append(counted: append.stream.rawValue)
             switch append.expected {
@@ -45,6 +50,16 @@ extension AppendRequest {
                 writer.append(counted: event.data.bytes)
             }
         }
+        return Data(writer.bytes)
+    }
+
+    /// A request of what ``streamsInFixedLayout()`` gave, one after the other; `streamCount` streams in all.
+    public static func fixedLayout(
+        streams: [Data], streamCount: Int, epochs: [String: Int64]?
+    ) -> Data {
+        var writer = ByteWriter(capacity: streams.reduce(64) { $0 + $1.count })
+        writer.append(count: streamCount)
+        for bytes in streams { writer.append(bytes.bytes) }
         writer.append(count: epochs?.count ?? 0)
         for (category, epoch) in epochs?.sorted(by: { $0.key < $1.key }) ?? [] {
             writer.append(counted: category)

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Foundation
+import Glibc
+import Platform
+
+/// The least a durable commit can take on a disk.
+enum DiskFloor {
+    /// How long it takes to write 16 KiB over what a file has there and to wait until they are on the disk (`fdatasync`), a
+    /// thousand times: what a commit of a few events writes to the write-ahead log.
+    static func times(in directory: String) throws -> Times {
+        let path = directory + "/floor"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let size = 16 << 10
+        let block = [UInt8](repeating: 7, count: size)
+        guard FileManager.default.createFile(atPath: path, contents: Data(count: 512 * size)) else {
+            throw CocoaError(.fileWriteUnknown)
+        }
+        let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+        defer { close(descriptor) }
+        fsync(descriptor)
+        return Times(
+            try (0..<1_000).map { round in
+                let began = MonotonicClock.nanoseconds()
+                let written = unsafe block.withUnsafeBytes {
+                    unsafe pwrite(descriptor, $0.baseAddress, size, off_t(round % 512 * size))
+                }
+                guard written == size, fdatasync(descriptor) == 0 else {
+                    throw CocoaError(.fileWriteUnknown)
+                }
+                return MonotonicClock.nanoseconds() - began
+            })
+    }
+}
