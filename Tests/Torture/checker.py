@@ -69,6 +69,7 @@ class Checker:
     def __init__(self, log_file):
         self.log_file = log_file
         self.head = 0
+        self.indexed = 0  # up to where the log's indexes have been checked
         self.positions = {}  # event id: global position
         self.streams = {}  # stream: last position in it
         self.caused = {}  # command id: global positions of its events
@@ -87,8 +88,10 @@ class Checker:
 
     def read_log(self):
         """Folds in what the log holds beyond what was read before."""
-        connection = sqlite3.connect(f"file:{self.log_file}?mode=ro", uri=True, timeout=60)
+        connection = sqlite3.connect(
+            f"file:{self.log_file}?mode=ro", uri=True, timeout=60, isolation_level=None)
         try:
+            connection.execute("BEGIN")  # One moment for all that is read.
             rows = connection.execute(
                 "SELECT position, name, stream_position, id, type, metadata, data FROM event JOIN"
                 " stream ON stream.number = event.stream WHERE position > ? ORDER BY position",
@@ -97,10 +100,43 @@ class Checker:
                 self.read_event(*row)
             count, floor, head = connection.execute(
                 "SELECT count(*), min(position) - 1, max(position) FROM event").fetchone()
+            self.check_indexes(connection)
         finally:
             connection.close()
         if head is not None and count != head - floor:
             self.faults.append(f"{count} events lie between {floor} and {head}")
+
+    def check_indexes(self, connection):
+        """The rows that say where events lie, against the events; only what was not there before."""
+        if connection.execute("PRAGMA user_version").fetchone()[0] != 4:
+            return
+        (through,) = connection.execute("SELECT through FROM indexed").fetchone()
+        (floor,) = connection.execute("SELECT coalesce(max(last), 0) FROM archive").fetchone()
+        after = max(floor, self.indexed)
+        for kind in ("stream", "category"):
+            said = {}
+            for number, first, count in connection.execute(
+                    f"SELECT {kind}, first, count FROM {kind}_run WHERE first + count - 1 > ?",
+                    (after,)):
+                for position in range(max(first, after + 1), first + count):
+                    if position in said:
+                        self.faults.append(f"event {position} is in two rows of {kind}_run")
+                    said[position] = number
+            lies = dict(connection.execute(
+                f"SELECT position, {kind} FROM event WHERE position > ? AND position <= ?",
+                (after, through)))
+            if said != lies:
+                wrong = sorted(p for p in said.keys() | lies.keys() if said.get(p) != lies.get(p))
+                self.faults.append(
+                    f"{kind}_run is wrong about {len(wrong)} events, the first of them {wrong[0]}")
+        (unknown,) = connection.execute(
+            "SELECT count(*) FROM event LEFT JOIN event_id USING (id) WHERE event.position > ?"
+            " AND event.position <= ? AND event_id.position IS NOT event.position",
+            (after, through)).fetchone()
+        if unknown:
+            self.faults.append(f"event_id does not have {unknown} events up to {through}")
+        self.counts["indexed"] += max(0, through - after)
+        self.indexed = max(self.indexed, through)
 
     def read_event(self, position, stream, stream_position, event_id, kind, metadata, data):
         if position != self.head + 1:
