@@ -19,7 +19,7 @@ static inline uint64_t eight_digits(uint32_t number) {
 
 // Fifteen digits or fewer are read as the double nearest to them, and no other text so short is. The
 // quotient of two doubles that are exact is that double, so comparing decides.
-static inline uint8_t *write_short(double value, uint8_t *text) {
+__attribute__((always_inline)) static inline uint8_t *write_short(double value, uint8_t *text) {
     double magnitude = fabs(value);
     double scaled = magnitude * 1e7 + 0.5;
     // Not for NaN, which is below nothing.
@@ -31,8 +31,13 @@ static inline uint8_t *write_short(double value, uint8_t *text) {
     uint32_t fraction = (uint32_t)((uint64_t)digits - (uint64_t)whole * 10000000);
     *text = '-';
     text += value < 0;
+    // Degrees.
     if (whole < 10) {
         *text++ = (uint8_t)('0' + whole);
+    } else if (whole < 100) {
+        uint32_t tens = whole * 103 >> 10;
+        *text++ = (uint8_t)('0' + tens);
+        *text++ = (uint8_t)('0' + (whole - tens * 10));
     } else {
         uint64_t all = eight_digits(whole);
         int zeros = __builtin_ctzll(all) & ~7;

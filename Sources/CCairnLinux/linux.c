@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "CCairnLinux.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
@@ -22,4 +23,10 @@ int cairn_thread_id(void) {
     static __thread int known;
     if (known == 0) known = (int)syscall(SYS_gettid);
     return known;
+}
+
+void cairn_limit_heaps(int count, int kept_bytes) {
+    mallopt(M_ARENA_MAX, count);
+    mallopt(M_TRIM_THRESHOLD, kept_bytes);
+    mallopt(M_MMAP_THRESHOLD, kept_bytes);
 }

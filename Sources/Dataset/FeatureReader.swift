@@ -106,11 +106,11 @@ public struct FeatureReader {
 
     /// The value of the column, by its place among the fields.
     public func value(_ column: Int) throws(Failure) -> AttributeValue {
-        guard places[column] >= 0 else { return .null }
+        var place = places[column]
+        guard place >= 0 else { return .null }
+        let type = dataset.header.columns[column].type
         return try read { bytes throws(Damage) in
-            var place = places[column]
-            return try FlatGeobufProperties.value(
-                bytes, &place, dataset.header.columns[column].type)
+            try FlatGeobufProperties.value(bytes, &place, type)
         }
     }
 
@@ -118,9 +118,9 @@ public struct FeatureReader {
     public func withText(
         _ column: Int, _ body: (borrowing Span<UInt8>) -> Void
     ) throws(Failure) {
+        let place = places[column]
+        guard place >= 0 else { return }
         try read { bytes throws(Damage) in
-            let place = places[column]
-            guard place >= 0 else { return }
             let count = Int(try bytes.number(at: place, as: UInt32.self))
             guard count <= bytes.byteCount - place - 4 else {
                 throw Damage(offset: place, expected: "\(count) bytes of text")
@@ -176,13 +176,15 @@ public struct FeatureReader {
     }
 
     private func read<R>(_ body: (RawSpan) throws(Damage) -> R) throws(Failure) -> R {
+        // What is caught is copied: for each value of each feature.
+        let (file, window) = (dataset.file, window)
         do throws(Damage) {
-            return try dataset.file.withBytes { bytes throws(Damage) in
+            return try file.withBytes { bytes throws(Damage) in
                 do throws(Damage) { return try body(bytes.extracting(window)) } catch {
                     throw error.shifted(by: window.lowerBound)
                 }
             }
-        } catch { throw Dataset.corrupt(dataset.file.path, error) }
+        } catch { throw Dataset.corrupt(file.path, error) }
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import CCairnLinux
 internal import Glibc
 
 /// A file that lines are appended to, and that may be renamed meanwhile: the next line then goes into a new one of
@@ -72,6 +73,12 @@ public enum ProcessLimits {
         return unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits) == 0
             && limits.rlim_cur >= UInt(count)
     }
+
+    /// Lets all threads share a few heaps, which give back what they no longer need.
+    ///
+    /// For processes whose threads make large values and are done with them. Call it before there are
+    /// many threads.
+    public static func shareHeaps() { cairn_limit_heaps(2, 8 << 20) }
 
     /// Bytes of memory that this process holds now; 0 where the system does not say.
     public static func residentByteCount() -> Int {

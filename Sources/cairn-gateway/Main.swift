@@ -45,6 +45,7 @@ import Site
             network.settings(host: host, port: port), identifyAtOnce, record
         )
         TerminationWatch.ignoreHangUp()
+        ProcessLimits.shareHeaps()
         await Daemon.run(
             Self.configuration.commandName ?? "", sitePath: site, isSingleInstance: false
         ) { daemon in

@@ -40,3 +40,8 @@ int cairn_watch_termination(int fd);
 
 /// The magic number of the file system a path lies on, as statfs(2) gives it; -1 and errno.
 long cairn_filesystem_type(const char *path);
+
+/// Makes all threads share `count` heaps of the C library, instead of eight for each processor, which give
+/// back what is free at their ends beyond `kept_bytes`; blocks above that size get pages of their own,
+/// which go back when they are freed. Call it before there are many threads.
+void cairn_limit_heaps(int count, int kept_bytes);

@@ -37,7 +37,7 @@ def get(port, path):
 
 
 def memory(pid, what):
-    """VmRSS or VmHWM of a process in MiB."""
+    """VmRSS, VmHWM or RssFile of a process in MiB."""
     with open(f"/proc/{pid}/status") as file:
         return int(re.search(rf"{what}:\s+(\d+) kB", file.read()).group(1)) / 1024
 
@@ -287,7 +287,8 @@ def main():
         good = case(options, layer) and good
     print(json.dumps({
         "case": "memory",
-        "gatewayPeakMiB": round(memory(options.gateway_process, "VmHWM"), 1)}), flush=True)
+        "gatewayPeakMiB": round(memory(options.gateway_process, "VmHWM"), 1),
+        "filesMiB": round(memory(options.gateway_process, "RssFile"), 1)}), flush=True)
     sys.exit(0 if good else 1)
 
 
