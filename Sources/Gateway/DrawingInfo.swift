@@ -31,8 +31,22 @@ extension LayerDescription {
         }
     }
 
-    /// Writes the array of a legend's entries, pictures included.
-    func writeLegend(to json: inout JSONWriter) {
+    /// Writes the array of a legend's entries, pictures included: those given, else of the symbols with which
+    /// the layer is drawn.
+    func writeLegend(_ remote: [LegendEntry]?, to json: inout JSONWriter) {
+        if let remote {
+            json.member("legend", array: remote.enumerated()) { json, entry in
+                json.object { json in
+                    json.member("label", entry.element.label)
+                    json.member("url", "\(id)-\(entry.offset)")
+                    json.member("imageData", entry.element.picture.base64EncodedString())
+                    json.member("contentType", "image/png")
+                    json.member("height", entry.element.height)
+                    json.member("width", entry.element.width)
+                }
+            }
+            return
+        }
         let entries = shownRenderer?.entries ?? []
         json.member("legend", array: entries.enumerated()) { json, entry in
             let picture = SymbolPicture.png(entry.element.symbol, side: Self.legendSide) ?? []

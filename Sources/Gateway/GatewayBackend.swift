@@ -42,6 +42,10 @@ public protocol GatewayBackend: Sendable {
     func export(
         _ request: ExportRequest, within limit: Duration
     ) async throws(Failure) -> ExportedPicture
+    /// What the layers of other servers mean on a map, as those servers say.
+    func legends(
+        _ request: LegendRequest, within limit: Duration
+    ) async throws(Failure) -> RemoteLegends
     /// Answers "which features?", all parts joined; stops working when the calling task is cancelled.
     func query(
         _ request: QueryRequest, within limit: Duration

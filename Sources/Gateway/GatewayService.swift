@@ -241,14 +241,45 @@ struct GatewayService: Sendable {
         guard let map else { throw Self.noMap(text) }
         let resource = MapServiceResource(map)
         let body: [UInt8]
+        var missing: [LayerFailure] = []
         switch part {
         case .root, .query, .identify, .follow, .find, .export, .tile, .changes:
             body = resource.root()
         case .layers: body = resource.allLayers()
-        case .legend: body = resource.legend()
+        case .legend:
+            let legends = try await remoteLegends(of: map, parameters)
+            missing = legends.missing
+            body = resource.legend(legends)
         case .layer(let id): body = try resource.layer(id)
         }
-        return GatewayResponse(body: body, sequence: map.sequence)
+        var response = GatewayResponse(body: body, sequence: map.sequence)
+        response.missing = missing
+        return response
+    }
+
+    /// Nothing is asked for a map without layers whose servers have legends.
+    private func remoteLegends(
+        of map: MapDescription, _ parameters: Parameters
+    ) async throws(Failure) -> RemoteLegends {
+        guard map.layers.contains(where: { $0.kind.source?.hasLegend ?? false }) else {
+            return RemoteLegends(entries: [:], missing: [])
+        }
+        var request = LegendRequest(map: map.name)
+        switch try parameters.asOf() {
+        case .sequence(let sequence): request.at = sequence
+        case .time(let time): request.atTime = time
+        case nil: request.minSequence = map.sequence
+        }
+        let limit = try parameters.timeout()
+        do throws(Failure) { return try await backend.legends(request, within: limit) } catch {
+            // What is drawn here has its legend all the same.
+            let failure = error
+            return RemoteLegends(
+                entries: [:],
+                missing: map.layers.filter { $0.kind.source?.hasLegend ?? false }.map {
+                    LayerFailure(layerID: $0.id, layerName: $0.name, error: failure)
+                })
+        }
     }
 
     private func identify(

@@ -215,8 +215,9 @@ struct MapServiceResource {
         layer.writeDrawing(to: &json)
     }
 
-    /// `MapServer/legend?f=json`: a picture for each symbol of each layer.
-    func legend() -> [UInt8] {
+    /// `MapServer/legend?f=json`: a picture for each symbol of each layer; those of other servers as they have
+    /// sent them.
+    func legend(_ remote: RemoteLegends) -> [UInt8] {
         var json = JSONWriter()
         json.object { json in
             json.member("layers", array: topFirst.filter { $0.kind != .group }) { json, layer in
@@ -226,7 +227,7 @@ struct MapServiceResource {
                     json.member("layerType", layer.kind.esriType)
                     json.member("minScale", layer.scaleRange.minScale)
                     json.member("maxScale", layer.scaleRange.maxScale)
-                    layer.writeLegend(to: &json)
+                    layer.writeLegend(remote.entries[layer.id], to: &json)
                 }
             }
         }

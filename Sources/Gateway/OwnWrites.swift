@@ -42,3 +42,4 @@ extension IdentifyRequest: MapQuestion {}
 extension ExportRequest: MapQuestion {}
 extension QueryRequest: MapQuestion {}
 extension FindRequest: MapQuestion {}
+extension LegendRequest: MapQuestion {}

@@ -78,6 +78,13 @@ public final class SiteBackend: GatewayBackend {
         }
     }
 
+    /// Asks an identify worker, which asks the other servers.
+    public func legends(
+        _ request: LegendRequest, within limit: Duration
+    ) async throws(Failure) -> RemoteLegends {
+        try await client.legends(ownWrites.asking(request), timeout: limit)
+    }
+
     /// Answers what is at hand, as long as the log is heard.
     public func identifyAtOnce(_ request: IdentifyRequest) throws(Failure) -> IdentifyAnswer? {
         guard let atHand, !atHand.follower.isStale,

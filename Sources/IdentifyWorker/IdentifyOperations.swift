@@ -17,7 +17,7 @@ public import Site
 public import SiteAnswers
 public import Worker
 
-/// What `cairn-identify` does: `identify`, `query`, `find` and `export`, on the maps of a follower and the datasets of a
+/// What `cairn-identify` does: `identify`, `query`, `find`, `export` and `legend`, on the maps of a follower and the datasets of a
 /// shelf.
 ///
 /// A request waits until the maps have reached its `minSequence`, or asks the maps as they were
@@ -74,6 +74,7 @@ public final class IdentifyOperations: Sendable {
             BatchIdentify.identifyOperations(self), blobs: blobs)
         operations["identify"] = { [self] in try identifyOperation($0, $1) }
         operations["export"] = { [self] in try exportOperation($0, $1) }
+        operations["legend"] = { [self] in try legendOperation($0, $1) }
         operations["query"] = { [self] context, payload in
             let request = try CairnJSON.decode(QueryRequest.self, from: payload)
             return try query(request, until: context.deadline, waiting: context.waiting) {

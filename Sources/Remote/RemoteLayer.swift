@@ -26,6 +26,8 @@ protocol RemoteLayer: Sendable {
     ) throws(Failure) -> RemoteAnswer
     /// How to get what a picture shows of it; nil when there is nothing to be seen.
     func drawing(_ question: RemotePictureQuestion) throws(Failure) -> (any RemoteDrawing)?
+    /// How to get its legend; nil for none, and for what is drawn here.
+    func legend(_ properties: LayerProperties) -> LegendInquiry?
 }
 
 /// What is sent to a service, before a credential is added.

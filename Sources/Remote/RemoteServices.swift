@@ -25,6 +25,7 @@ public final class RemoteServices: Sendable {
     let timeout: Duration
     let client = WebClient()
     let breakers: Breakers
+    let knownLegends = KnownLegends()
 
     /// Asks with the credentials of a site.
     public convenience init(

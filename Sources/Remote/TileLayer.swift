@@ -17,7 +17,7 @@ struct TileLayer: RemoteLayer {
     /// Half of the square that Web Mercator maps the world to, in metres.
     private static let half = Double.pi * WebMercator.radiusMeters
 
-    private var mapService: MapServiceLayer {
+    var mapService: MapServiceLayer {
         MapServiceLayer(source: ArcGISSource(url: source.url, credential: source.credential))
     }
 

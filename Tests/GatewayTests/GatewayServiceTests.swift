@@ -209,6 +209,39 @@ extension RelaxedValue {
         }
     }
 
+    @Test func `legends of other servers stand among the map's own`() async throws {
+        let asked = try Asked()
+        let picture = try #require(
+            LegendEntry(
+                label: "far",
+                png: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13]
+                    + Array("IHDR".utf8) + [0, 0, 0, 30, 0, 0, 1, 2, 8, 6, 0, 0, 0, 0, 0, 0, 0]))
+        let path = root + "/City/MapServer/legend?f=json&at=5&timeout=3"
+        asked.site.change { site in
+            site.map.layers[0].kind = .layer(
+                source: .wms(WMSSource(url: "http://x", layers: ["a"])))
+            site.map.layers[0].properties?.geometryType = nil
+            site.legends = .success(RemoteLegends(entries: [0: [picture]], missing: []))
+        }
+        func layer(_ body: RelaxedValue) throws -> RelaxedValue {
+            try #require(body["layers"]?.elements.first { $0["layerId"] == .number(0) })
+        }
+
+        let entry = try #require(try layer(try await asked.json(path))["legend"]?[0])
+        #expect(entry["label"] == .string("far") && entry["url"] == .string("0-0"))
+        #expect(entry["width"] == .number(30) && entry["height"] == .number(258))
+        #expect(entry["imageData"] == .string(picture.picture.base64EncodedString()))
+        #expect(asked.site.inner.withLock { $0.lastLegend?.at } == 5)
+
+        // Without workers the map's own symbols are told all the same.
+        asked.site.change { $0.legends = .failure(Failure(.unavailable, "nobody there")) }
+        let response = await asked.get(path)
+        let body = try RelaxedJSON.parse(String(decoding: response.body, as: UTF8.self))
+        #expect(try layer(body)["legend"]?.elements.count == 0)
+        #expect(body["layers"]?.elements.count == 3)
+        #expect(response.missing.map(\.layerID) == [0])
+    }
+
     @Test func `the past is asked for by sequence number`() async throws {
         let asked = try Asked()
         let response = await asked.get(root + "/City/MapServer?at=5")

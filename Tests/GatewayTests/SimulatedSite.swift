@@ -20,6 +20,9 @@ final class SimulatedSite: GatewayBackend {
         var lastIdentify: IdentifyRequest?
         var lastExport: ExportRequest?
         var exportCount = 0
+        var lastLegend: LegendRequest?
+        var legends: Result<RemoteLegends, Failure> = .success(
+            RemoteLegends(entries: [:], missing: []))
         var lastQuery: QueryRequest?
         /// Every query, in their order.
         var queries: [QueryRequest] = []
@@ -130,6 +133,16 @@ final class SimulatedSite: GatewayBackend {
         }
         return ExportedPicture(
             head: head, bytes: request.format == nil ? Data() : Data([1, 2, 3]))
+    }
+
+    func legends(
+        _ request: LegendRequest, within limit: Duration
+    ) async throws(Failure) -> RemoteLegends {
+        let legends = inner.withLock { inner in
+            inner.lastLegend = request
+            return inner.legends
+        }
+        return try legends.get()
     }
 
     func identify(

@@ -44,12 +44,20 @@ import Testing
 
     /// A picture, its head in lower case.
     private func fetch(_ port: Int, _ path: String) async throws -> Picture {
+        var picture = try await answer(port, "World", path)
+        try #require(picture.head.contains("image/png"), "\(picture.head)")
+        let canvas = try Canvas(png: Array(picture.bytes))
+        (picture.width, picture.pixels) = (canvas.width, try canvas.rgba())
+        return picture
+    }
+
+    private func answer(_ port: Int, _ map: String, _ path: String) async throws -> Picture {
         let connection = try #require(Loopback(port: port))
         let bytes: [UInt8]? = await withCheckedContinuation { continuation in
             // A blocking read has no place on the threads that tasks share.
             Thread.detachNewThread {
                 connection.get(
-                    "/arcgis/rest/services/World/MapServer/" + path,
+                    "/arcgis/rest/services/\(map)/MapServer/" + path,
                     headers: ["Connection": "close"])
                 var bytes: [UInt8] = []
                 while let more = connection.read(), !more.isEmpty { bytes += more }
@@ -59,11 +67,7 @@ import Testing
         let whole = Data(try #require(bytes))
         let end = try #require(whole.firstRange(of: Data("\r\n\r\n".utf8)))
         let head = String(decoding: whole[..<end.lowerBound], as: UTF8.self).lowercased()
-        var picture = Picture(head: head, bytes: Data(whole[end.upperBound...]))
-        try #require(head.contains("image/png"), "\(head)")
-        let canvas = try Canvas(png: Array(picture.bytes))
-        (picture.width, picture.pixels) = (canvas.width, try canvas.rgba())
-        return picture
+        return Picture(head: head, bytes: Data(whole[end.upperBound...]))
     }
 
     private static let size = (width: 120, height: 90)
@@ -142,6 +146,45 @@ import Testing
             if states == ["loaded", "loaded", "loaded"] { return }
             try #require(ContinuousClock.now < end, "\(states)")
         }
+    }
+
+    /// The pictures of the layers of a map, layer by layer, in base 64.
+    private func legend(_ port: Int, _ map: String) async throws -> (head: String, [[String]]) {
+        struct Legend: Decodable {
+            struct Layer: Decodable { var legend: [Entry] }
+            struct Entry: Decodable { var imageData: String }
+            var layers: [Layer]
+        }
+        let answer = try await answer(port, map, "legend?f=json&timeout=60")
+        let legend = try JSONDecoder().decode(Legend.self, from: answer.bytes)
+        return (answer.head, legend.layers.map { $0.legend.map(\.imageData) })
+    }
+
+    @Test func `the legend of a map that shows another is that one's, while it is there`()
+        async throws
+    {
+        guard Programs.areBuilt() else { return }
+        defer { site.remove() }
+        let port = try Loopback.freePort()
+        let server = try PlayedServer()
+        try await start(port, server.url)
+        let (head, own) = try await legend(port, "World")
+        #expect(!head.contains("x-cairn-missing"))
+        // The played map service has one picture and four, the other server one, the square one.
+        #expect(own.map(\.count) == [5, 1, 1])
+
+        // The site is its own other server.
+        let address = "http://127.0.0.1:\(port)/arcgis/rest/services/World/MapServer"
+        _ = try await run("map create Mirror")
+        _ = try await run("map add-service Mirror world \(address)")
+        let end = ContinuousClock.now + .seconds(120)
+        var mirrored = try await legend(port, "Mirror")
+        while mirrored.1 != [own.flatMap { $0 }] {
+            try #require(ContinuousClock.now < end, "\(mirrored)")
+            mirrored = try await legend(port, "Mirror")
+        }
+        #expect(!mirrored.head.contains("x-cairn-missing"))
+        #expect(try await site.run("down").status == 0)
     }
 
     @Test func `a server that dies is missing from pictures and tiles until it is back`()

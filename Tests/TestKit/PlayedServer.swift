@@ -208,6 +208,11 @@ public final class PlayedServer: @unchecked Sendable {
                     side = {4: 8000, 5: 4000, 7: 1000}[z]
                     left, top = -1500000 + x * 160 * side, 7300000 - y * 100 * side
                     return self.send(drawn((left, top - 100 * side, left + 160 * side, top), 160, 100, 1e5), "image/png")
+                if path.endswith("legend"):
+                    import base64
+                    swatch = lambda n: {"label": f"kind {n}" if n else "", "url": "x", "contentType": "image/png", "width": 20, "height": 20 + n,
+                        "imageData": base64.b64encode(png(20, 20 + n, lambda i, j: bytes((n, i, j, 255)))).decode() if "mute" not in path else "R0lGODlh"}
+                    return self.send(json.dumps({"layers": [{"layerId": k, "layerName": name, "legend": [swatch(n) for n in range(k + 1)]} for k, name in ((0, "Points"), (3, "Lines"))]}))
                 if path.endswith("export"):
                     box = tuple(map(float, form["bbox"].split(",")))
                     return self.send(drawn(box, *map(int, form["size"].split(",")), 1e5), "image/png")
@@ -341,6 +346,7 @@ public final class PlayedServer: @unchecked Sendable {
             def play_wms(self, path, q, form):
                 if q.get("REQUEST") == "GetCapabilities": return self.send(CAPS130 % "application/json", "text/xml")
                 if q.get("REQUEST") == "GetMap": return self.send(wms_map(q), "image/png")
+                if q.get("REQUEST") == "GetLegendGraphic": return self.send(png(10 + len(q["LAYER"]), 7, lambda i, j: bytes((i, j, 9, 255))), q["FORMAT"])
                 crs, x, y, pixel = place(q)
                 n = crs.split(":")[1]
                 features = [{"type": "Feature", "id": f"{name}.{10 + k}", "properties":
