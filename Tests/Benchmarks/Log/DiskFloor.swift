@@ -17,7 +17,7 @@ enum DiskFloor {
         guard FileManager.default.createFile(atPath: path, contents: Data(count: 512 * size)) else {
             throw CocoaError(.fileWriteUnknown)
         }
-        let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+        let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC)
         defer { close(descriptor) }
         fsync(descriptor)
         return Times(
