@@ -7,8 +7,10 @@ import Platform
 
 /// The least a durable commit can take on a disk.
 enum DiskFloor {
-    /// How long it takes to write 16 KiB over what a file has there and to wait until they are on the disk (`fdatasync`), a
-    /// thousand times: what a commit of a few events writes to the write-ahead log.
+    /// How long it takes to write 16 KiB over what a file has there and to wait until they are on the disk (`fdatasync`): what
+    /// a commit of a few events writes to the write-ahead log.
+    ///
+    /// A thousand times, with rests as between two commits.
     static func times(in directory: String) throws -> Times {
         let path = directory + "/floor"
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -22,6 +24,7 @@ enum DiskFloor {
         fsync(descriptor)
         return Times(
             try (0..<1_000).map { round in
+                usleep(300)
                 let began = MonotonicClock.nanoseconds()
                 let written = unsafe block.withUnsafeBytes {
                     unsafe pwrite(descriptor, $0.baseAddress, size, off_t(round % 512 * size))

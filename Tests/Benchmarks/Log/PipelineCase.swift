@@ -30,16 +30,16 @@ struct PipelineCase {
                 .asking(atLeast: 300_000).noting("appends of 500 events, 8 under way"))
         let paced = try measure(
             count: shop.isShort ? 20_000 : 100_000, eventsOfAppend: 1, perSecond: 10_000)
+        Output.write(
+            Line("producer to durable to subscriber at 10,000/s, p50", ours: paced.p50, unit: "µs")
+                .asking(atMost: 400)
+                .noting("p99 \(Int(paced.p99)) µs; \(Int(paced.perSecond)) a second"))
         let floor = try DiskFloor.times(in: shop.directory)
         Output.write(
             Line(
                 "the disk alone: 16 KiB written and waited for, p50", ours: floor.quantile(0.5),
                 unit: "µs"
             ).noting("p99 \(Int(floor.quantile(0.99))) µs"))
-        Output.write(
-            Line("producer to durable to subscriber at 10,000/s, p50", ours: paced.p50, unit: "µs")
-                .asking(atMost: 400)
-                .noting("p99 \(Int(paced.p99)) µs; \(Int(paced.perSecond)) a second"))
     }
 
     private func measure(count: Int, eventsOfAppend: Int, perSecond: Int) throws -> Figures {
