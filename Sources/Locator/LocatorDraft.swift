@@ -22,7 +22,7 @@ public struct LocatorDraft {
     }
 
     /// A street's line, a house, or a street's position.
-    private struct Feature {
+    struct Feature {
         enum Position {
             case line([Coordinate], left: DraftSide, right: DraftSide)
             case house((number: UInt32, suffix: String)?, Coordinate, postal: String)
@@ -46,7 +46,10 @@ public struct LocatorDraft {
     }
 
     private let columns: [AddressColumns]
-    private var features: [Feature] = []
+    var features: [Feature] = []
+    /// Lines with numbers between houses, and the numbers of houses without a street.
+    var interpolations: [PendingInterpolation] = []
+    var streetless: [PlaceKey: UInt32] = [:]
     private var places: [Place] = []
     private var areas: [Area] = []
     private let areaColumns: [AreaColumns]
@@ -262,7 +265,7 @@ public struct LocatorDraft {
         }
     }
 
-    private static func isOnEarth(_ location: Coordinate) -> Bool {
+    static func isOnEarth(_ location: Coordinate) -> Bool {
         location.isFinite && abs(location.x) <= 180 && abs(location.y) <= 90
     }
 
@@ -291,6 +294,7 @@ public struct LocatorDraft {
             if point.region.isEmpty { point.region = constants[.region] ?? "" }
             gazetteer.add(point, in: borders, near: settlements, country: country)
         }
+        settleInterpolations()
         for feature in features {
             do {
                 try add(feature, to: &addresses, settlements, borders, gazetteer)

@@ -112,12 +112,13 @@ struct OpenStreetMap {
         let isPlace = !name.isEmpty && Self.placeKinds.contains(tag("place"))
         let isArea = !name.isEmpty && tag("boundary") == "administrative"
         let isHouse = !tag("addr:housenumber").isEmpty
+        let interpolation = tag("addr:interpolation")
         let category =
             name.isEmpty || isPlace || isArea || isStreet
             ? nil : PointOfInterestTags.shipped.category(tag)
         guard
             category != nil || isStreet && !Self.otherWays.contains(tag("highway")) || isPlace
-                || isArea || isHouse
+                || isArea || isHouse || !interpolation.isEmpty
         else { return }
         let found: [Shape]
         do throws(Failure) {
@@ -161,10 +162,18 @@ struct OpenStreetMap {
             draft.add(point, source: path, number: count)
         }
         if isStreet { take(found, street: name) }
+        let street = tag("addr:street").isEmpty ? tag("addr:place") : tag("addr:street")
+        if !interpolation.isEmpty, case .polyline(let paths)? = found.first, paths.count == 1 {
+            draft.add(
+                LocatorDraft.Interpolation(kind: interpolation, line: paths[0], street: street),
+                source: path, number: count)
+        }
+        if isHouse, street.isEmpty, case .point(let location)? = found.first {
+            draft.addNumber(tag("addr:housenumber"), at: location)
+        }
         if isHouse {
-            let street = tag("addr:street")
             take(
-                found, street: street.isEmpty ? tag("addr:place") : street,
+                found, street: street,
                 number: tag("addr:housenumber"), postal: tag("addr:postcode"),
                 city: tag("addr:city"), region: tag("addr:state"), country: tag("addr:country"))
         }

@@ -59,6 +59,14 @@ extension AddressFile {
         )
     }
 
+    /// Whether it is known which side of a segment houses are on; where not, both have the same numbers.
+    func tellsSides(_ segment: Int, _ bytes: RawSpan) -> Bool {
+        guard let left = range(ofSegment: segment, .left, bytes),
+            let right = range(ofSegment: segment, .right, bytes)
+        else { return true }
+        return left != right
+    }
+
     func vertices(ofSegment segment: Int, _ bytes: RawSpan) -> Range<Int> {
         number(.segments, 6 * segment, bytes)..<number(.segments, 6 * segment + 6, bytes)
     }
@@ -112,7 +120,7 @@ extension AddressFile {
     /// Where on the Earth the house of a match stands.
     ///
     /// Every number of the range has a stretch of the line of its own, all of one length; the house
-    /// stands in the middle of its own, or of those of `12-14`, set off to the side.
+    /// stands in the middle of its own, or of those of `12-14`, set off to the side where that is known.
     func location(of match: RangeMatch, _ bytes: RawSpan) -> Coordinate {
         let line = StreetLine(self, segment: match.segment, bytes)
         guard let range = range(ofSegment: match.segment, match.side, bytes) else {
@@ -125,7 +133,7 @@ extension AddressFile {
         let along = (number - Double(low) + step / 2) / (Double(high - low) + step)
         return line.location(
             at: range.to < range.from ? 1 - along : along, side: match.side,
-            offsetMeters: Self.houseOffsetMeters)
+            offsetMeters: tellsSides(match.segment, bytes) ? Self.houseOffsetMeters : 0)
     }
 }
 

@@ -119,7 +119,8 @@ struct AddressLabel {
         {
             own["AddNumFrom"] = .string("\(range.from)")
             own["AddNumTo"] = .string("\(range.to)")
-            own["Side"] = .string(match.side.letter)
+            let isKnown = addresses.tellsSides(match.segment, bytes)
+            own["Side"] = .string(isKnown ? match.side.letter : "")
         }
         let attributes = town.attributes(
             file, score: score, extent: extent, locator: locator, bytes)

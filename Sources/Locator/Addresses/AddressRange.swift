@@ -21,11 +21,15 @@ struct AddressRange: Hashable {
         case both
     }
 
-    var from: UInt32
-    var to: UInt32
+    let from: UInt32
+    let to: UInt32
+    let parity: Parity
 
-    var parity: Parity {
-        from % 2 != to % 2 ? .both : from % 2 == 0 ? .even : .odd
+    /// With the parity of its ends, unless another is given.
+    init(from: UInt32, to: UInt32, parity: Parity? = nil) {
+        self.from = from
+        self.to = to
+        self.parity = parity ?? (from % 2 != to % 2 ? .both : from % 2 == 0 ? .even : .odd)
     }
 }
 
