@@ -191,8 +191,9 @@ class Channel {
         if let timer = reopening.take() { loop.timers.cancel(timer) }
     }
 
-    private func reopen() {
-        reopening = nil
+    /// Puts a new socket in place of the old one, and with it of all that it had not sent.
+    func reopen() {
+        endRetryWait()
         guard !isClosed else { return }
         receive()
         loop.remove(self)

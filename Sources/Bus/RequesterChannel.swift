@@ -43,8 +43,9 @@ final class RequesterChannel: Channel {
     private var telling: UInt64?
 
     init(_ loop: BusLoop, _ endpoint: Endpoint) throws(Failure) {
+        // Not `onlyConnected`: with it libzmq ends the pipe of a lost connection whenever it looks at its
+        // mailbox, also between two frames of a message, and aborts the process at the next one (fq.cpp).
         var options = SocketOptions()
-        options.onlyConnected = true
         options.lingerMilliseconds = 0
         options.sendHighWaterMark = Self.highWaterMark
         options.receiveHighWaterMark = Self.highWaterMark
@@ -208,8 +209,10 @@ final class RequesterChannel: Channel {
             isConnected = false
             // The next one may be another build.
             sendsGroups = false
-            // What it answered before it went may still lie here.
-            receive()
+            // What it answered before it went may still lie here; what was not sent goes with the socket.
+            isDrained = false
+            while !isDrained, !isClosed { receive() }
+            reopen()
             taken.removeAll()
             let failure = Failure(.unavailable, "\(endpoint) went away before it answered")
             for (id, question) in questions where question.isSent { finish(id, .failure(failure)) }

@@ -11,42 +11,6 @@ import ZeroMQ
 
 /// What is sent to one peer in one turn leaves together, and arrives as if it had not.
 @Suite(.timeLimit(.minutes(2))) struct GroupTests {
-    /// A socket without the bus, which sees frames as they come.
-    private struct Listener: ~Copyable {
-        private let context: Context
-        let socket: Socket
-
-        init(_ kind: Socket.Kind, _ path: String, binding: Bool = false) throws {
-            let context = try Context()
-            let socket = try Socket(context, kind)
-            try socket.apply(SocketOptions())
-            let address = "ipc://" + path
-            if binding { try socket.bind(address) } else { try socket.connect(address) }
-            self.context = context
-            self.socket = socket
-        }
-
-        /// Multipart messages until their frames hold so many bus messages.
-        func multiparts(untilMessages count: Int, leading: Int = 0) throws -> [[[UInt8]]] {
-            var poller = Poller()
-            poller.add(socket)
-            var result: [[[UInt8]]] = []
-            var frame = Frame()
-            let end = MonotonicClock.nanoseconds() + 30_000_000_000
-            while result.reduce(0, { $0 + ($1.count - leading) / 3 }) < count {
-                try #require(MonotonicClock.nanoseconds() < end, "\(result.count) came")
-                guard try socket.receive(&frame) else {
-                    _ = try poller.wait(milliseconds: 50)
-                    continue
-                }
-                var frames = [frame.copy()]
-                while frame.hasMore, try socket.receive(&frame) { frames.append(frame.copy()) }
-                result.append(frames)
-            }
-            return result
-        }
-    }
-
     /// Sends all of them in one turn of the loop.
     private func send(_ messages: [Message], by pusher: Pusher, on bus: BusThread) async {
         let refused = Inbox<Failure?>()

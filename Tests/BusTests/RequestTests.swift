@@ -3,10 +3,12 @@
 
 import Bus
 import CairnModel
+import Dispatch
 import FoundationEssentials
 import Platform
 import Synchronization
 import Testing
+import ZeroMQ
 
 /// A service and a client of it, each on a thread of its own.
 private struct Pair {
@@ -248,6 +250,57 @@ private struct Pair {
 
         #expect(await outcome?.code == .unavailable)
         #expect(ContinuousClock.now - asked < .seconds(20))
+    }
+
+    @Test func `a service that goes while its answers are being read takes none of them with it`()
+        async throws
+    {
+        let directory = try RunDirectory()
+        let client = try directory.bus("client")
+        defer { client.stop() }
+        let path = try Endpoint.requests.path(in: directory.path)
+        let requester = try client.connectRequester(.requests)
+        for round in 0..<20 {
+            let results = Inbox<Bool>()
+            let isGone = DispatchSemaphore(value: 0)
+            try answer(1_000, at: path, of: client, by: requester) { isAnswer in
+                // In the midst of them, until the service has gone.
+                if results.count == 40 { isGone.wait() }
+                results.put(isAnswer)
+            }
+            isGone.signal()
+
+            #expect(await results.waitFor(1_000).allSatisfy { $0 }, "round \(round)")
+        }
+    }
+
+    /// Asks so much, and is the service that answers it all and goes; `completion` hears on the bus thread of
+    /// each question whether it was answered.
+    private func answer(
+        _ count: Int, at path: String, of client: BusThread, by requester: Requester,
+        _ completion: @escaping @Sendable (Bool) -> Void
+    ) throws {
+        let service = try Listener(.router, path, binding: true)
+        client.post {
+            for _ in 0..<count {
+                requester.ask(
+                    Message(header: MessageHeader(kind: .request)), timeout: .seconds(50)
+                ) { completion((try? $0.get()) != nil) }
+            }
+        }
+        for frames in try service.multiparts(untilMessages: count, leading: 1) {
+            for start in stride(from: 1, to: frames.count, by: 3) {
+                let question = try HeaderCoding.decode(
+                    header: Data(frames[start]).bytes, metadata: Data(frames[start + 1]),
+                    payload: Data(frames[start + 2]))
+                let header = MessageHeader(
+                    kind: .reply, correlation: question.header.messageID)
+                for frame in [frames[0], HeaderCoding.encode(Message(header: header)), []] {
+                    try #require(try service.socket.send(frame, more: true))
+                }
+                try #require(try service.socket.send([], more: false))
+            }
+        }
     }
 
     @Test func `a client finds its service again after a restart`() async throws {
