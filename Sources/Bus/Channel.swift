@@ -24,6 +24,7 @@ class Channel {
             self.socket = socket
             self.monitor = monitor
         }
+        deinit { SocketMonitor.stop(socket) }
     }
 
     enum Role {

@@ -55,6 +55,14 @@ public struct SocketMonitor: ~Copyable {
         socket = pair
     }
 
+    /// Ends the monitoring of a socket; to be called before the monitor goes.
+    ///
+    /// libzmq tells a monitor from its I/O thread, and waits there for ever when nobody listens any more: a
+    /// socket that is closed tells of its connections until the reaper has got to it.
+    public static func stop(_ target: borrowing Socket) {
+        _ = unsafe zmq_socket_monitor(target.handle, nil, 0)
+    }
+
     /// The next event; nil when there is none.
     public borrowing func next(_ frame: inout Frame) throws(ZeroMQError) -> SocketEvent? {
         guard try socket.receive(&frame) else { return nil }

@@ -303,6 +303,20 @@ private struct Pair {
         }
     }
 
+    @Test func `sockets that are closed while something happens to them stop no other`()
+        async throws
+    {
+        let pair = try Pair { $0.reply($0.message.payload) }
+        defer { pair.stop() }
+
+        // Nobody publishes there: libzmq tries, and says so to the monitor, while the socket goes.
+        for _ in 0..<1_000 { try pair.client.subscribe(.logTail, topics: [""]) { _, _ in }.close() }
+        let answer = try await pair.requester.request(
+            operation: "x", payload: Data([7]), timeout: .seconds(40))
+
+        #expect(answer.payload == Data([7]))
+    }
+
     @Test func `a client finds its service again after a restart`() async throws {
         let directory = try RunDirectory()
         let client = try directory.bus("client")
