@@ -237,9 +237,7 @@ struct Drawing {
         switch layer.description.kind.source {
         case .dataset(let id):
             let description = layer.description
-            let filter = FeatureFilter(
-                clauses: try run.clauses(description, layer.fields),
-                time: try TimeWindow(run.request, description, layer.fields))
+            let filter = try run.filter(layer)
             let dataset = try run.sources.datasets(id)
             let toFrame = try state.transforms.transform(
                 from: dataset.properties.spatialReference, to: frame.spatialReference)

@@ -35,7 +35,7 @@ struct EngineState {
     var transforms: Transforms { own.transforms }
 
     /// The shapes kept of a dataset.
-    func cache(_ key: Key) -> ShapeCache { shared.caches.value(key) { ShapeCache() } }
+    func shapes(_ key: Key) -> KeptShapes { KeptShapes(shared: shared, key: key) }
 
     /// The index of a dataset's projected features, made at the first question.
     func index(
@@ -85,6 +85,15 @@ struct EngineState {
         own.rasters[id] = raster
         return raster
     }
+}
+
+/// The shapes kept of a dataset, which are looked up where one is needed: an index often answers without.
+struct KeptShapes {
+    fileprivate let shared: SharedState
+    fileprivate let key: EngineState.Key
+
+    /// The shapes themselves.
+    var cache: ShapeCache { shared.caches.value(key) { ShapeCache() } }
 }
 
 /// What only one request at a time may use.

@@ -16,7 +16,7 @@ struct FeatureSource {
     /// Of the projected features; nil where the dataset's own index serves.
     let index: ProjectedIndex?
     /// Shapes that are ready.
-    let cache: ShapeCache
+    let shapes: KeptShapes
 
     /// The features whose rectangle in the map meets this one: all that can be near enough.
     func candidates(
@@ -37,7 +37,11 @@ struct FeatureSource {
 
     /// The feature in map coordinates, ready for a question; nil when it has no geometry, or no
     /// place in the map.
-    func shape(_ feature: Dataset.FeatureReference) throws(Failure) -> PreparedShape? {
+    ///
+    /// `cache` is that of `shapes`.
+    func shape(
+        _ feature: Dataset.FeatureReference, _ cache: ShapeCache
+    ) throws(Failure) -> PreparedShape? {
         if let known = cache.shape(feature.ordinal) { return known }
         guard let shape = try prepared(feature, isIndexed: true) else { return nil }
         cache.keep(shape, feature.ordinal)

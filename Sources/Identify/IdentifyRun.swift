@@ -115,9 +115,7 @@ struct IdentifyRun {
         _ kept: inout EngineState
     ) -> Result<LayerFinding, Failure> {
         do throws(Failure) {
-            return .success(
-                try searchable(layer, &findings.remotes, &kept).search(
-                    question, &findings.form, kept.transforms, isCancelled))
+            return .success(try finding(layer, question, &findings, &kept))
         } catch {
             return .failure(error)
         }
@@ -125,14 +123,15 @@ struct IdentifyRun {
 
     /// Puts what came of a layer to the rest; whether it has a hit.
     private func take(
-        _ outcome: Result<LayerFinding, Failure>, of layer: PreparedLayer,
+        _ outcome: consuming Result<LayerFinding, Failure>, of layer: PreparedLayer,
         _ findings: inout Findings
     ) throws(Failure) -> Bool {
-        switch outcome {
+        switch consume outcome {
         case .success(let finding):
             if request.explain { findings.notes.findings[layer.id] = finding }
-            findings.found[layer.place] = finding.result
-            return finding.result != nil
+            guard let result = finding.result else { return false }
+            findings.found[layer.place] = result
+            return true
         case .failure(let error):
             // What lies here is answered whatever becomes of other servers.
             guard layer.isRemote, !isCancelled() else { throw error }
@@ -156,66 +155,74 @@ struct IdentifyRun {
         }
     }
 
-    /// The way to search a layer: the one place that knows the kinds of sources.
-    private func searchable(
-        _ prepared: PreparedLayer, _ remotes: inout RemoteBatch, _ kept: inout EngineState
-    ) throws(Failure) -> any SearchableLayer {
-        let layer = prepared.description
-        guard case .layer(let source) = layer.kind, layer.properties != nil else {
-            throw Failure(.internal, "layer \(layer.id) is not loaded")
+    /// Searches a layer: the one place that knows the kinds of sources.
+    private func finding(
+        _ layer: PreparedLayer, _ question: Question, _ findings: inout Findings,
+        _ kept: inout EngineState
+    ) throws(Failure) -> LayerFinding {
+        func finding(_ search: some SearchableLayer) throws(Failure) -> LayerFinding {
+            try search.search(question, &findings.form, kept.transforms, isCancelled)
         }
-        switch source {
+        switch layer.source {
         case .dataset(let id):
-            let clauses = try clauses(layer, prepared.fields)
-            let base = try dataset(id, kept.haste)
-            let (edited, overlayID) = try kept.edited(base, layer, in: map.description.name)
-            var sources = [try self.source(base, id, &kept)]
-            if let overlay = edited.overlay, let overlayID {
-                sources.append(try self.source(overlay, overlayID, &kept))
-            }
-            return LayerSearch(
-                layer: prepared, sources: sources, edited: edited,
-                filter: FeatureFilter(
-                    clauses: clauses, time: try TimeWindow(request, layer, prepared.fields)),
-                isExplained: request.explain, haste: kept.haste)
+            return try finding(try search(layer, in: id, &kept))
         case .raster(let id):
             let raster = try kept.raster(id, sources.rasters)
             let own = raster.properties.spatialReference
-            return RasterSearch(
-                layer: layer, raster: raster,
-                toRaster: try kept.transforms.transform(from: reference, to: own))
+            return try finding(
+                RasterSearch(
+                    layer: layer.description, raster: raster,
+                    toRaster: try kept.transforms.transform(from: reference, to: own)))
         case .wms, .mapService, .featureService, .tiles:
-            return RemoteSearch(layer: layer, answer: remotes.answer(layer.id))
+            return try finding(
+                RemoteSearch(
+                    layer: layer.description, answer: findings.remotes.answer(layer.id)))
         case .graphics(let source):
             let toMap = try kept.transforms.transform(
                 from: source.spatialReference, to: reference)
             let key = EngineState.GraphicsKey(
                 map: map.description.name, layer: layer.id, reference: reference)
-            return GraphicsSearch(
-                layer: layer, reference: source.spatialReference,
-                graphics: try kept.graphics(key, layer.graphics ?? [], toMap))
+            return try finding(
+                GraphicsSearch(
+                    layer: layer.description, reference: source.spatialReference,
+                    graphics: try kept.graphics(key, layer.description.graphics ?? [], toMap)))
+        case nil:
+            throw Failure(.internal, "layer \(layer.id) is not loaded")
         }
     }
 
-    /// The layer's own definition expression and the request's, checked against the fields.
-    func clauses(
-        _ layer: LayerDescription, _ fields: [FieldDescription]
-    ) throws(Failure) -> [BoundClause] {
-        var result: [BoundClause] = []
-        let texts = [
-            ("definition expression", layer.definitionExpression),
-            ("layerDefs", request.layerDefinitions[layer.id]),
-        ]
-        for (origin, text) in texts {
-            guard let text, text.contains(where: { !$0.isWhitespace }) else { continue }
-            do throws(Failure) {
-                result.append(try WhereClause(parsing: text).bound(to: fields))
-            } catch {
-                throw Failure(
-                    error.code, "\(origin) of layer \(layer.id) '\(layer.name)': \(error.message)")
+    private func search(
+        _ layer: PreparedLayer, in id: ContentID, _ kept: inout EngineState
+    ) throws(Failure) -> LayerSearch {
+        let filter = try filter(layer)
+        let base = try dataset(id, kept.haste)
+        var edited = EditedDataset(base)
+        var sources = [try source(base, id, &kept)]
+        if layer.isEdited {
+            let overlayID: ContentID?
+            (edited, overlayID) = try kept.edited(base, layer.description, in: map.description.name)
+            if let overlay = edited.overlay, let overlayID {
+                sources.append(try source(overlay, overlayID, &kept))
             }
         }
-        return result
+        return LayerSearch(
+            layer: layer, sources: sources, edited: edited, filter: filter,
+            isExplained: request.explain, haste: kept.haste)
+    }
+
+    /// The layer's own definition expression and the request's, and the time asked for.
+    func filter(_ layer: PreparedLayer) throws(Failure) -> FeatureFilter {
+        var clauses: [BoundClause] = []
+        if let definition = layer.definition { clauses.append(try definition.get()) }
+        if let text = request.layerDefinitions[layer.id],
+            let clause = layer.description.clause(text, called: "layerDefs", layer.fields)
+        {
+            clauses.append(try clause.get())
+        }
+        let time =
+            request.time == nil
+            ? nil : try TimeWindow(request, layer.description, layer.fields)
+        return FeatureFilter(clauses: clauses, time: time)
     }
 
     private func dataset(_ id: ContentID, _ haste: Haste?) throws(Failure) -> Dataset {
@@ -230,11 +237,11 @@ struct IdentifyRun {
         let own = dataset.properties.spatialReference
         let toMap = try kept.transforms.transform(from: own, to: reference)
         let key = EngineState.Key(dataset: id, reference: reference)
-        let cache = kept.cache(key)
-        let plain = FeatureSource(dataset: dataset, toMap: toMap, index: nil, cache: cache)
+        let shapes = kept.shapes(key)
+        let plain = FeatureSource(dataset: dataset, toMap: toMap, index: nil, shapes: shapes)
         if toMap == nil || own.isMercatorPair(with: reference) { return plain }
         let index = try kept.index(key, plain, isCancelled)
-        return FeatureSource(dataset: dataset, toMap: toMap, index: index, cache: cache)
+        return FeatureSource(dataset: dataset, toMap: toMap, index: index, shapes: shapes)
     }
 }
 

@@ -55,9 +55,11 @@ struct LayerSearch {
         if let haste { throw haste.giveUp() }
         let candidates = source.candidates(question.searchEnvelope, in: question.reference)
         found.candidateCount += candidates.count
+        if candidates.isEmpty { return }
+        let cache = source.shapes.cache
         for (count, feature) in candidates.enumerated() {
             if count.isMultiple(of: 256) { try Failure.stop(if: isCancelled) }
-            let shape = try source.shape(feature)
+            let shape = try source.shape(feature, cache)
             guard
                 let distance = shape?.distance(
                     to: question.shape, within: question.distance, isAbandoned: isCancelled)

@@ -3,6 +3,7 @@
 
 public import CairnModel
 internal import Dataset
+internal import Expression
 
 /// A map with what every request on it needs, worked out once.
 ///
@@ -44,6 +45,12 @@ final class PreparedLayer: Sendable {
     let shownField: String
     /// What people call the fields; nil where they keep their names.
     let shownNames: [String]?
+    /// Where its content comes from; nil for a group, and for a layer that is not loaded.
+    let source: LayerSource?
+    /// Its own definition expression, or why that is none; nil where it has none.
+    let definition: Result<BoundClause, Failure>?
+    /// Whether features were added to its dataset, changed or deleted.
+    let isEdited: Bool
 
     /// - Parameters:
     ///   - place: Among the layers of the map, in drawing order.
@@ -61,9 +68,15 @@ final class PreparedLayer: Sendable {
         self.ancestry = ancestry
         hidden = ancestry.first { !$0.isVisible }
         obstacle = description.obstacle
-        fields = description.properties?.fields ?? []
+        let fields = description.properties?.fields ?? []
+        self.fields = fields
         shownField = description.shownField ?? Dataset.objectIDField
         shownNames = description.hasAliases(fields) ? description.shownNames(of: fields) : nil
+        source = description.properties == nil ? nil : description.kind.source
+        definition = description.definitionExpression.flatMap { text in
+            description.clause(text, called: "definition expression", fields)
+        }
+        isEdited = description.edits.map { !$0.changes.isEmpty } ?? false
     }
 
     var id: LayerID { description.id }
@@ -91,6 +104,19 @@ extension LayerDescription {
             return .tiled
         }
         return isQueryable ? nil : .notQueryable
+    }
+
+    /// A clause on these fields, or why it is none; nil for blanks.
+    func clause(
+        _ text: String, called origin: String, _ fields: [FieldDescription]
+    ) -> Result<BoundClause, Failure>? {
+        guard text.contains(where: { !$0.isWhitespace }) else { return nil }
+        do throws(Failure) {
+            return .success(try WhereClause(parsing: text).bound(to: fields))
+        } catch {
+            return .failure(
+                Failure(error.code, "\(origin) of layer \(id) '\(name)': \(error.message)"))
+        }
     }
 
     /// Whether any of these fields is called something else than its name.

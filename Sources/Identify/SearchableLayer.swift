@@ -4,7 +4,7 @@
 internal import CairnModel
 
 /// A layer that can be searched; there is one conformance for each kind of source, and
-/// `IdentifyRun.searchable` chooses it.
+/// `IdentifyRun.finding` chooses it.
 protocol SearchableLayer {
     /// What of the layer lies near enough to the question, nearest first.
     ///
