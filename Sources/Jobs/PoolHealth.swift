@@ -4,7 +4,9 @@
 /// Whether a pool of workers may be given work, or dies of everything it is given.
 ///
 /// Five deaths within a minute without one success begin a rest of a second; every further death doubles
-/// it, up to a minute, and one success ends it all. Times are nanoseconds of a clock that never goes back.
+/// it, up to a minute, and one success ends it all. The death of a worker that had nothing, or had what it
+/// was given before the last rest was over, says nothing about what the pool would be given now: many that
+/// die at once make one rest. Times are nanoseconds of a clock that never goes back.
 public struct PoolHealth: Hashable, Sendable {
     /// Deaths that begin a rest.
     public static let deathBound = 5
@@ -24,8 +26,9 @@ public struct PoolHealth: Hashable, Sendable {
     /// Deaths since the last success.
     public private(set) var deathCount = 0
 
-    /// A worker died; true when a rest begins.
-    public mutating func died(at now: Int64) -> Bool {
+    /// A worker died that was given the last of what it had at `given`; true when a rest begins.
+    public mutating func died(at now: Int64, with given: Int64) -> Bool {
+        guard given >= restsUntil else { return false }
         deathCount += 1
         deaths.append(now)
         deaths = deaths.suffix(Self.deathBound).filter { now - $0 <= Self.window }

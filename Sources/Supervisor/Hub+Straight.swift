@@ -46,6 +46,7 @@ extension Hub {
         if !task.request.isOver { worker.unconfirmed[dispatch] = task }
         worker.returnTaskCredit()
         worker.doneCount += 1
+        health[task.pool]?.succeeded()
         becameFreer(worker)
     }
 

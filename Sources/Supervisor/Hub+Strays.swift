@@ -18,9 +18,14 @@ extension Hub {
         (health[pool]?.restLeft(at: MonotonicClock.nanoseconds()) ?? 0) > 0
     }
 
-    func died(_ pool: WorkerPool) {
-        let now = MonotonicClock.nanoseconds()
-        guard health[pool, default: PoolHealth()].died(at: now) else { return }
+    /// Notes a death with work, which may have been its cause.
+    func died(_ worker: WorkerLane) {
+        let given =
+            worker.tasks.values.map(\.givenAt)
+            + worker.chunks.values.filter { !$0.isReported }.map(\.since)
+        let (pool, now) = (worker.hello.pool, MonotonicClock.nanoseconds())
+        guard let last = given.max(), health[pool, default: PoolHealth()].died(at: now, with: last)
+        else { return }
         logger.warning(
             "workers die of what they are given; they get nothing for a while",
             metadata: [

@@ -92,7 +92,10 @@ extension Hub {
             failure: Failure(
                 .timedOut,
                 "no \(task.pool.processName) had time for the request within its limit of "
-                    + "\(task.limitMilliseconds) ms; it was not begun"))
+                    + "\(task.limitMilliseconds) ms; "
+                    + (isResting(task.pool)
+                        ? "its processes keep dying of what they are given and get nothing for a while"
+                        : "it was not begun")))
     }
 
     private func freest(in pool: WorkerPool, except kept: UUID?) -> WorkerLane? {

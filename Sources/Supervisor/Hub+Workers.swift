@@ -185,7 +185,7 @@ extension Hub {
         lastServed[worker.hello.pool] = MonotonicClock.nanoseconds()
         if isDeath {
             counters.lostWorkerCount += 1
-            died(worker.hello.pool)
+            died(worker)
         }
         logger.info(
             "worker gone",

@@ -76,13 +76,13 @@ import Testing
 
     @Test func `five deaths in a minute begin a rest, further ones double it, a success ends it`() {
         var health = PoolHealth()
-        let begun = (1...5).map { health.died(at: Int64($0) * second) }
+        let begun = (1...5).map { health.died(at: Int64($0) * second, with: 0) }
         #expect(begun == [false, false, false, false, true])
         #expect(health.restLeft(at: 5 * second) == second)
         #expect(health.restLeft(at: 6 * second) == 0)
         var (now, rests) = (6 * second, [Int64]())
         for _ in 1...8 {
-            _ = health.died(at: now)
+            _ = health.died(at: now, with: now)
             rests.append(health.restLeft(at: now) / second)
             now += health.restLeft(at: now)
         }
@@ -95,13 +95,25 @@ import Testing
 
     @Test func `deaths that are far apart, or have successes between them, begin no rest`() {
         var slow = PoolHealth()
-        let far = (0..<20).map { slow.died(at: Int64($0) * 16 * second) }
+        let far = (0..<20).map { slow.died(at: Int64($0) * 16 * second, with: 0) }
         #expect(!far.contains(true))
         var mixed = PoolHealth()
         let near = (0..<40).map { number in
             defer { if number % 4 == 3 { mixed.succeeded() } }
-            return mixed.died(at: Int64(number) * second / 10)
+            return mixed.died(at: Int64(number) * second / 10, with: 0)
         }
         #expect(!near.contains(true))
+    }
+
+    @Test func `many deaths at once begin one rest, and count again once work is given after it`() {
+        var health = PoolHealth()
+        let begun = (0..<40).map { _ in health.died(at: 10 * second, with: 9 * second) }
+        #expect(begun.count(where: \.self) == 1)
+        #expect(health.restLeft(at: 10 * second) == second)
+        // Seen to be dead late, with what it was given before the rest.
+        let late = health.died(at: 13 * second, with: 10 * second)
+        #expect(!late && health.restLeft(at: 13 * second) == 0)
+        let again = health.died(at: 13 * second, with: 11 * second)
+        #expect(again && health.restLeft(at: 13 * second) == 2 * second)
     }
 }

@@ -4,6 +4,7 @@
 import Bus
 import CairnModel
 import Foundation
+import Jobs
 import Supervisor
 import Synchronization
 import Testing
@@ -155,6 +156,47 @@ import Worker
     private func isWaiting(_ hub: HubFixture, atLeast count: Int) async -> Bool {
         let status: SupervisorStatus? = try? await hub.ask("status", [String]())
         return (status?[.identify]?.waitingTaskCount ?? 0) >= count
+    }
+
+    private func health(_ hub: HubFixture, afterLosing count: Int) async throws -> PoolStatus {
+        var status: SupervisorStatus = try await hub.ask("status", [String]())
+        #expect(
+            try await eventually {
+                status = try await hub.ask("status", [String]())
+                return status.lostWorkerCount == count
+            })
+        return try #require(status[.identify])
+    }
+
+    @Test func `workers that die while they have nothing to do make no rest`() async throws {
+        let hub = try await HubFixture()
+        let workers = try (0..<8).map { _ in try HandWorker(hub, credit: 2) }
+        try await hub.waitForWorkers(8)
+
+        for worker in workers { worker.kill() }
+
+        let pool = try await health(hub, afterLosing: 8)
+        #expect(pool.deathsInRow ?? 0 == 0 && pool.restMilliseconds ?? 0 == 0)
+    }
+
+    @Test func `many workers that die at once with work make one short rest`() async throws {
+        let hub = try await HubFixture()
+        let asker = Asker(hub)
+        let workers = try (0..<8).map { _ in try HandWorker(hub, credit: 1) }
+        try await hub.waitForWorkers(8)
+        for text in (0..<8).map({ "\($0)" }) { asker.ask(text) }
+        for worker in workers { #expect(await eventually { worker.tasks.count == 1 }) }
+
+        for worker in workers { worker.kill() }
+
+        let pool = try await health(hub, afterLosing: 8)
+        #expect(pool.deathsInRow == PoolHealth.deathBound)
+        #expect(pool.restMilliseconds ?? 0 <= 1_000)
+        let slots = WorkerSlots(taskCredit: 8, taskThreadCount: 1, chunkCount: 0)
+        try await hub.startWorker(.identify, slots: slots, ["x": { _, payload in payload }])
+        for text in (0..<8).map({ "\($0)" }) {
+            #expect(await eventually { asker[text] == .success(text) }, "\(text)")
+        }
     }
 }
 
