@@ -9,13 +9,19 @@ public struct EditedFeature: Hashable, Sendable {
     public var id: Int64
     /// The geometry, in the spatial reference of the layer's source; never an envelope.
     public var shape: Shape
+    /// The Z and M of the shape's coordinates, where the layer has them.
+    public var ordinates: FurtherOrdinates
     /// A value for each field of the layer in field order, without the object id.
     public var attributes: Attributes
 
     /// Makes a feature.
-    public init(id: Int64, shape: Shape, attributes: Attributes) {
+    public init(
+        id: Int64, shape: Shape, ordinates: FurtherOrdinates = FurtherOrdinates(),
+        attributes: Attributes
+    ) {
         self.id = id
         self.shape = shape
+        self.ordinates = ordinates
         self.attributes = attributes
     }
 }
@@ -30,12 +36,14 @@ extension EditedFeature: Codable {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         id = try container.decode(Int64.self, forKey: .id)
-        guard let shape = try container.decode(GeometryForm.self, forKey: .shape).shape else {
+        let form = try container.decode(GeometryForm.self, forKey: .shape)
+        guard let shape = form.shape else {
             throw DecodingError.dataCorruptedError(
                 forKey: .shape, in: container,
                 debugDescription: "expected x and y, points, paths or rings")
         }
         self.shape = shape
+        ordinates = form.ordinates
         attributes = try container.decode(Attributes.self, forKey: .attributes)
     }
 
@@ -43,7 +51,7 @@ extension EditedFeature: Codable {
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(id, forKey: .id)
-        try container.encode(GeometryForm(shape), forKey: .shape)
+        try container.encode(GeometryForm(shape, ordinates), forKey: .shape)
         try container.encode(attributes, forKey: .attributes)
     }
 }
@@ -192,11 +200,11 @@ public struct FeatureDraft: Hashable, Sendable, Codable {
 
     /// Makes one; an envelope becomes the polygon of its corners.
     public init(
-        id: Int64? = nil, shape: Shape? = nil, spatialReference: SpatialReference? = nil,
-        attributes: Attributes = Attributes([])
+        id: Int64? = nil, shape: Shape? = nil, ordinates: FurtherOrdinates = FurtherOrdinates(),
+        spatialReference: SpatialReference? = nil, attributes: Attributes = Attributes([])
     ) {
         self.id = id
-        geometry = shape.map { GeometryForm($0) }
+        geometry = shape.map { GeometryForm($0, ordinates) }
         self.spatialReference = spatialReference
         self.attributes = attributes
     }
@@ -294,12 +302,15 @@ public struct LayerEditableChanged: EventPayload {
 public struct FeaturesEdited: EventPayload {
     /// The stable type name.
     public static let eventType = "map.features.edited"
-    /// The second has further layers.
-    public static let schema = 2
-    /// The second only says more.
-    public static let upcasts = [Upcast.unchanged]
-    /// The first, where it can say it.
-    public var writtenSchema: Int { others == nil ? 1 : 2 }
+    /// The second has further layers, the third Z and M.
+    public static let schema = 3
+    /// Each only says more.
+    public static let upcasts = [Upcast.unchanged, .unchanged]
+    /// The first that can say it.
+    public var writtenSchema: Int {
+        let isFlat = layers.allSatisfy { ($0.added + $0.changed).allSatisfy(\.ordinates.isNothing) }
+        return isFlat ? others == nil ? 1 : 2 : 3
+    }
     /// The layer.
     public var layer: LayerID
     /// Features with object ids that none had before, rising.

@@ -66,7 +66,7 @@ private struct CompactionSurvey {
                 throw Failure(.cancelled, "the compaction was cancelled")
             }
             try reader.move(to: Int(ordinal))
-            try reader.read(into: &chains)
+            try reader.read(into: &chains, hasZ: true, hasM: true)
             let geometry = FlatGeometry(kind, chains)
             severalParts = severalParts || geometry.parts.count > 1
             try spool.append(geometry, attributes: try reader.attributeBytes(), place: place)
@@ -76,7 +76,8 @@ private struct CompactionSurvey {
 
     mutating func write(_ path: String) throws -> DatasetWriter.Written {
         let form = DatasetForm(
-            kind: base.header.kind.holding(severalParts: severalParts), hasZ: false, hasM: false)
+            kind: base.header.kind.holding(severalParts: severalParts),
+            hasZ: base.header.hasZ, hasM: base.header.hasM)
         let header: [UInt8]
         do throws(Damage) {
             header = try FlatGeobufHeader.stating(

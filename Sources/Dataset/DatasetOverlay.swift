@@ -60,19 +60,25 @@ extension Dataset {
     ) throws(Failure) {
         guard !features.isEmpty else { return nil }
         try self.init(
-            features.map { ($0.id, FlatGeometry($0.shape), base.attributeBytes($0.attributes)) },
-            base.header.kind, header: base.headerBytes, called: "edits of '\(base.name)'")
+            features.map {
+                ($0.id, FlatGeometry($0.shape, $0.ordinates), base.attributeBytes($0.attributes))
+            },
+            base.header.kind, hasZ: base.header.hasZ, hasM: base.header.hasM,
+            header: base.headerBytes, called: "edits of '\(base.name)'")
     }
 
     /// Features as a dataset in memory.
     ///
     /// - Parameters:
     ///   - features: Object id, geometry, and attributes as FlatGeobuf has them.
+    ///   - hasZ: Whether the header says that features have Z.
+    ///   - hasM: Whether it says that they have M.
     ///   - header: Magic and header of a file with the same columns.
     ///   - name: Stands where others have a path.
     convenience init(
         _ features: [(id: Int64, geometry: FlatGeometry, attributes: [UInt8])],
-        _ kind: FlatGeobufHeader.Kind, header: [UInt8], called name: String
+        _ kind: FlatGeobufHeader.Kind, hasZ: Bool = false, hasM: Bool = false, header: [UInt8],
+        called name: String
     ) throws(Failure) {
         var records: [UInt8] = []
         var entries: [(envelope: Envelope, offset: Int, id: Int32)] = []
@@ -84,8 +90,9 @@ extension Dataset {
         }
         let bytes: [UInt8]
         do throws(Damage) {
-            bytes = try Self.bytes(
-                entries, records, kind.holding(severalParts: severalParts), header)
+            let encoder = FeatureEncoder(
+                kind.holding(severalParts: severalParts), hasZ: hasZ, hasM: hasM)
+            bytes = try Self.bytes(entries, records, encoder, header)
         } catch {
             throw Dataset.corrupt(name, error)
         }
@@ -100,9 +107,8 @@ extension Dataset {
 
     private static func bytes(
         _ entries: [(envelope: Envelope, offset: Int, id: Int32)], _ records: [UInt8],
-        _ kind: FlatGeobufHeader.Kind, _ header: [UInt8]
+        _ encoder: consuming FeatureEncoder, _ header: [UInt8]
     ) throws(Damage) -> [UInt8] {
-        var encoder = FeatureEncoder(kind, hasZ: false, hasM: false)
         var features: [UInt8] = []
         var items: [(envelope: Envelope, offset: UInt64)] = []
         for number in PackedHilbertTree.fileOrder(entries.map(\.envelope)) {
@@ -116,7 +122,8 @@ extension Dataset {
             }
         }
         let extent = entries.reduce(Envelope.empty) { $0.union($1.envelope) }
-        let header = try FlatGeobufHeader.stating(entries.count, in: extent, kind: kind, header)
+        let header = try FlatGeobufHeader.stating(
+            entries.count, in: extent, kind: encoder.kind, header)
         return header + (PackedHilbertTree.pack(items) ?? []) + features
     }
 
@@ -142,8 +149,11 @@ extension EditedFeature {
         _ feature: Dataset.FeatureReference, of dataset: Dataset
     ) throws(Failure) {
         guard let shape = try dataset.shape(of: feature) else { return nil }
+        let (z, m) = try dataset.furtherOrdinates(of: feature)
+        func some(_ values: [Double]?) -> [Double?]? { values?.map { $0.isFinite ? $0 : nil } }
         self.init(
             id: feature.objectID, shape: shape,
+            ordinates: FurtherOrdinates(z: some(z), m: some(m)),
             attributes: Attributes(
                 Array(try dataset.attributes(of: feature).entries.dropFirst())))
     }

@@ -8,51 +8,77 @@ import Platform
 
 extension FlatGeometry {
     /// The geometry of an edited feature; what lies inside what decides on the parts of a polygon.
-    init(_ shape: Shape) {
+    init(_ shape: Shape, _ ordinates: FurtherOrdinates) {
+        func numbers(_ values: [Double?]?) -> [Double] { values?.map { $0 ?? .nan } ?? [] }
+        let (z, m) = (numbers(ordinates.z), numbers(ordinates.m))
         switch shape {
         case .point(let place):
             self.init(.point)
-            append([place])
+            append([place], z[...], m[...])
         case .multipoint(let places):
             self.init(.multipoint)
-            append(places)
+            append(places[...], z[...], m[...])
         case .polyline(let paths):
             self.init(.polyline)
-            for path in paths { append(path) }
+            var start = 0
+            for path in paths {
+                append(path[...], z.dropFirst(start), m.dropFirst(start))
+                start += path.count
+            }
         case .polygon(let rings):
             self.init(.polygon)
-            for part in RingNesting.polygons(of: rings) {
-                for ring in part { append(ring) }
+            let starts = rings.reduce(into: [0]) { $0.append(($0.last ?? 0) + $1.count) }
+            for part in RingNesting(rings).polygons {
+                for ring in part {
+                    append(rings[ring][...], z.dropFirst(starts[ring]), m.dropFirst(starts[ring]))
+                }
                 endPart()
             }
         case .envelope(let box):
             self.init(.polygon)
-            append([
-                Coordinate(x: box.minX, y: box.minY), Coordinate(x: box.minX, y: box.maxY),
-                Coordinate(x: box.maxX, y: box.maxY), Coordinate(x: box.maxX, y: box.minY),
-                Coordinate(x: box.minX, y: box.minY),
-            ])
+            append(
+                [
+                    Coordinate(x: box.minX, y: box.minY), Coordinate(x: box.minX, y: box.maxY),
+                    Coordinate(x: box.maxX, y: box.maxY), Coordinate(x: box.maxX, y: box.minY),
+                    Coordinate(x: box.minX, y: box.minY),
+                ], [], [])
             endPart()
         }
     }
 
-    /// The geometry of a feature of a dataset without Z and M.
+    /// The geometry of a feature of a dataset.
     init(_ kind: GeometryKind, _ chains: FeatureChains) {
         self.init(kind)
+        func append(_ chain: Int) {
+            let range = chains.range(chain)
+            self.append(
+                chains.coordinates[range], chains.z.dropFirst(range.lowerBound),
+                chains.m.dropFirst(range.lowerBound))
+        }
         guard kind == .polygon else {
-            for chain in chains.ends.indices { append(chains.coordinates[chains.range(chain)]) }
+            for chain in chains.ends.indices { append(chain) }
             return
         }
         for part in chains.parts.indices {
-            for ring in chains.rings(part) { append(chains.coordinates[chains.range(ring)]) }
+            for ring in chains.rings(part) { append(ring) }
             endPart()
         }
     }
 
-    private mutating func append(_ chain: some Sequence<Coordinate>) {
-        let numbers = chain.flatMap { [$0.x, $0.y] }
+    /// Appends a chain; `z` and `m` begin with its own, and are empty where there are none.
+    private mutating func append(
+        _ chain: ArraySlice<Coordinate>, _ z: ArraySlice<Double>, _ m: ArraySlice<Double>
+    ) {
+        var numbers: [Double] = []
+        numbers.reserveCapacity(4 * chain.count)
+        for (place, coordinate) in chain.enumerated() {
+            numbers += [coordinate.x, coordinate.y]
+            for further in [z, m] where !further.isEmpty {
+                numbers.append(place < further.count ? further[further.startIndex + place] : .nan)
+            }
+        }
         unsafe numbers.withUnsafeBytes { bytes in
-            _ = unsafe append(bytes, hasZ: false, hasM: false)
+            _ = unsafe append(bytes, hasZ: !z.isEmpty, hasM: !m.isEmpty)
         }
     }
 }

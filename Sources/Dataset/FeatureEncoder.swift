@@ -4,7 +4,8 @@
 /// Writes features as FlatGeobuf has them, the bytes being those that GDAL's driver would write.
 struct FeatureEncoder: ~Copyable {
     private var builder = FlatBuilder()
-    private let kind: FlatGeobufHeader.Kind
+    /// What the file's header says that features are.
+    let kind: FlatGeobufHeader.Kind
     private let hasZ: Bool
     private let hasM: Bool
     private var attributes: [UInt8] = []

@@ -27,7 +27,8 @@ extension EditedDataset {
             id: 1, shape: .point(Coordinate(x: 0, y: 0)), attributes: Attributes([]), zIndex: 0)
         let features = (graphics.isEmpty ? [nothing] : graphics).map { graphic in
             (
-                id: graphic.id, geometry: FlatGeometry(graphic.shape.among(type)),
+                id: graphic.id,
+                geometry: FlatGeometry(graphic.shape.among(type), FurtherOrdinates()),
                 attributes: columns.bytes(of: graphic.attributes)
             )
         }

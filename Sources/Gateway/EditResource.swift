@@ -138,7 +138,7 @@ enum EditResource {
         }
         if let geometry = item["geometry"], geometry != .null {
             let read = try GeometryParameter(json: geometry)
-            draft.geometry = GeometryForm(read.shape)
+            draft.geometry = GeometryForm(read.shape, read.ordinates)
             draft.spatialReference = read.spatialReference
         }
         return draft

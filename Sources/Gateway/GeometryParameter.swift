@@ -34,6 +34,8 @@ struct GeometryParameter: Hashable {
     }
 
     var shape: Shape
+    /// The Z and M that its JSON gives.
+    var ordinates = FurtherOrdinates()
     var spatialReference: SpatialReference?
 
     /// Reads the simple form (`x,y`, `xmin,ymin,xmax,ymax`, `x,y;x,y`) or JSON.
@@ -45,7 +47,7 @@ struct GeometryParameter: Hashable {
             do {
                 json = try RelaxedJSON.parse(text)
                 spatialReference = try SpatialReference(json["spatialReference"] ?? .null)
-                shape = try Self.shape(json, kind: kind)
+                (shape, ordinates) = try Self.geometry(json, kind: kind)
             } catch {
                 throw Failure(error.code, "parameter '\(name)': \(error.message)")
             }
@@ -58,7 +60,7 @@ struct GeometryParameter: Hashable {
     /// Reads JSON that stands in a larger one.
     init(json: RelaxedValue) throws(Failure) {
         spatialReference = try SpatialReference(json["spatialReference"] ?? .null)
-        shape = try Self.shape(json, kind: nil)
+        (shape, ordinates) = try Self.geometry(json, kind: nil)
         try Self.check(shape, "the geometry")
     }
 
@@ -108,18 +110,23 @@ struct GeometryParameter: Hashable {
             maxX: max(values[0], values[2]), maxY: max(values[1], values[3]))
     }
 
-    private static func shape(_ json: RelaxedValue, kind: Kind?) throws(Failure) -> Shape {
+    private static func geometry(
+        _ json: RelaxedValue, kind: Kind?
+    ) throws(Failure) -> (Shape, FurtherOrdinates) {
         let shape: Shape
         let found: Kind
+        var further = try FurtherReader(json)
         if json["x"] != nil {
-            (shape, found) = (.point(try coordinate([json["x"], json["y"]])), .point)
+            shape = .point(try further.point(json))
+            found = .point
         } else if let points = json["points"] {
-            let coordinates = try coordinates(points, least: 1, what: "points")
+            let coordinates = try coordinates(points, least: 1, what: "points", &further)
             (shape, found) = (.multipoint(coordinates), .multipoint)
         } else if let paths = json["paths"] {
-            (shape, found) = (.polyline(paths: try parts(paths, least: 2, "paths")), .polyline)
+            let parts = try parts(paths, least: 2, "paths", &further)
+            (shape, found) = (.polyline(paths: parts), .polyline)
         } else if let rings = json["rings"] {
-            let rings = try parts(rings, least: 3, "rings").map(closed)
+            let rings = try parts(rings, least: 3, "rings", &further, isClosed: true)
             guard rings.allSatisfy({ $0.count >= 4 }) else {
                 throw Failure(.invalidParameter, "every ring needs three coordinates or more")
             }
@@ -139,11 +146,7 @@ struct GeometryParameter: Hashable {
                 "the JSON is an esriGeometry\(found.rawValue), but geometryType is "
                     + "esriGeometry\(kind?.rawValue ?? "")")
         }
-        return shape
-    }
-
-    private static func closed(_ ring: [Coordinate]) -> [Coordinate] {
-        ring.first == ring.last ? ring : ring + ring.prefix(1)
+        return (shape, FurtherOrdinates(z: further.z, m: further.m))
     }
 
     private static func coordinate(_ values: [RelaxedValue?]) throws(Failure) -> Coordinate {
@@ -154,7 +157,8 @@ struct GeometryParameter: Hashable {
     }
 
     private static func coordinates(
-        _ json: RelaxedValue, least: Int, what: String
+        _ json: RelaxedValue, least: Int, what: String, _ further: inout FurtherReader,
+        isClosed: Bool = false
     ) throws(Failure) -> [Coordinate] {
         guard case .array(let elements) = json, elements.count >= least else {
             throw Failure(
@@ -166,21 +170,88 @@ struct GeometryParameter: Hashable {
                 throw Failure(.invalidParameter, "'\(what)': expected arrays [x, y]")
             }
             result.append(try coordinate(values))
+            try further.take(values)
+        }
+        if isClosed, let first = result.first, first != result.last {
+            result.append(first)
+            further.repeat(fromEnd: result.count - 1)
         }
         return result
     }
 
     private static func parts(
-        _ json: RelaxedValue, least: Int, _ what: String
+        _ json: RelaxedValue, least: Int, _ what: String, _ further: inout FurtherReader,
+        isClosed: Bool = false
     ) throws(Failure) -> [[Coordinate]] {
         guard case .array(let elements) = json, !elements.isEmpty else {
             throw Failure(.invalidParameter, "'\(what)': expected an array of arrays of [x, y]")
         }
         var result: [[Coordinate]] = []
         for element in elements {
-            result.append(try coordinates(element, least: least, what: what))
+            result.append(
+                try coordinates(
+                    element, least: least, what: what, &further, isClosed: isClosed))
         }
         return result
+    }
+}
+
+/// Reads what positions have beside x and y.
+///
+/// `hasZ` and `hasM` say what the third and fourth number are; where neither is there, the third is Z and
+/// the fourth M.
+private struct FurtherReader {
+    /// By position; nil where they have none.
+    private(set) var z: [Double?]?
+    private(set) var m: [Double?]?
+
+    init(_ json: RelaxedValue) throws(Failure) {
+        func flag(_ name: String) throws(Failure) -> Bool? {
+            switch json[name] {
+            case nil, .null?: return nil
+            case .bool(let flag)?: return flag
+            default: throw Failure(.invalidParameter, "'\(name)': expected true or false")
+            }
+        }
+        let (hasZ, hasM) = (try flag("hasZ"), try flag("hasM"))
+        let isUnsaid = hasZ == nil && hasM == nil
+        z = isUnsaid || hasZ == true ? [] : nil
+        m = isUnsaid || hasM == true ? [] : nil
+    }
+
+    /// Reads `x`, `y`, `z` and `m`.
+    mutating func point(_ json: RelaxedValue) throws(Failure) -> Coordinate {
+        guard let x = json["x"]?.number, let y = json["y"]?.number else {
+            throw Failure(.invalidParameter, "a coordinate needs two numbers")
+        }
+        (z, m) = ([try Self.value(json["z"])], [try Self.value(json["m"])])
+        return Coordinate(x: x, y: y)
+    }
+
+    /// Takes those of the next position.
+    mutating func take(_ values: [RelaxedValue]) throws(Failure) {
+        var place = 2
+        if z != nil {
+            z?.append(try Self.value(place < values.count ? values[place] : nil))
+            place += 1
+        }
+        m?.append(try Self.value(place < values.count ? values[place] : nil))
+    }
+
+    /// Takes once more those of the position that is so many from the end.
+    mutating func `repeat`(fromEnd count: Int) {
+        if let z { self.z?.append(z[z.count - count]) }
+        if let m { self.m?.append(m[m.count - count]) }
+    }
+
+    /// Nil for null, and for the `"NaN"` that Esri's clients write.
+    private static func value(_ json: RelaxedValue?) throws(Failure) -> Double? {
+        switch json {
+        case nil, .null?: return nil
+        case .number(let number)?: return number
+        case .string(let text)? where text.isEqualIgnoringCase("NaN"): return nil
+        default: throw Failure(.invalidParameter, "Z and M: expected a number or null")
+        }
     }
 }
 

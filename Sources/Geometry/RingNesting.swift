@@ -26,25 +26,22 @@ public struct RingNesting: Sendable {
     /// Whether a ring bounds a hole: it lies inside an odd number of others.
     public func isHole(_ ring: Int) -> Bool { !around[ring].count.isMultiple(of: 2) }
 
-    /// The rings as polygons, each a shell with the holes in it after it; shells in their order.
-    public static func polygons(of rings: [[Coordinate]]) -> [[[Coordinate]]] {
-        let nesting = RingNesting(rings)
+    /// The rings by number as polygons, each a shell with the holes in it after it; shells in their order.
+    public var polygons: [[Int]] {
         var place: [Int: Int] = [:]
-        var polygons: [[[Coordinate]]] = []
-        for ring in rings.indices where !nesting.isHole(ring) {
+        var polygons: [[Int]] = []
+        for ring in around.indices where !isHole(ring) {
             place[ring] = polygons.count
-            polygons.append([rings[ring]])
+            polygons.append([ring])
         }
-        for ring in rings.indices where nesting.isHole(ring) {
+        for ring in around.indices where isHole(ring) {
             // The innermost around it is itself inside all the others.
-            let shell = nesting.around[ring].max {
-                nesting.around[$0].count < nesting.around[$1].count
-            }
+            let shell = around[ring].max { around[$0].count < around[$1].count }
             guard let polygon = shell.flatMap({ place[$0] }) else {
-                polygons.append([rings[ring]])
+                polygons.append([ring])
                 continue
             }
-            polygons[polygon].append(rings[ring])
+            polygons[polygon].append(ring)
         }
         return polygons
     }

@@ -24,6 +24,8 @@ struct FeatureDecision {
     private let edits: LayerEdits
     private let fields: [FieldDescription]
     private let geometryType: GeometryType?
+    private let hasZ: Bool
+    private let hasM: Bool
 
     init(_ layer: LayerDescription, _ features: any DatasetFeatures) throws(Failure) {
         self.layer = layer
@@ -31,6 +33,8 @@ struct FeatureDecision {
         edits = layer.edits ?? LayerEdits(isOpen: false)
         fields = layer.properties?.fields ?? []
         geometryType = layer.properties?.geometryType
+        hasZ = layer.properties?.hasZ ?? false
+        hasM = layer.properties?.hasM ?? false
     }
 
     /// The dataset under a layer that takes edits.
@@ -50,11 +54,8 @@ struct FeatureDecision {
         guard isOpen || layer.edits?.isOpen == true else {
             throw refusal(.conflict, "takes no edits: they have to be allowed first")
         }
-        guard layer.loadStatus == .loaded, let properties = layer.properties else {
+        guard layer.loadStatus == .loaded, layer.properties != nil else {
             throw refusal(.unavailable, "is not loaded")
-        }
-        guard !properties.hasZ, !properties.hasM else {
-            throw refusal(.invalidParameter, "has Z or M: such features are not edited")
         }
         return dataset
     }
@@ -169,7 +170,7 @@ struct FeatureDecision {
     // MARK: One edit
 
     private func add(_ draft: FeatureDraft, _ outcome: inout Outcome) throws(Failure) {
-        guard let shape = try shape(draft) else {
+        guard let (shape, ordinates) = try geometry(draft) else {
             throw Failure(.invalidParameter, "geometry: a new feature needs one")
         }
         guard outcome.nextID <= Int64(Int32.max) else {
@@ -179,7 +180,7 @@ struct FeatureDecision {
             fields.dropFirst().map { Attributes.Entry(name: $0.name, value: .null) })
         outcome.added.append(
             EditedFeature(
-                id: outcome.nextID, shape: shape,
+                id: outcome.nextID, shape: shape, ordinates: ordinates,
                 attributes: try attributes(draft.attributes, over: nothing)))
         outcome.nextID += 1
     }
@@ -192,7 +193,7 @@ struct FeatureDecision {
                     + "feature is meant; it is missing")
         }
         var feature = try current(id, outcome)
-        if let shape = try shape(draft) { feature.shape = shape }
+        if let given = try geometry(draft) { (feature.shape, feature.ordinates) = given }
         feature.attributes = try attributes(draft.attributes, over: feature.attributes)
         outcome.changed[id] = feature
     }
@@ -215,20 +216,26 @@ struct FeatureDecision {
         throw Failure(.notFound, "there is no feature \(id)")
     }
 
-    /// The geometry among the layer's features; nil when none is given.
-    private func shape(_ draft: FeatureDraft) throws(Failure) -> Shape? {
+    /// The geometry among the layer's features, with the Z and M that they have; nil when none is given.
+    private func geometry(
+        _ draft: FeatureDraft
+    ) throws(Failure) -> (Shape, FurtherOrdinates)? {
         guard let form = draft.geometry else { return nil }
         guard var shape = form.shape else {
             throw Failure(.invalidParameter, "geometry: expected x and y, points, paths or rings")
         }
         try shape.checkDrawable()
+        let ordinates = FurtherOrdinates(
+            z: hasZ ? form.ordinates.z : nil, m: hasM ? form.ordinates.m : nil)
+        try ordinates.check()
         if let reference = draft.spatialReference {
+            // Coordinate by coordinate, so that each keeps its Z and M.
             shape = try features.projected(shape, from: reference)
         }
         switch (shape.geometryType, geometryType) {
-        case (let own, let layers?) where own == layers: return shape
+        case (let own, let layers?) where own == layers: return (shape, ordinates)
         case (.point, .multipoint):
-            if case .point(let place) = shape { return .multipoint([place]) }
+            if case .point(let place) = shape { return (.multipoint([place]), ordinates) }
         default: break
         }
         throw Failure(
@@ -259,6 +266,22 @@ struct FeatureDecision {
                 "attributes: \(byteCount) bytes of text, the most is \(MapLimits.attributeBytes)")
         }
         return result
+    }
+}
+
+extension FurtherOrdinates {
+    /// The most a Z or M may be, in either direction.
+    private static let bound = 1e12
+
+    /// Throws for numbers that no place or measure has.
+    fileprivate func check() throws(Failure) {
+        for (name, values) in [("Z", z), ("M", m)] {
+            for case let value? in values ?? [] where !(abs(value) <= Self.bound) {
+                throw Failure(
+                    .invalidParameter,
+                    "geometry: \(name) is \(value), expected a finite number up to 10¹²")
+            }
+        }
     }
 }
 

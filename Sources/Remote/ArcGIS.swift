@@ -105,10 +105,13 @@ enum ArcGIS {
     /// The parameters `geometry` and `geometryType`.
     static func parameters(of shape: Shape) -> [(name: String, value: String)] {
         let form = GeometryForm(shape)
-        func list(_ positions: [[Double]]) -> String {
-            "[" + positions.map { "[\($0[0]),\($0[1])]" }.joined(separator: ",") + "]"
+        func list(_ positions: [[Double?]]) -> String {
+            let texts = positions.map { position in
+                "[" + position.map { "\($0 ?? 0)" }.joined(separator: ",") + "]"
+            }
+            return "[" + texts.joined(separator: ",") + "]"
         }
-        func lists(_ parts: [[[Double]]]) -> String {
+        func lists(_ parts: [[[Double?]]]) -> String {
             "[" + parts.map(list).joined(separator: ",") + "]"
         }
         let text: String

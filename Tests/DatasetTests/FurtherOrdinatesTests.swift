@@ -129,6 +129,42 @@ struct OrdinateCase: Sendable, CustomStringConvertible {
         #expect(found == [[3, 4], [6, 9]])
     }
 
+    @Test(arguments: OrdinateCase.all)
+    func `a feature that was edited keeps its Z and its M`(_ form: OrdinateCase) throws {
+        let (text, z, m) = form.wkt()
+        let other = text.replacing(/(\d+) (\d+)/) { "\($0.1).5 \($0.2).5" }
+        let dataset = try dataset([text, other])
+        var edits = LayerEdits(isOpen: true)
+        try dataset.forEach { reference in
+            let feature = try #require(try EditedFeature(reference, of: dataset))
+            #expect(feature.ordinates.z == (form.dimensions.contains("Z") ? z : nil))
+            #expect(feature.ordinates.m == (form.dimensions.contains("M") ? m : nil))
+            let read = try JSONDecoder().decode(
+                EditedFeature.self, from: try JSONEncoder().encode(feature))
+            #expect(read == feature)
+            guard feature.id == 2 else { return }
+            edits.apply([FeatureChange(id: 2, sequence: 5, feature: read)])
+        }
+
+        let edited = try EditedDataset(dataset, edits)
+        let overlay = try #require(edited.overlay)
+        let found = try overlay.furtherOrdinates(of: try #require(overlay.feature(at: 0)))
+        #expect(found.z == (form.dimensions.contains("Z") ? z : nil))
+        #expect(found.m == (form.dimensions.contains("M") ? m : nil))
+        let made = try #require(
+            try DatasetBuilder.compact(edited, into: scratch.datasets))
+        let compacted = try Dataset(
+            path: scratch.datasets + "/" + made.dataset.rawValue + "/layer.fgb")
+        var ids: Set<Int64> = []
+        try compacted.forEach { reference in
+            ids.insert(reference.objectID)
+            let found = try compacted.furtherOrdinates(of: reference)
+            #expect(found.z == (form.dimensions.contains("Z") ? z : nil))
+            #expect(found.m == (form.dimensions.contains("M") ? m : nil))
+        }
+        #expect(ids == [1, 2])
+    }
+
     @Test func `a field's alias is kept`() throws {
         let path = scratch.path + "/alias.fgb"
         var writer = try FlatGeobufWriter(

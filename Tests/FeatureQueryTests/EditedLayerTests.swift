@@ -63,6 +63,7 @@ import Testing
             $0.outFields = ["name", "pop"]
             $0.returnGeometry = false
         },
+        { $0.returnZ = true },
     ]
 
     @Test(arguments: EditedFeatures.Kind.allCases, Seeds.chosen(3))
@@ -71,6 +72,22 @@ import Testing
     ) throws {
         var features = EditedFeatures(kind, count: 60, seed: seed)
         let edited = try QueriedSite(features.geoJSON)
+        try check(&features, edited)
+    }
+
+    @Test(arguments: EditedFeatures.Kind.allCases, Seeds.chosen(2))
+    func `edits of features with Z count as if they had been imported`(
+        _ kind: EditedFeatures.Kind, _ seed: UInt64
+    ) throws {
+        var features = EditedFeatures(kind, hasZ: true, count: 40, seed: seed)
+        let edited = try QueriedSite(features.geoJSON)
+        #expect(edited.map.layers[0].properties?.hasZ == true)
+        #expect(try edited.text { $0.returnZ = true }.contains(#""hasZ":true"#))
+        try check(&features, edited)
+    }
+
+    /// Holds edits, and the dataset compacted with them, against an import of what they lead to.
+    private func check(_ features: inout EditedFeatures, _ edited: QueriedSite) throws {
         for round in 0..<4 {
             for _ in 0..<6 { features.edit() }
             edited.edits = features.edits

@@ -101,6 +101,35 @@ import Testing
 }
 
 @Suite struct GeometryParameterTests {
+    @Test(
+        arguments: [
+            ("{x:1,y:2,z:3,m:null}", [3], nil),
+            ("{x:1,y:2,z:'NaN',m:4}", nil, [4]),
+            ("{points:[[1,2,3],[4,5]]}", [3, nil], nil),
+            ("{points:[[1,2,3,4],[4,5,null,6]]}", [3, nil], [4, 6]),
+            ("{hasM:true,points:[[1,2,3],[4,5,6]]}", nil, [3, 6]),
+            ("{hasZ:false,hasM:false,points:[[1,2,3,4]]}", nil, nil),
+            ("{hasZ:true,paths:[[[1,2,3],[4,5,6]],[[7,8,9],[1,1,0]]]}", [3, 6, 9, 0], nil),
+            // What closes a ring has what its first position has.
+            (
+                "{hasZ:true,hasM:true,rings:[[[0,0,1,2],[0,1,3,4],[1,1,5,6]],[[2,2,7,8],[2,3,9,1],[3,3,2,3],[2,2,7,8]]]}",
+                [1, 3, 5, 1, 7, 9, 2, 7], [2, 4, 6, 2, 8, 1, 3, 8]
+            ),
+        ] as [(String, [Double?]?, [Double?]?)])
+    func `positions keep their Z and M`(
+        _ text: String, _ z: [Double?]?, _ m: [Double?]?
+    ) throws {
+        let geometry = try GeometryParameter(text, kind: nil)
+        #expect(geometry.ordinates == FurtherOrdinates(z: z, m: m))
+        let form = GeometryForm(geometry.shape, geometry.ordinates)
+        #expect(form.shape == geometry.shape && form.ordinates == geometry.ordinates)
+    }
+
+    @Test(arguments: ["{points:[[1,2,'a']]}", "{hasZ:3,points:[[1,2,3]]}", "{x:1,y:2,z:[]}"])
+    func `a Z that is no number is refused`(_ text: String) {
+        #expect(throws: Failure.self) { try GeometryParameter(text, kind: nil) }
+    }
+
     @Test func `the simple forms are read`() throws {
         #expect(
             try GeometryParameter("1.5,-2", kind: nil).shape == .point(.init(x: 1.5, y: -2)))

@@ -375,4 +375,70 @@ import Testing
         } throws: { ($0 as? Failure)?.code == .tooLarge }
         features.features = [:]
     }
+
+    private static func points(_ count: Int) -> Shape {
+        .multipoint((0..<count).map { Coordinate(x: Double($0), y: 1) })
+    }
+
+    @Test(arguments: [true, false], [true, false])
+    func `a layer's features take the Z and M that it has`(_ hasZ: Bool, _ hasM: Bool) throws {
+        var fixture = try MapFixture(created: true)
+        let layer = try fixture.addLayer("Masts")
+        var properties = MapFixture.properties(wkid: 3857, fields: ["NAME"])
+        (properties.geometryType, properties.hasZ, properties.hasM) = (.multipoint, hasZ, hasM)
+        try fixture.append(.layerLoadStarted(LayerLoadStarted(layer: layer)))
+        try fixture.append(.layerLoaded(LayerLoaded(layer: layer, properties: properties)))
+        try fixture.run(.setEditable(layer: 0, isEditable: true))
+        let given = FurtherOrdinates(z: [1, nil, 3], m: [4, 5, nil])
+        let kept = FurtherOrdinates(z: hasZ ? given.z : nil, m: hasM ? given.m : nil)
+
+        let results = try run(
+            &fixture,
+            FeatureEdits(adds: [FeatureDraft(shape: Self.points(3), ordinates: given)]),
+            Features())
+        let id = try #require(results.adds.first?.id)
+        func feature() throws -> EditedFeature {
+            try #require(try fixture.world.layer(0)?.edits?.change(of: id)?.feature)
+        }
+        #expect(try feature().ordinates == kept)
+
+        // Attributes alone leave the geometry whole.
+        let name = Attributes([.init(name: "name", value: .string("new"))])
+        _ = try run(
+            &fixture, FeatureEdits(updates: [FeatureDraft(id: id, attributes: name)]), Features())
+        #expect(try feature().ordinates == kept)
+
+        // A geometry without them has none.
+        _ = try run(
+            &fixture, FeatureEdits(updates: [FeatureDraft(id: id, shape: Self.points(2))]),
+            Features())
+        #expect(try feature().ordinates.isNothing)
+
+        let wrong = try run(
+            &fixture,
+            FeatureEdits(adds: [
+                FeatureDraft(shape: Self.points(1), ordinates: FurtherOrdinates(z: [1e13]))
+            ]), Features())
+        #expect(
+            (wrong.adds.first?.failure?.message.contains("Z is 10000000000000.0, expected") == true)
+                == hasZ)
+    }
+
+    @Test func `an event is of the first schema that can say it`() {
+        func event(_ ordinates: FurtherOrdinates, others: Bool) -> FeaturesEdited {
+            let feature = EditedFeature(
+                id: 1, shape: Self.points(1), ordinates: ordinates, attributes: Attributes([]))
+            let event = FeaturesEdited(
+                layer: 0, added: [], changed: [feature], deleted: [], nextID: 2, refused: nil)
+            var other = event
+            other.layer = 1
+            return FeaturesEdited(together: others ? [event, other] : [event]) ?? event
+        }
+        let flat = FurtherOrdinates()
+        #expect(event(flat, others: false).writtenSchema == 1)
+        #expect(event(flat, others: true).writtenSchema == 2)
+        #expect(event(FurtherOrdinates(z: [nil]), others: false).writtenSchema == 1)
+        #expect(event(FurtherOrdinates(m: [2]), others: false).writtenSchema == 3)
+        #expect(event(FurtherOrdinates(z: [2]), others: true).writtenSchema == 3)
+    }
 }

@@ -22,6 +22,7 @@ public struct EditedFeatures {
     }
 
     private let kind: Kind
+    private let hasZ: Bool
     private var features: [Int64: Feature] = [:]
     private var random: SeededGenerator
     private var nextID: Int64 = 1
@@ -29,9 +30,10 @@ public struct EditedFeatures {
     /// The edits since the first features, or since ``forget(through:)``.
     public private(set) var edits = LayerEdits(isOpen: true)
 
-    /// Features within 0…100 in both directions.
-    public init(_ kind: Kind, count: Int, seed: UInt64) {
+    /// Features within 0…100 in both directions, every coordinate with a Z or none.
+    public init(_ kind: Kind, hasZ: Bool = false, count: Int, seed: UInt64) {
         self.kind = kind
+        self.hasZ = hasZ
         random = SeededGenerator(seed: seed)
         for _ in 0..<count {
             features[nextID] = feature()
@@ -98,8 +100,14 @@ public struct EditedFeatures {
                     rings: feature.parts.map { $0[0] } + feature.parts.flatMap { $0.dropFirst() })
             }
         func value(_ integer: Int64?) -> AttributeValue { integer.map { .integer($0) } ?? .null }
+        var heights: [Double?] = []
+        // In the order of the shape, which need not be that of the parts.
+        _ = shape.mapCoordinates { coordinate in
+            heights.append(Self.height(coordinate))
+            return coordinate
+        }
         return EditedFeature(
-            id: id, shape: shape,
+            id: id, shape: shape, ordinates: FurtherOrdinates(z: hasZ ? heights : nil),
             attributes: Attributes([
                 .init(name: "pop", value: value(feature.pop)),
                 .init(name: "size", value: feature.size.map { .real($0) } ?? .null),
@@ -109,6 +117,8 @@ public struct EditedFeatures {
                     value: feature.day.map { .date((1_577_836_800 + $0) * 1000) } ?? .null),
             ]))
     }
+
+    private static func height(_ place: Coordinate) -> Double { place.x * 7 - place.y }
 
     private mutating func feature() -> Feature {
         func maybe<T>(_ value: T) -> T? {
@@ -158,12 +168,15 @@ public struct EditedFeatures {
     private func text(_ id: Int64) -> String {
         guard let feature = features[id] else { return "" }
         func list(_ items: [String]) -> String { "[" + items.joined(separator: ",") + "]" }
-        func path(_ path: [Coordinate]) -> String { list(path.map { "[\($0.x),\($0.y)]" }) }
+        func position(_ place: Coordinate) -> String {
+            "[\(place.x),\(place.y)" + (hasZ ? ",\(Self.height(place))]" : "]")
+        }
+        func path(_ path: [Coordinate]) -> String { list(path.map(position)) }
         let geometry: String
         switch kind {
         case .points:
             let place = feature.parts[0][0][0]
-            geometry = #"{"type":"Point","coordinates":[\#(place.x),\#(place.y)]}"#
+            geometry = #"{"type":"Point","coordinates":"# + position(place) + "}"
         case .lines:
             geometry =
                 #"{"type":"MultiLineString","coordinates":"# + list(feature.parts[0].map(path))
