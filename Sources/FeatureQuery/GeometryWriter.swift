@@ -19,6 +19,7 @@ struct GeometryWriter {
     private let returnCentroid: Bool
     /// Whether y is written before x.
     private let isNorthFirst: Bool
+    private let isEsri: Bool
     /// The reference that stands in each geometry; nil for none.
     var toldReference: SpatialReference?
     private var chains = FeatureChains()
@@ -30,6 +31,7 @@ struct GeometryWriter {
         isNorthFirst =
             request.form == .ogcFeatures
             && (request.outReference?.latestWkid.map(AxisOrder.isNorthFirst) ?? false)
+        isEsri = request.form == .esri
         type = properties.geometryType ?? .point
         let own = properties.spatialReference
         transform =
@@ -198,8 +200,9 @@ struct GeometryWriter {
         json.openArray()
         json.number(position.first)
         json.number(position.second)
-        // NaN becomes null.
-        if hasZ { json.number(index < chains.z.count ? chains.z[index] : .nan) }
+        let z = index < chains.z.count ? chains.z[index] : .nan
+        // NaN becomes null, which no position of GeoJSON may have (RFC 7946, section 3.1.1).
+        if hasZ, isEsri || z.isFinite { json.number(z) }
         if hasM { json.number(index < chains.m.count ? chains.m[index] : .nan) }
         json.closeArray()
     }

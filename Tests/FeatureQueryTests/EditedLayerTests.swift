@@ -102,6 +102,28 @@ import Testing
         }
     }
 
+    @Test func `a position without Z has null in Esri's JSON and no number in GeoJSON`() throws {
+        let site = try QueriedSite([
+            #"{"type":"Feature","id":4,"properties":{"a":1},"geometry":{"type":"LineString","coordinates":[[1,2,3],[4,5,6]]}}"#
+        ])
+        var edits = LayerEdits(isOpen: true)
+        let path = [Coordinate(x: 7, y: 8), Coordinate(x: 9, y: 1)]
+        let feature = EditedFeature(
+            id: 4, shape: .polyline(paths: [path]), ordinates: FurtherOrdinates(z: [5, nil]),
+            attributes: Attributes([.init(name: "a", value: .integer(1))]))
+        edits.apply([FeatureChange(id: 4, sequence: 7, feature: feature)])
+        site.edits = edits
+
+        #expect(try site.text { $0.returnZ = true }.contains("[[[7,8,5],[9,1,null]]]"))
+        for form in [QueryForm.geoJSON, .ogcFeatures] {
+            let text = try site.text {
+                $0.returnZ = true
+                $0.form = form
+            }
+            #expect(text.contains("[[7,8,5],[9,1]]"), "\(text)")
+        }
+    }
+
     @Test(arguments: Seeds.chosen(3))
     func `a dataset compacted twice is the one compacted once`(_ seed: UInt64) throws {
         var features = EditedFeatures(.areas, count: 40, seed: seed)
