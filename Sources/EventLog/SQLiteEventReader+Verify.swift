@@ -72,7 +72,8 @@ private final class LogCheck {
     func run(
         _ reader: SQLiteEventReader, after: Int64, limit: Int, head: Int64
     ) throws(SQLiteError) -> LogFault? {
-        let end = max(after, checkedThrough) + Int64(limit)
+        let (sum, isBeyond) = max(after, checkedThrough).addingReportingOverflow(Int64(limit))
+        let end = isBeyond ? .max : sum
         while checkedThrough < end {
             guard try batches.step() else {
                 guard checkedThrough < head else { return nil }

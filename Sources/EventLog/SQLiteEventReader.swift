@@ -249,7 +249,9 @@ public final class SQLiteEventReader: EventReader {
     }
 
     /// One row more than wanted tells whether there is more.
-    private static func limit(_ range: ReadRange) -> Int64 { Int64(max(0, range.limit)) + 1 }
+    private static func limit(_ range: ReadRange) -> Int64 {
+        Int64(min(max(0, range.limit), .max - 1)) + 1
+    }
 
     /// Neighbours in the log that are of one stream or category.
     private struct Run {

@@ -258,4 +258,31 @@ import Testing
         #expect(try page(2, .max, after: 99).events.isEmpty)
         #expect(try page(0, .max).events.isEmpty)
     }
+
+    @Test(arguments: Kind.allCases)
+    func `asking for as many as there are numbers gets everything there is`(kind: Kind) throws {
+        let log = try StoreUnderTest(kind)
+        for number in 1...6 {
+            try log.store.append([
+                StreamAppend(
+                    stream: name("map-\(number % 2)"), expected: .any, events: [event("e")])
+            ])
+        }
+        let all = try log.store.read(ReadRange(after: 0, limit: 6)).events
+        #expect(all.count == 6)
+        for filter in [ReadRange.Filter.all, .stream(try name("map-1")), .category("map")] {
+            for after in 0...6 as ClosedRange<Int64> {
+                let page = try log.store.read(
+                    ReadRange(after: after, limit: .max, byteLimit: .max, filter: filter))
+                #expect(
+                    page.events
+                        == all.filter { $0.globalPosition > after && filter.admits($0.stream) })
+                #expect(page.isLast)
+            }
+        }
+        for after in 0...5 as ClosedRange<Int64> {
+            let page = try log.store.verify(after: after, limit: .max)
+            #expect(page.checkedThrough == 6 && page.fault == nil)
+        }
+    }
 }

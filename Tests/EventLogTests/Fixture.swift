@@ -124,7 +124,7 @@ extension EventStore {
 
 extension EventReader {
     func everything() throws -> [RecordedEvent] {
-        try read(ReadRange(after: 0, limit: .max >> 8, byteLimit: .max)).events
+        try read(ReadRange(after: 0, limit: .max, byteLimit: .max)).events
     }
 
     /// Verifies page by page; the first fault, or nil.

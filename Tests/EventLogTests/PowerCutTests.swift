@@ -112,7 +112,7 @@ struct PowerCutStory {
         let records = try store.everything()
         for filter in Set(records.map { ReadRange.Filter.stream($0.stream) }) {
             let page = try store.read(
-                ReadRange(after: 0, limit: .max >> 8, byteLimit: .max, filter: filter))
+                ReadRange(after: 0, limit: .max, byteLimit: .max, filter: filter))
             guard page.events == records.filter({ filter.admits($0.stream) }) else {
                 return "\(filter) is not what the log holds of it"
             }
