@@ -2,7 +2,7 @@
 // Part of Cairn.
 
 public import CairnModel
-internal import FoundationEssentials
+public import FoundationEssentials
 public import Site
 internal import Synchronization
 
@@ -21,6 +21,7 @@ public final class StateSnapshots<State: Snapshotted>: Sendable {
     private let report: @Sendable (String) -> Void
     /// Which log it was when the fold began; what is folded from another is not kept.
     private let incarnation = Mutex<UUID?>(nil)
+    private let isKeeping = Atomic<Bool>(false)
 
     /// The snapshots of a site; `report` is told, on any thread, of each that could not be taken.
     public init(
@@ -87,6 +88,19 @@ public final class StateSnapshots<State: Snapshotted>: Sendable {
         return state
     }
 
+    /// Which log the last ``restore(through:)`` has found; nil before it has, and for a log of an older
+    /// build.
+    public var foundIncarnation: UUID? { incarnation.withLock { $0 } }
+
+    /// The sequence numbers of the snapshots there are of that log, the latest first, whether they can be
+    /// taken or not.
+    ///
+    /// Reads the folder.
+    public func sequences() -> [Int64] {
+        let found = foundIncarnation
+        return store.names().filter { $0.incarnation == found ?? $0.incarnation }.map(\.sequence)
+    }
+
     /// Writes a state down that was folded since ``restore(through:)``; what cannot be written is
     /// reported, and nothing else comes of it.
     @concurrent
@@ -94,6 +108,17 @@ public final class StateSnapshots<State: Snapshotted>: Sendable {
         do throws(Failure) { try await write(state) } catch {
             report("no snapshot at \(state.foldedThrough): \(error.message)")
         }
+    }
+
+    /// Begins to write a state down beside whatever comes next, unless another is being written that way;
+    /// returns whether it began.
+    public func keepBeside(_ state: State) -> Bool {
+        guard !isKeeping.exchange(true, ordering: .acquiringAndReleasing) else { return false }
+        Task {
+            await keep(state)
+            isKeeping.store(false, ordering: .releasing)
+        }
+        return true
     }
 
     private func write(_ state: State) async throws(Failure) {

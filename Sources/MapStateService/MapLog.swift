@@ -6,6 +6,7 @@ internal import CairnModel
 internal import Daemon
 internal import FoundationEssentials
 internal import MapState
+internal import Site
 
 /// The maps as the log has them, and the way to add to it; used from one task at a time.
 ///
@@ -14,11 +15,14 @@ internal import MapState
 final class MapLog {
     private let log: LogReader
     private let snapshots: StateSnapshots<MapsState>
+    private let pace: SnapshotPace
     private let failpoints = Failpoints()
     /// The maps up to the last event this process has folded.
     private(set) var state = MapsState()
     /// Whether the log may hold map events that `state` lacks.
     private(set) var isBehind = true
+    /// Events that were read and folded.
+    private(set) var foldedCount = 0
     /// Events folded since the state was written down.
     private(set) var unkeptCount = 0
     /// Why this process may not append any more: another has taken over.
@@ -28,31 +32,34 @@ final class MapLog {
 
     private static let producer = "cairn-mapstate/" + Release.version
     private static let pageSize = 1000
+    /// A step is this part of what is left to fold.
+    private static let stepDivisor: Int64 = 4
     /// Shorter than clients wait for a command, so that they hear why.
     private static let patience = Duration.seconds(8)
 
-    init(log: LogReader, snapshots: StateSnapshots<MapsState>) {
+    init(log: LogReader, snapshots: StateSnapshots<MapsState>, pace: SnapshotPace) {
         self.log = log
         self.snapshots = snapshots
+        self.pace = pace
     }
 
-    /// Becomes the one writer of maps, then folds what earlier ones have left, from the last snapshot on;
-    /// throws what claiming, reading or folding throws.
+    /// Becomes the one writer of maps, then folds what earlier ones have left, from the last snapshot on, and
+    /// writes states down on the way where that is long; throws what claiming, reading or folding throws.
     func takeOver() async throws(Failure) {
         claim = try await log.claim(
             ClaimRequest(category: "map", instance: instance, holder: Self.producer))
         if state.sequence == 0, let kept = try await snapshots.restore() { state = kept }
-        try await catchUp()
+        try await catchUp(keepingUpTo: try await log.head().head)
     }
 
-    /// The state as it is now, to be written down; counts from here.
-    func takeSnapshot() -> MapsState {
-        unkeptCount = 0
-        return state
-    }
+    /// The state as it is now has been written down.
+    func noteKept() { unkeptCount = 0 }
 
     /// Folds what the log holds beyond the state; throws what reading or folding throws.
-    func catchUp() async throws(Failure) {
+    ///
+    /// With the place where the log ends it writes states down in steps that get shorter towards there, as those
+    /// that are kept of a site that was never without them.
+    func catchUp(keepingUpTo head: Int64? = nil) async throws(Failure) {
         guard isBehind else { return }
         while true {
             let records = try await log.events(
@@ -62,6 +69,12 @@ final class MapLog {
                 try state.apply(record)
             }
             unkeptCount += records.count
+            foldedCount += records.count
+            if let head, Int64(unkeptCount) >= (head - state.sequence) / Self.stepDivisor,
+                pace.isDue(after: unkeptCount, state), snapshots.keepBeside(state)
+            {
+                unkeptCount = 0
+            }
             if records.count < Self.pageSize { break }
         }
         isBehind = false

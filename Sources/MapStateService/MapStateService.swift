@@ -25,7 +25,6 @@ public actor MapStateService {
     private let snapshots: StateSnapshots<MapsState>
     private let pace: SnapshotPace
     private let compactionFeatureCount: Int?
-    private var isKeeping = false
     private var loader: LayerLoader?
     private var lanes = LoadLanes()
     private let features: LayerFeatures
@@ -55,7 +54,7 @@ public actor MapStateService {
         snapshots = StateSnapshots(site: site, log: reader) { reason in
             logger.warning("snapshot not used", metadata: ["reason": "\(reason)"])
         }
-        log = MapLog(log: reader, snapshots: snapshots)
+        log = MapLog(log: reader, snapshots: snapshots, pace: pace)
         features = LayerFeatures(datasets: site.datasetsDirectory)
     }
 
@@ -79,7 +78,7 @@ public actor MapStateService {
             "maps ready",
             metadata: [
                 "sequence": "\(log.state.sequence)", "maps": "\(log.state.mapNames.count)",
-                "toLoad": "\(lanes.waitingCount)", "folded": "\(log.unkeptCount)",
+                "toLoad": "\(lanes.waitingCount)", "folded": "\(log.foldedCount)",
             ])
         inbox.put(.wake)
         for await _ in inbox.signals {
@@ -114,12 +113,10 @@ public actor MapStateService {
 
     /// Has the state written down beside whatever comes next.
     private func keepIfDue() {
-        guard !isKeeping, pace.isDue(after: log.unkeptCount, log.state) else { return }
-        isKeeping = true
-        Task { [state = log.takeSnapshot(), snapshots] in
-            await snapshots.keep(state)
-            isKeeping = false
+        guard pace.isDue(after: log.unkeptCount, log.state), snapshots.keepBeside(log.state) else {
+            return
         }
+        log.noteKept()
     }
 
     private func handle(_ item: Inbox.Item) async {

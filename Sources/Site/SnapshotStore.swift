@@ -72,16 +72,20 @@ public struct SnapshotStore: Hashable, Sendable {
         }
     }
 
-    /// The most files kept of one state.
-    public static let bound = 3
     /// The largest file that is written or read.
     public static let byteBound: Int64 = 4 << 30
 
     /// The folder, whether it exists or not.
     public let directory: String
 
+    /// Which files are kept.
+    public var ladder: SnapshotLadder
+
     /// Names a store.
-    public init(directory: String) { self.directory = directory }
+    public init(directory: String, ladder: SnapshotLadder = .usual) {
+        self.directory = directory
+        self.ladder = ladder
+    }
 
     /// The file of that name, whether it exists or not.
     public func path(_ name: Name) -> String { directory + "/" + name.file }
@@ -118,8 +122,8 @@ public struct SnapshotStore: Hashable, Sendable {
         return (label, lines)
     }
 
-    /// Writes a file, whole or not at all, and removes what is not needed beside it: all but the last
-    /// ``bound`` up to this one, and those of other logs.
+    /// Writes a file, whole or not at all, and removes what is not needed beside it: those of other logs and
+    /// forms, those after this one, and of the earlier ones what its ``ladder`` leaves out.
     ///
     /// When it returns, the file is on the disk. Throws `Failure` (`noSpace`, `unreadable`, `tooLarge`);
     /// then nothing has changed.
@@ -134,7 +138,7 @@ public struct SnapshotStore: Hashable, Sendable {
         } catch {
             throw Failure(error)
         }
-        removeOthers(than: name)
+        removeOthers(than: name, form: label.form)
     }
 
     private static func write(
@@ -156,12 +160,20 @@ public struct SnapshotStore: Hashable, Sendable {
         try file.publish(as: path)
     }
 
-    private func removeOthers(than name: Name) {
-        let names = names()
-        let kept = names.filter {
-            $0.incarnation == name.incarnation && $0.sequence <= name.sequence
-        }.prefix(Self.bound)
-        for other in names where !kept.contains(other) {
+    private func removeOthers(than name: Name, form: String) {
+        var rungs: [SnapshotLadder.Rung] = []
+        for other in names() {
+            let isOfUse =
+                other.incarnation == name.incarnation && other.sequence <= name.sequence
+                && (other == name || self.form(of: other) == form)
+            guard isOfUse, let size = FileSystem.byteCount(of: path(other)) else {
+                try? FileManager.default.removeItem(atPath: path(other))
+                continue
+            }
+            rungs.append(SnapshotLadder.Rung(sequence: other.sequence, byteCount: size))
+        }
+        for sequence in ladder.removed(of: rungs) {
+            let other = Name(incarnation: name.incarnation, sequence: sequence)
             try? FileManager.default.removeItem(atPath: path(other))
         }
         // What a process that was killed has left; nobody else writes here.
@@ -171,6 +183,16 @@ public struct SnapshotStore: Hashable, Sendable {
         }
     }
 
+    /// The form that the first line of a file states, unchecked; nil where there is no such line.
+    private func form(of name: Name) -> String? {
+        guard let file = try? MappedFile(path: path(name)) else { return nil }
+        let head = file.copy(0..<min(file.byteCount, Self.labelByteCount))
+        guard let end = head.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+        return try? CairnJSON.decode(Label.self, from: Data(head[..<end])).form
+    }
+
+    /// More than any label takes.
+    private static let labelByteCount = 4 << 10
     private static let digestByteCount = 32
     private static let pieceByteCount = 256 << 10
 }

@@ -15,119 +15,32 @@ import Synchronization
 import TestKit
 import Testing
 
-private final class Complaints: Sendable {
-    private let texts = Mutex<[String]>([])
-    func add(_ text: String) { texts.withLock { $0.append(text) } }
-    func take() -> [String] {
-        texts.withLock { texts in
-            defer { texts = [] }
-            return texts
-        }
-    }
-}
-
-/// A log with maps in it, and the snapshots of its fold.
-private final class SnapshotSite {
-    let site: Site
-    let bus: BusThread
-    let log: LogReader
-    let store: SnapshotStore
-    private let complaints = Complaints()
-    private var service: (log: LogService, bus: BusThread)?
-    /// What a service would hold.
-    private(set) var live = MapsState()
-    /// The whole fold at each sequence number.
-    private(set) var history: [Int64: MapsState] = [:]
-
-    init() throws {
-        site = try Site(
-            openingOrCreating: "/tmp/cairn-snap-" + UUID().uuidString.prefix(8).lowercased())
-        bus = try BusThread(name: "client", runDirectory: site.runDirectory)
-        log = try LogReader(bus: bus)
-        store = site.snapshots(of: MapsState.snapshotName)
-        try startLog()
-    }
-
-    func startLog() throws {
-        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let bus = try BusThread(name: "logd", runDirectory: site.runDirectory)
-        service = (try LogService(site: site, bus: bus, logger: logger), bus)
-    }
-
-    func stopLog() {
-        service?.log.stop()
-        service?.bus.stop()
-        service = nil
-    }
-
-    func end() {
-        stopLog()
-        bus.stop()
-        try? FileManager.default.removeItem(atPath: site.path)
-    }
-
-    func snapshots() -> StateSnapshots<MapsState> {
-        StateSnapshots(site: site, log: log) { [complaints] in complaints.add($0) }
-    }
-
-    /// What has been said since the last time.
-    func takeComplaints() -> [String] { complaints.take() }
-
-    /// Adds groups to the map, several in one commit.
-    func grow(_ count: Int) async throws {
-        let world = try MapName(parsing: "World")
-        for number in 0..<count {
-            let isNew = live.map(named: world) == nil
-            let request = MapCommandRequest(
-                id: .timeOrdered(), map: world,
-                command: isNew
-                    ? .createMap
-                    : .addGroup(name: "G\(live.sequence)-\(number)", place: .init()))
-            let metadata = EventMetadata(causation: request.id, correlation: request.id)
-            let events = try live.decide(request).map {
-                try $0.payload.newEvent(id: .timeOrdered(), metadata: metadata)
-            }
-            let result = try await log.append(
-                events, to: .map(world), expected: .any, timeout: .seconds(30))
-            let page = try await log.read(
-                ReadRequest(after: result.firstPosition - 1, limit: events.count))
-            for event in page.events {
-                try live.apply(event)
-                history[live.sequence] = live
-            }
-        }
-    }
-
-    func path(_ sequence: Int64) throws -> String {
-        let name = try #require(store.names().first { $0.sequence == sequence })
-        return store.path(name)
-    }
-}
-
 /// Every kind of snapshot that must not be taken.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct StateSnapshotTests {
     private let running: SnapshotSite
 
     init() throws { running = try SnapshotSite() }
 
-    @Test func `the latest snapshot up to a sequence number is found, and the oldest goes`()
+    @Test func `the latest snapshot up to a sequence number is found, and few are kept`()
         async throws
     {
         defer { running.end() }
         let snapshots = running.snapshots()
         #expect(try await snapshots.restore() == nil)
-        var kept: [Int64] = []
-        for _ in 0..<(SnapshotStore.bound + 2) {
+        var written: [Int64] = []
+        for _ in 0..<(SnapshotLadder.usual.fileCount + 8) {
             try await running.grow(7)
             await snapshots.keep(running.live)
-            kept.append(running.live.sequence)
+            written.append(running.live.sequence)
         }
         try await running.grow(3)
 
-        #expect(
-            running.store.names().map(\.sequence) == kept.suffix(SnapshotStore.bound).reversed())
+        let kept = Array(running.store.names().map(\.sequence).reversed())
+        #expect(kept.count == SnapshotLadder.usual.fileCount)
+        #expect(kept.suffix(3) == written.suffix(3))
+        #expect(Set(written).isSuperset(of: kept))
         for last in 0...running.live.sequence {
-            let expected = kept.suffix(SnapshotStore.bound).last { $0 <= last }
+            let expected = kept.last { $0 <= last }
             let found = try await running.snapshots().restore(through: last)
             #expect(found == expected.flatMap { running.history[$0] }, "up to \(last)")
         }
@@ -257,6 +170,40 @@ private final class SnapshotSite {
         #expect(running.takeComplaints() == [])
         #expect(try await running.snapshots().restore(through: below.sequence) == nil)
         #expect(running.takeComplaints().count == 1)
+    }
+
+    @Test func `files of other forms, and what a killed writer left, go when one is written`()
+        async throws
+    {
+        defer { running.end() }
+        let snapshots = running.snapshots()
+        _ = try await snapshots.restore()
+        var sequences: [Int64] = []
+        for _ in 0..<3 {
+            try await running.grow(4)
+            await snapshots.keep(running.live)
+            sequences.append(running.live.sequence)
+        }
+        let name = try #require(running.store.names().first { $0.sequence == sequences[0] })
+        let (read, pieces) = try running.store.read(name)
+        var label = read
+        label.form = "of an older build"
+        try SnapshotStore(directory: running.site.path + "/other").write(label, pieces)
+        let other = running.site.path + "/other/"
+        let file = try #require(try FileManager.default.contentsOfDirectory(atPath: other).first)
+        try FileManager.default.removeItem(atPath: running.store.path(name))
+        try FileManager.default.moveItem(atPath: other + file, toPath: running.store.path(name))
+        try Data("x".utf8).write(to: URL(filePath: running.store.directory + "/.staged-1"))
+        try await running.grow(4)
+        await snapshots.keep(running.live)
+
+        #expect(
+            running.store.names().map(\.sequence)
+                == [running.live.sequence, sequences[2], sequences[1]])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: running.store.directory).count
+                == 3)
+        #expect(running.takeComplaints() == [])
     }
 
     @Test func `what cannot be written is said, and nothing else comes of it`() async throws {
