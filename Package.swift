@@ -220,7 +220,10 @@ let tier6: [Target] = [
     process("cairn-worker", ["Daemon", "Worker"]),
     process(
         "cairn-gateway",
-        ["CairnClient", "CairnModel", "Daemon", "Gateway", "Platform", "Recording", "Site"]),
+        [
+            "CairnClient", "CairnModel", "Daemon", "Gateway", "Platform", "Recording", "Site",
+            logging,
+        ]),
     process("cairn", ["Commands"]),
 ]
 
@@ -232,6 +235,10 @@ let testTargets: [Target] = [
     .target(
         name: "FedSite", dependencies: ["CairnClient", "CairnModel", "Dataset", "Site", "TestKit"],
         path: "Tests/FedSite", swiftSettings: settings),
+    .target(
+        name: "SiteStory",
+        dependencies: ["CairnModel", "Geometry", "Jobs", "MapState", "Replay", "TestKit"],
+        path: "Tests/SiteStory", swiftSettings: settings),
     tests("TidyTests", ["TestKit"]),
     tests("CairnModelTests", ["CairnModel", "TestKit"]),
     tests("PlatformTests", ["Platform", "TestKit"]),
@@ -297,7 +304,9 @@ let testTargets: [Target] = [
         ]),
     tests("JobsTests", ["Jobs", "CairnModel", "EventLog", "TestKit"]),
     tests("RecordingTests", ["Recording", "CairnModel", "Geometry", "Platform", "TestKit"]),
-    tests("ReplayTests", ["Replay", "CairnModel", "Geometry", "Jobs", "MapState", "TestKit"]),
+    tests(
+        "ReplayTests",
+        ["Replay", "CairnModel", "Geometry", "Jobs", "MapState", "SiteStory", "TestKit"]),
     tests(
         "ReexecutionTests",
         [
@@ -316,7 +325,7 @@ let testTargets: [Target] = [
         [
             "MapStateService", "MapState", "LogService", "CairnClient", "CairnModel", "Dataset",
             "EventLog",
-            "Bus", "Daemon", "Geometry", "Site", "Platform", "TestKit", logging,
+            "Bus", "Daemon", "Geometry", "Site", "SiteStory", "Platform", "TestKit", logging,
         ]),
     tests(
         "SupervisorTests",

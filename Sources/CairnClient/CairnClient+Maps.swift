@@ -22,7 +22,7 @@ extension CairnClient {
             _ = try await follower.snapshot(minSequence: minSequence, timeout: timeout)
         }
         guard let moment else { return try await follower.snapshot() }
-        return try await follower.history(at: follower.position(of: moment))
+        return try await follower.history(at: try await follower.position(of: moment))
     }
 
     /// The sequence number of a past moment; waits as ``maps(at:minSequence:timeout:)`` does.
@@ -31,7 +31,7 @@ extension CairnClient {
     ) async throws(Failure) -> Int64 {
         let follower = try follow()
         try await follower.catchUp(timeout: timeout)
-        return follower.position(of: moment)
+        return try await follower.position(of: moment)
     }
 
     /// The follower behind ``maps(at:minSequence:timeout:)``; starts it when there is none yet, and anew
@@ -45,12 +45,19 @@ extension CairnClient {
             if let known, known.fault?.code != .conflict { return .success(known) }
             known?.stop()
             return Result { () throws(Failure) in
-                let made = try MapFollower(following: bus, onFault: onFault)
+                let log = try LogReader(bus: bus)
+                let made = try MapFollower(
+                    following: bus, log: log, from: mapSnapshots(log), onFault: onFault)
                 known = made
                 return made
             }
         }
         return try result.get()
+    }
+
+    /// The snapshots that maps begin at; nil for a client that knows no site.
+    public func mapSnapshots(_ log: LogReader) -> StateSnapshots<MapsState>? {
+        site.map { StateSnapshots(site: $0, log: log, report: reportSnapshot) }
     }
 }
 
@@ -71,7 +78,8 @@ extension CairnClient {
         if let minSequence {
             _ = try await follower.snapshot(minSequence: minSequence, timeout: timeout)
         }
-        return try await follower.map(named: name, at: follower.position(of: moment))
+        let position = try await follower.position(of: moment)
+        return try await follower.map(named: name, at: position)
     }
 
     /// The names of all maps and of all published locators, each in byte order.

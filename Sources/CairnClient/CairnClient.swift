@@ -22,6 +22,9 @@ public final class CairnClient: Sendable {
     /// How long a service may be away before a request to it is given up with `unavailable`; it
     /// covers a restart.
     public let patience: Duration
+    /// Whose snapshots the maps begin at; nil to fold the whole log.
+    let site: Site?
+    let reportSnapshot: @Sendable (String) -> Void
     private let ownsBus: Bool
     private let requesters = Mutex<[Endpoint: Requester]>([:])
     let mapFollower = Mutex<MapFollower?>(nil)
@@ -30,21 +33,43 @@ public final class CairnClient: Sendable {
     ///
     /// Throws `Failure` when the site's run directory is not private to this user.
     public convenience init(site: Site, patience: Duration = .seconds(5)) throws(Failure) {
-        try self.init(runDirectory: site.runDirectory, patience: patience)
+        self.init(
+            try BusThread(name: "cairn-client", runDirectory: site.runDirectory), ownsBus: true,
+            patience, site)
     }
 
-    /// The same with the run directory alone.
-    public init(runDirectory: String, patience: Duration = .seconds(5)) throws(Failure) {
-        bus = try BusThread(name: "cairn-client", runDirectory: runDirectory)
-        self.patience = patience
-        ownsBus = true
+    /// The same with the run directory alone: its maps are folded from the whole log, past the snapshots.
+    public convenience init(
+        runDirectory: String, patience: Duration = .seconds(5)
+    ) throws(Failure) {
+        self.init(
+            try BusThread(name: "cairn-client", runDirectory: runDirectory), ownsBus: true,
+            patience, nil)
     }
 
     /// A client on the bus thread a process has already; `close` leaves that thread running.
-    public init(sharing bus: BusThread, patience: Duration = .seconds(5)) {
+    ///
+    /// - Parameters:
+    ///   - bus: The thread.
+    ///   - patience: How long a service may be away.
+    ///   - site: Where the snapshots lie that its maps begin at; without it the whole log is folded.
+    ///   - reportSnapshot: Told, on any thread, of each snapshot that could not be taken.
+    public convenience init(
+        sharing bus: BusThread, patience: Duration = .seconds(5), site: Site? = nil,
+        reportSnapshot: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
+        self.init(bus, ownsBus: false, patience, site, reportSnapshot)
+    }
+
+    private init(
+        _ bus: BusThread, ownsBus: Bool, _ patience: Duration, _ site: Site?,
+        _ reportSnapshot: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
         self.bus = bus
         self.patience = patience
-        ownsBus = false
+        self.site = site
+        self.reportSnapshot = reportSnapshot
+        self.ownsBus = ownsBus
     }
 
     /// Ends it: requests under way get `draining`.

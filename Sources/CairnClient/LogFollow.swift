@@ -3,6 +3,7 @@
 
 package import Bus
 package import CairnModel
+package import FoundationEssentials
 
 /// Turns what is published and what can be read into one sequence of calls of a handler: every
 /// event of the subscription once, in order.
@@ -40,11 +41,14 @@ package struct LogFollow {
     private var handedOn: Int64
     private var decoder = RecordDecoder()
 
-    /// Follows some categories (empty for all) from a position on.
-    package init(categories: Set<String>, after position: Int64, outside: Outside) {
+    /// Follows some categories (empty for all) from a position on; of a certain log, where that is named.
+    package init(
+        categories: Set<String>, after position: Int64, of incarnation: UUID? = nil,
+        outside: Outside
+    ) {
         self.categories = categories
         self.outside = outside
-        splice = LogSplice(scope: Self.scope(categories), after: position)
+        splice = LogSplice(scope: Self.scope(categories), after: position, of: incarnation)
         handedOn = position
     }
 

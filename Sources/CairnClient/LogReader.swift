@@ -118,6 +118,16 @@ public struct LogReader: Sendable {
         return try ReadPage(fixedLayout: answer.payload)
     }
 
+    /// As many of the events that a request names as it asks for, over as many pages as that takes; fewer
+    /// only where there are no more.
+    public func events(_ request: ReadRequest) async throws(Failure) -> [RecordedEvent] {
+        try await events(limit: request.limit, after: request.after) { after, limit in
+            var page = request
+            (page.after, page.limit) = (after, limit)
+            return page
+        }
+    }
+
     /// Up to `limit` events of one category after a global position; fewer only where it ends.
     public func events(
         category: String, after: Int64, limit: Int

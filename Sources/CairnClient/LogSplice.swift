@@ -42,9 +42,10 @@ struct LogSplice: Hashable {
     /// Which log it is that was followed so far; nil before it has said so.
     private var incarnation: UUID?
 
-    init(scope: Scope, after position: Int64) {
+    init(scope: Scope, after position: Int64, of incarnation: UUID? = nil) {
         self.scope = scope
         handled = position
+        self.incarnation = incarnation
     }
 
     /// Events were published that follow on each other in one category; `previousInCategory` is the

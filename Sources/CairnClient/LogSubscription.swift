@@ -3,6 +3,7 @@
 
 public import Bus
 public import CairnModel
+public import FoundationEssentials
 internal import Synchronization
 
 /// Follows the log of a site from a position on: every event once, in order, however late it joins
@@ -44,11 +45,13 @@ public final class LogSubscription: Sendable {
     ///   - log: Where to read what is missing.
     ///   - categories: Which categories of streams (`map`, `job`, …); empty for all.
     ///   - after: The last global position handled before; 0 to begin at the beginning.
+    ///   - incarnation: Of which log that was; any other is a replaced one.
     ///   - onFault: Told why it cannot go on, when it finds so, as ``fault`` will say; `conflict` says that the
     ///     log has been replaced by an older copy or a restored backup: what was made of it must be made anew.
     ///   - handler: Called on no particular thread, one call at a time.
     public init(
         bus: BusThread, log: LogReader, categories: Set<String> = [], after: Int64 = 0,
+        of incarnation: UUID? = nil,
         onFault: @escaping @Sendable (Failure) -> Void = { _ in },
         handler: @escaping Handler
     ) throws(Failure) {
@@ -77,7 +80,8 @@ public final class LogSubscription: Sendable {
                 try? await Task.sleep(for: duration)
                 return !Task.isCancelled
             })
-        let follow = LogFollow(categories: categories, after: after, outside: outside)
+        let follow = LogFollow(
+            categories: categories, after: after, of: incarnation, outside: outside)
         let running = Task { await Self.run(follow, inbox) }
         task.withLock { $0 = running }
     }

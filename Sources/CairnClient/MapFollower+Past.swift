@@ -36,18 +36,51 @@ extension MapFollower {
     /// How many past states of single maps are kept at most.
     public static var pastLimit: Int { PastMaps.limit }
 
-    /// The sequence number of the last change of any map recorded at or before a moment, as far as
-    /// the log is known; 0 when there was none yet.
-    public func position(at time: Timestamp) -> Int64 {
-        inner.withLock { $0.changes.position(at: time) }
-    }
-
-    /// The sequence number that a past moment means.
-    public func position(of moment: AsOf) -> Int64 {
+    /// The sequence number that a past moment means: of a time that of the last change of any map recorded
+    /// until then, as far as the log is known; 0 when there was none yet.
+    ///
+    /// Nil where the log has to be asked, because the time lies before what was folded here.
+    public func knownPosition(of moment: AsOf) -> Int64? {
         switch moment {
         case .sequence(let sequence): sequence
-        case .time(let time): position(at: time)
+        case .time(let time): inner.withLock { $0.changes.position(at: time) }
         }
+    }
+
+    /// The same, with some twenty looks into the log where it has to be asked; throws what `read` throws.
+    public func position(of moment: AsOf, reading read: Reader) async throws(Failure) -> Int64 {
+        if let known = knownPosition(of: moment) { return known }
+        guard case .time(let time) = moment else { return 0 }
+        let end = inner.withLock { $0.changes.firstTimed }
+        return try await Self.position(at: time, before: end, reading: read)
+    }
+
+    /// The sequence number of the last change of any map that was recorded until a moment, of those before
+    /// the sequence number `end`; 0 when there was none.
+    ///
+    /// Reads one event for each halving of the log: recorded times never go back. Throws what `read` throws.
+    public static func position(
+        at time: Timestamp, before end: Int64, reading read: Reader
+    ) async throws(Failure) -> Int64 {
+        var (known, beyond) = (Int64(0), end)
+        while beyond - known > 1 {
+            let middle = known + (beyond - known) / 2
+            let request = ReadRequest(after: middle - 1, limit: 1, category: "map")
+            guard let change = try await read(request).first, change.globalPosition < beyond,
+                change.recordedAt <= time
+            else {
+                beyond = middle
+                continue
+            }
+            known = change.globalPosition
+        }
+        return known
+    }
+
+    /// The same, reading the log that the follower follows; throws `unavailable` when it follows none.
+    public func position(of moment: AsOf) async throws(Failure) -> Int64 {
+        if let known = knownPosition(of: moment) { return known }
+        return try await position(of: moment, reading: try ownReader())
     }
 
     /// The map as it was when the log ended at `position`, where that takes no reading: when it has not
@@ -55,25 +88,31 @@ extension MapFollower {
     public func remembered(_ name: MapName, at position: Int64) -> Remembered {
         inner.withLock { inner in
             guard position >= 0, position <= inner.state.sequence else { return .unknown }
-            guard let change = inner.changes.lastChange(of: name, upTo: position) else {
-                return .absent
+            switch inner.changes.lastChange(of: name, upTo: position) {
+            case .never: return .absent
+            case .unknown:
+                guard let known = inner.past.description(of: name, covering: position) else {
+                    return .unknown
+                }
+                return .map(known.map.at(position), lastChange: known.change)
+            case .at(let change):
+                if let known = inner.past.description(of: name, after: change) {
+                    return .map(known.at(position), lastChange: change)
+                }
+                guard inner.state.lastChange(of: name) == change,
+                    let alone = inner.state.alone(name), let now = alone.map(named: name)
+                else { return .unknown }
+                inner.past.keep(alone, now, after: change)
+                return .map(now.at(position), lastChange: change)
             }
-            if let known = inner.past.description(of: name, after: change) {
-                return .map(known.at(position), lastChange: change)
-            }
-            guard inner.state.lastChange(of: name) == change,
-                let alone = inner.state.alone(name), let now = alone.map(named: name)
-            else { return .unknown }
-            inner.past.keep(alone, now, after: change)
-            return .map(now.at(position), lastChange: change)
         }
     }
 
     /// The map as it was when the log ended at `position`; nil when there was no such map.
     ///
-    /// Reads the events of maps from the nearest past state of this map that is at hand, once for each
-    /// state of the map. Throws `Failure`: `invalidParameter` for a position below 0 or one the log
-    /// has not reached (after a short wait), and what `read` throws.
+    /// Reads the events of this map from the nearest state of it that is at hand, of a question before or
+    /// of a snapshot, once for each state of the map. Throws `Failure`: `invalidParameter` for a position
+    /// below 0 or one the log has not reached (after a short wait), and what `read` throws.
     public func map(
         named name: MapName, at position: Int64, reading read: Reader
     ) async throws(Failure) -> MapDescription? {
@@ -84,15 +123,19 @@ extension MapFollower {
         case .unknown: break
         }
         let (change, start) = inner.withLock { inner in
-            let change = inner.changes.lastChange(of: name, upTo: position)
-            return (change, change.flatMap { inner.past.state(of: name, before: $0) })
+            (
+                inner.changes.lastChange(of: name, upTo: position),
+                inner.past.state(of: name, before: position + 1)
+            )
         }
-        guard let change else { return nil }
-        let state = try await Self.fold(name, from: start ?? MapsState(), to: change, reading: read)
-        guard let map = state.map(named: name) else {
-            throw Failure(.corrupt, "the log has no event \(change) of map '\(name)'")
+        let (state, through) = try await fold(name, from: start, to: position, reading: read)
+        guard let last = state.lastChange(of: name), let map = state.map(named: name) else {
+            guard change == .unknown else {
+                throw Failure(.corrupt, "the log has no event of map '\(name)' up to \(position)")
+            }
+            return nil
         }
-        inner.withLock { $0.past.keep(state, map, after: change) }
+        inner.withLock { $0.past.keep(state, map, after: last, through: through) }
         return map.at(position)
     }
 
@@ -100,34 +143,49 @@ extension MapFollower {
     public func map(named name: MapName, at position: Int64) async throws(Failure)
         -> MapDescription?
     {
+        try await map(named: name, at: position, reading: try ownReader())
+    }
+
+    /// Reads the log that the follower follows by itself; throws `unavailable` when it follows none.
+    public func ownReader() throws(Failure) -> Reader {
         guard let log = followedLog else {
             throw Failure(.unavailable, "this follower has no log to read the past from")
         }
-        return try await map(named: name, at: position) {
-            category, after, limit async throws(Failure) in
-            try await log.events(category: category, after: after, limit: limit)
-        }
+        return { request async throws(Failure) in try await log.events(request) }
     }
 
-    /// Folds one map's events up to its change at `last`.
-    private static func fold(
-        _ name: MapName, from start: MapsState, to last: Int64, reading read: Reader
-    ) async throws(Failure) -> MapsState {
-        var state = start
-        var after = start.sequence
-        while after < last {
-            let events = try await read("map", after, pageSize)
-            for event in events where event.globalPosition <= last {
-                if event.stream == .map(name) { try state.apply(event) }
+    /// Folds one map's events up to a sequence number; returns it alone, and how far it is known not to
+    /// have changed again.
+    private func fold(
+        _ name: MapName, from start: MapsState?, to position: Int64, reading read: Reader
+    ) async throws(Failure) -> (MapsState, through: Int64) {
+        var state = start ?? MapsState()
+        var after = state.sequence
+        var isFirstPage = true
+        while after < position {
+            let events = try await read(
+                ReadRequest(after: after, limit: pageSize, stream: .map(name)))
+            for event in events {
+                guard event.globalPosition <= position else {
+                    return (state, event.globalPosition - 1)
+                }
+                try state.apply(event)
             }
-            guard let end = events.last?.globalPosition, events.count == pageSize else { break }
+            guard events.count == pageSize, let end = events.last?.globalPosition else {
+                break
+            }
             after = end
+            // A snapshot has all maps, so it pays only where there is much to fold.
+            if isFirstPage, let kept = try await restored(through: position),
+                kept.sequence > after, let alone = kept.alone(name)
+            {
+                state = alone
+                after = kept.sequence
+            }
+            isFirstPage = false
         }
-        state.advance(to: last)
-        return state
+        return (state, position)
     }
-
-    private static let pageSize = 1000
 }
 
 extension MapDescription {

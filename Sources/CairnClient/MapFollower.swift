@@ -3,27 +3,32 @@
 
 public import Bus
 public import CairnModel
+internal import FoundationEssentials
 public import MapState
 internal import Synchronization
 
 /// The maps and locators of a site, folded from the log as it grows, in the memory of whoever reads
 /// them: no request about a map has to wait for another service.
 ///
-/// A log subscription feeds it: its own (``init(following:)``) or one that calls ``ingest(_:upTo:)``.
-/// Any thread may ask. The fold is the pure
-/// ``MapsState``, so two followers at one sequence number hold equal maps.
+/// A log subscription feeds it: its own or one that calls ``ingest(_:upTo:)``. With the snapshots of a site
+/// it begins at the last of them that the log vouches for, and questions about the past begin at the last one
+/// before the moment; without them, or where none can be taken, everything is folded from the log, to the same
+/// answers. Any thread may ask. The fold is the pure ``MapsState``, so two followers at one sequence number
+/// hold equal maps.
 public final class MapFollower: Sendable {
-    /// Reads the log: at most `limit` events of one category after a position, in rising order of
-    /// global position; fewer only where the category ends.
+    /// Reads the log: the events that a request names, in rising order of global position, as many as it
+    /// asks for; fewer only where there are no more.
     public typealias Reader =
-        @Sendable (
-            _ category: String, _ after: Int64, _ limit: Int
-        ) async throws(Failure) -> [RecordedEvent]
+        @Sendable (_ request: ReadRequest) async throws(Failure) -> [RecordedEvent]
 
     /// The most callers that may wait for a sequence number at once; further ones get `busy`.
     public static let waiterLimit = 10_000
     /// How many past states ``history(at:)`` keeps for its next callers.
     static let historyLimit = 8
+    /// How many states of snapshots are kept for questions about the past.
+    static let restoredLimit = 2
+    /// Events read at once when the past is folded.
+    static let usualPageSize = 1000
 
     struct Waiter {
         var minSequence: Int64
@@ -43,46 +48,127 @@ public final class MapFollower: Sendable {
         var history: [MapsState] = []
         var changes = ChangeIndex()
         var past = PastMaps()
+        var foldedCount = 0
+        /// States of snapshots that questions about the past began at, the latest asked for last.
+        var restored: [MapsState] = []
+        /// The sequence numbers of snapshots that could not be taken.
+        var refused: Set<Int64> = []
     }
 
     let inner = Mutex(Inner())
-    private let feed = Mutex<Feed?>(nil)
+    /// Where states that were folded before are found.
+    let snapshots: StateSnapshots<MapsState>?
+    let pageSize: Int
+    let feed = Mutex<Feed?>(nil)
+    private let onStop: @Sendable (Failure) -> Void
 
-    private struct Feed {
+    struct Feed {
         var log: LogReader
         var subscriptions: [LogSubscription]
+        var beginning: Task<Void, Never>?
+        /// Whether maps are followed, and not only to be.
+        var hasMaps: Bool
+        var isStopped = false
     }
 
-    /// A follower that has read nothing and waits to be fed.
-    public init() {}
+    /// A follower that has read nothing and waits to be fed; `snapshots` serve its questions about the past.
+    public convenience init(snapshots: StateSnapshots<MapsState>? = nil) {
+        self.init(snapshots: snapshots, pageSize: Self.usualPageSize)
+    }
+
+    /// The same with smaller pages.
+    package init(
+        snapshots: StateSnapshots<MapsState>?, pageSize: Int,
+        onStop: @escaping @Sendable (Failure) -> Void = { _ in }
+    ) {
+        self.snapshots = snapshots
+        self.pageSize = pageSize
+        self.onStop = onStop
+    }
 
     /// A follower of the site that the bus thread belongs to; the log need not be up yet.
     ///
-    /// `onFault` is told, on any thread, why the log cannot be followed any more; see `LogSubscription`.
+    /// - Parameters:
+    ///   - bus: The process's bus thread.
+    ///   - log: Where to read; a connection of its own where it is nil.
+    ///   - hasLocators: Whether locators are followed beside maps.
+    ///   - snapshots: Where to begin; the first event where it is nil.
+    ///   - onFault: Told, on any thread, why the log cannot be followed any more; see `LogSubscription`.
+    ///   - onStop: Told, on any thread, of the event that ended the fold for good.
+    ///
+    /// Throws `Failure` when the bus thread has ended.
     public convenience init(
-        following bus: BusThread, onFault: @escaping @Sendable (Failure) -> Void = { _ in }
+        following bus: BusThread, log: LogReader? = nil, hasLocators: Bool = true,
+        from snapshots: StateSnapshots<MapsState>? = nil,
+        onFault: @escaping @Sendable (Failure) -> Void = { _ in },
+        onStop: @escaping @Sendable (Failure) -> Void = { _ in }
     ) throws(Failure) {
-        self.init()
-        let log = try LogReader(bus: bus)
+        self.init(snapshots: snapshots, pageSize: Self.usualPageSize, onStop: onStop)
+        let reader = if let log { log } else { try LogReader(bus: bus) }
         // One subscription for each category: a subscription to several reads the whole log, and
         // most of a long log is jobs.
-        let maps = try LogSubscription(
-            bus: bus, log: log, categories: ["map"], onFault: onFault
-        ) { [weak self] events, position in
-            self?.ingest(events, upTo: position, into: \.maps)
+        var started: [LogSubscription] = []
+        if hasLocators {
+            started.append(
+                try LogSubscription(
+                    bus: bus, log: reader, categories: ["locator"], onFault: onFault
+                ) { [weak self] events, position in
+                    self?.ingest(events, upTo: position, into: .locators)
+                })
         }
-        let locators = try LogSubscription(
-            bus: bus, log: log, categories: ["locator"], onFault: onFault
-        ) { [weak self] events, position in
-            self?.ingest(events, upTo: position, into: \.locators)
+        let source = MapSource(
+            bus: bus, log: reader, part: hasLocators ? .maps : .all, onFault: onFault)
+        guard let snapshots else {
+            started.append(try source.follow(self, from: nil))
+            feed.withLock { [started] in
+                $0 = Feed(log: reader, subscriptions: started, hasMaps: true)
+            }
+            return
         }
-        feed.withLock { $0 = Feed(log: log, subscriptions: [maps, locators]) }
+        feed.withLock { [started] in
+            $0 = Feed(log: reader, subscriptions: started, hasMaps: false)
+        }
+        let beginning = Task { [weak self] in
+            guard let found = await source.beginning(in: snapshots) else { return }
+            self?.begin(at: found, source)
+        }
+        feed.withLock { $0?.beginning = beginning }
     }
 
     deinit { stop() }
 
     /// Ends the subscription; what is known stays.
-    public func stop() { feed.withLock { $0 }?.subscriptions.forEach { $0.cancel() } }
+    public func stop() {
+        let ended = feed.withLock { feed in
+            feed?.isStopped = true
+            return feed
+        }
+        ended?.beginning?.cancel()
+        ended?.subscriptions.forEach { $0.cancel() }
+    }
+
+    /// What is folded where.
+    enum Part {
+        case all
+        case maps
+        case locators
+
+        var path: WritableKeyPath<Inner, MapsState> {
+            switch self {
+            case .all: \.state
+            case .maps: \.maps
+            case .locators: \.locators
+            }
+        }
+    }
+
+    static func join(_ inner: inout Inner, _ part: Part) {
+        if part != .all { inner.state = inner.maps.joined(withLocatorsOf: inner.locators) }
+    }
+
+    /// How many events of maps and locators have been folded since the start; less than there are where it
+    /// began at a snapshot.
+    public var foldedCount: Int { inner.withLock { $0.foldedCount } }
 
     /// The newest state; it may be that of an empty log when nothing was read yet.
     public var current: MapsState { inner.withLock { $0.state } }
@@ -92,9 +178,9 @@ public final class MapFollower: Sendable {
     /// Whoever feeds the follower itself sets it.
     public var isStale: Bool {
         get {
-            fault != nil
-                || feed.withLock { $0 }?.subscriptions.contains(where: \.isStale)
-                    ?? inner.withLock { $0.isStale }
+            if fault != nil { return true }
+            guard let feed = feed.withLock({ $0 }) else { return inner.withLock { $0.isStale } }
+            return !feed.hasMaps || feed.subscriptions.contains(where: \.isStale)
         }
         set { inner.withLock { $0.isStale = newValue } }
     }
@@ -112,31 +198,32 @@ public final class MapFollower: Sendable {
     /// the follower for good: it keeps the state before it, says why (``fault``), and everybody who asks
     /// for a state gets that failure.
     public func ingest(_ records: [RecordedEvent], upTo position: Int64) {
-        ingest(records, upTo: position, into: \.state)
+        ingest(records, upTo: position, into: .all)
     }
 
-    private func ingest(
-        _ records: [RecordedEvent], upTo position: Int64,
-        into part: WritableKeyPath<Inner, MapsState>
-    ) {
+    func ingest(_ records: [RecordedEvent], upTo position: Int64, into part: Part) {
+        let path = part.path
+        var stopped: Failure?
         let woken: [(Waiter, Result<MapsState, Failure>)] = inner.withLock { inner in
             if inner.fault == nil {
                 do throws(Failure) {
                     for record in records {
-                        try inner[keyPath: part].apply(record)
+                        let known = inner[keyPath: path].sequence
+                        try inner[keyPath: path].apply(record)
+                        if record.globalPosition > known { inner.foldedCount += 1 }
                         inner.changes.note(record)
                     }
-                    inner[keyPath: part].advance(to: position)
+                    inner[keyPath: path].advance(to: position)
                 } catch {
                     inner.fault = error
+                    stopped = error
                 }
-                if part != \.state {
-                    inner.state = inner.maps.joined(withLocatorsOf: inner.locators)
-                }
+                Self.join(&inner, part)
             }
             return Self.takeReady(&inner)
         }
         for (waiter, result) in woken { waiter.body(result) }
+        if let stopped { onStop(stopped) }
     }
 
     /// Waits, the first time, until the log has been read to where it ends now; later it returns at
@@ -189,20 +276,25 @@ public final class MapFollower: Sendable {
 
     /// The maps as they were when the log ended at sequence number `position`.
     ///
-    /// Folds the log from its start, or from a past state that is still at hand; costs about 20 µs for
-    /// each event of a map or locator in between. Throws `Failure`: `invalidParameter` for a position
+    /// Folds the log from a snapshot or a past state that is still at hand, else from its first event; costs
+    /// about 20 µs for each event of a map or locator in between. Throws `Failure`: `invalidParameter` for a position
     /// below 0 or one the log has not reached (after a short wait), and what `read` throws.
     public func history(
         at position: Int64, reading read: Reader
     ) async throws(Failure) -> MapsState {
         let present = try await reach(position)
         if let past = present.asOf(position) { return past }
-        let start = inner.withLock { inner in
+        let known = inner.withLock { inner in
             inner.history.filter { $0.sequence <= position }.max { $0.sequence < $1.sequence }
         }
-        if let start, start.sequence == position { return start }
-        let past = try await Self.fold(
-            from: start ?? MapsState(), to: position, reading: read)
+        if let known, known.sequence == position { return known }
+        var start = known ?? MapsState()
+        if position - start.sequence > pageSize,
+            let kept = try await restored(through: position), kept.sequence > start.sequence
+        {
+            start = try await kept.withLocators(read)
+        }
+        let past = try await fold(from: start, to: position, reading: read)
         inner.withLock { inner in
             inner.history.removeAll { $0.sequence == past.sequence }
             inner.history.append(past)
@@ -233,20 +325,15 @@ public final class MapFollower: Sendable {
 
     /// The same, reading the log that the follower follows; throws `unavailable` when it follows none.
     public func history(at position: Int64) async throws(Failure) -> MapsState {
-        guard let log = feed.withLock({ $0 })?.log else {
-            throw Failure(.unavailable, "this follower has no log to read the past from")
-        }
-        return try await history(at: position) { category, after, limit async throws(Failure) in
-            try await log.events(category: category, after: after, limit: limit)
-        }
+        try await history(at: position, reading: try ownReader())
     }
 
-    private static func fold(
+    private func fold(
         from start: MapsState, to position: Int64, reading read: Reader
     ) async throws(Failure) -> MapsState {
         var state = start
         var pages = MapsState.categories.map {
-            CategoryPages(category: $0, after: start.sequence)
+            CategoryPages(category: $0, after: start.sequence, pageSize: pageSize)
         }
         while true {
             var next: (page: Int, record: RecordedEvent)?
@@ -286,7 +373,7 @@ public final class MapFollower: Sendable {
                         + "known up to \(reached)")))
     }
 
-    private static func takeReady(
+    static func takeReady(
         _ inner: inout Inner
     ) -> [(Waiter, Result<MapsState, Failure>)] {
         var woken: [(Waiter, Result<MapsState, Failure>)] = []
@@ -307,23 +394,24 @@ public final class MapFollower: Sendable {
 /// One category of the log, a page at a time.
 private struct CategoryPages {
     let category: String
+    let pageSize: Int
     var after: Int64
     private var page: ArraySlice<RecordedEvent> = []
     private var isLastPage = false
 
-    private static let pageSize = 1000
-
-    init(category: String, after: Int64) {
+    init(category: String, after: Int64, pageSize: Int) {
         self.category = category
         self.after = after
+        self.pageSize = pageSize
     }
 
     mutating func first(
         reading read: MapFollower.Reader
     ) async throws(Failure) -> RecordedEvent? {
         if page.isEmpty, !isLastPage {
-            let events = try await read(category, after, Self.pageSize)
-            isLastPage = events.count < Self.pageSize
+            let events = try await read(
+                ReadRequest(after: after, limit: pageSize, category: category))
+            isLastPage = events.count < pageSize
             after = events.last?.globalPosition ?? after
             page = events[...]
         }

@@ -77,7 +77,7 @@ struct MapHistory {
         switch moment {
         case nil: return state.map(named: name)
         case .sequence(let sequence): return try map(name, after: sequence)
-        case .time(let time): return try map(name, after: changes.position(at: time))
+        case .time(let time): return try map(name, after: changes.position(at: time) ?? 0)
         }
     }
 
@@ -94,7 +94,10 @@ struct MapHistory {
                 "sequence number \(position) lies ahead of the log, which ends at "
                     + "\(state.sequence)")
         }
-        guard let change = changes.lastChange(of: name, upTo: position) else { return nil }
+        // All changes are known: the log was folded from its beginning.
+        guard case .at(let change) = changes.lastChange(of: name, upTo: position) else {
+            return nil
+        }
         var map = past.description(of: name, after: change)
         if map == nil { map = try recall(name, after: change) }
         map?.sequence = position

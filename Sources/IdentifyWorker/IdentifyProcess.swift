@@ -6,6 +6,7 @@ internal import CairnModel
 public import Daemon
 internal import Dataset
 internal import Logging
+internal import MapState
 public import Recording
 internal import Remote
 internal import Site
@@ -27,31 +28,35 @@ public enum IdentifyProcess {
             site: daemon.site, process: daemon.name, version: WorkerProcess.version, rate: rate)
         defer { recorder.close() }
         let log = try LogReader(bus: daemon.bus)
-        let follower = MapFollower()
-        let subscription = try LogSubscription(
-            bus: daemon.bus, log: log,
-            categories: ["map"],
-            onFault: { if $0.code == .conflict { daemon.requestShutdown(because: $0) } }
-        ) { events, position in
-            follower.ingest(events, upTo: position)
-            // It must not go on answering from what it knew before.
-            if let fault = follower.fault { daemon.requestShutdown(because: fault) }
+        let snapshots = StateSnapshots<MapsState>(site: daemon.site, log: log) { reason in
+            daemon.logger.warning("snapshot not used", metadata: ["reason": "\(reason)"])
         }
-        defer { subscription.cancel() }
+        let follower = try MapFollower(
+            following: daemon.bus, log: log, hasLocators: false, from: snapshots,
+            onFault: { if $0.code == .conflict { daemon.requestShutdown(because: $0) } },
+            // It must not go on answering from what it knew before.
+            onStop: { daemon.requestShutdown(because: $0) })
+        defer { follower.stop() }
         do {
             let head = try await log.head().head
-            _ = try await follower.snapshot(minSequence: head, timeout: .seconds(10))
+            let state = try await follower.snapshot(minSequence: head, timeout: .seconds(10))
+            daemon.logger.info(
+                "maps known",
+                metadata: [
+                    "sequence": "\(state.sequence)", "maps": "\(state.mapNames.count)",
+                    "folded": "\(follower.foldedCount)",
+                ])
         } catch {
             daemon.logger.warning(
                 "answers before it has read the log", metadata: ["reason": "\(error)"])
         }
         let operations = try IdentifyOperations(
-            follower: follower, isStale: { subscription.isStale },
+            follower: follower, isStale: { follower.isStale },
             shelf: DatasetShelf(directory: daemon.site.datasetsDirectory),
             rasters: daemon.site.rastersDirectory,
             remotes: RemoteServices(credentials: daemon.site.credentials), recorder: recorder
-        ) { category, after, limit throws(Failure) in
-            try await log.events(category: category, after: after, limit: limit)
+        ) { request throws(Failure) in
+            try await log.events(request)
         }
         try await WorkerProcess.run(
             daemon, pool: .identify,

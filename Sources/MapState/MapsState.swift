@@ -105,6 +105,9 @@ public struct MapsState: Hashable, Sendable {
     /// The global position of the last event of the map; nil when there is no such map.
     public func lastChange(of name: MapName) -> Int64? { models[name]?.lastChange }
 
+    /// The global position of the last event of any map; nil when there is no map.
+    public var lastMapChange: Int64? { models.values.lazy.map(\.lastChange).max() }
+
     /// The position of the map's last event in its own stream: what an append expects.
     ///
     /// Nil when there is no such map.

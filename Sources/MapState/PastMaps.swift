@@ -5,9 +5,23 @@ public import CairnModel
 
 /// When which map changed: enough to tell which past states are the same.
 ///
-/// It takes some 24 bytes of memory for each event of a map.
+/// It may begin behind a state that was folded elsewhere, and knows then what has changed since. It takes
+/// some 24 bytes of memory for each event of a map that it knows.
 public struct ChangeIndex: Sendable {
-    /// Of every event of a map, rising.
+    /// What is known of a map at a sequence number.
+    public enum Change: Hashable, Sendable {
+        /// The global position of its last change until then.
+        case at(Int64)
+        /// There was no such map yet.
+        case never
+        /// It lies before what is known.
+        case unknown
+    }
+
+    /// The last change of the state that it began behind; 0 where it knows every event of a map from the
+    /// log's first on.
+    private var start: Int64 = 0
+    /// Of every known event of a map, rising.
     private var positions: [Int64] = []
     /// When it was recorded, microseconds; where the log's clock went back, the latest until then.
     private var times: [Int64] = []
@@ -16,10 +30,25 @@ public struct ChangeIndex: Sendable {
     /// Nothing has changed yet.
     public init() {}
 
+    /// Begins with the last change of each map of a state.
+    ///
+    /// - Parameters:
+    ///   - state: Maps folded up to its sequence number.
+    ///   - time: When the last change of all its maps was recorded; nil where that is not known.
+    public init(behind state: MapsState, changedAt time: Timestamp?) {
+        guard let last = state.lastMapChange else { return }
+        start = last
+        if let time {
+            positions = [last]
+            times = [time.microseconds]
+        }
+        for name in state.mapNames { byMap[name] = state.lastChange(of: name).map { [$0] } }
+    }
+
     /// Takes a record into account; those of other categories, and those known already, are passed
     /// over.
     public mutating func note(_ record: RecordedEvent) {
-        guard record.stream.category == "map", record.globalPosition > positions.last ?? 0,
+        guard record.stream.category == "map", record.globalPosition > positions.last ?? start,
             let name = MapName(rawValue: String(record.stream.rawValue.dropFirst(4)))
         else { return }
         positions.append(record.globalPosition)
@@ -27,18 +56,24 @@ public struct ChangeIndex: Sendable {
         byMap[name, default: []].append(record.globalPosition)
     }
 
-    /// The last change of a map up to `position`; nil when there was no such map yet.
-    public func lastChange(of map: MapName, upTo position: Int64) -> Int64? {
-        guard let changes = byMap[map] else { return nil }
+    /// The last change of a map up to `position`.
+    public func lastChange(of map: MapName, upTo position: Int64) -> Change {
+        // Maps are never removed: one that the state did not have came later.
+        guard let changes = byMap[map] else { return .never }
         let count = Self.count(changes, upTo: position)
-        return count == 0 ? nil : changes[count - 1]
+        if count > 0 { return .at(changes[count - 1]) }
+        return changes[0] > start ? .never : .unknown
     }
 
-    /// The last change of any map recorded at or before a moment; 0 when there was none yet.
-    public func position(at time: Timestamp) -> Int64 {
+    /// The last change of any map recorded at or before a moment: 0 when there was none yet, nil where it
+    /// lies before what is known.
+    public func position(at time: Timestamp) -> Int64? {
         let count = Self.count(times, upTo: time.microseconds)
-        return count == 0 ? 0 : positions[count - 1]
+        return count > 0 ? positions[count - 1] : start == 0 ? 0 : nil
     }
+
+    /// Before which sequence number the changes lie whose times are not known here.
+    public var firstTimed: Int64 { positions.first == start ? start : start + 1 }
 
     /// How many of the rising numbers are at most `limit`.
     private static func count(_ numbers: [Int64], upTo limit: Int64) -> Int {
@@ -70,6 +105,8 @@ public struct PastMaps: Sendable {
         /// Of this map alone.
         var state: MapsState
         var description: MapDescription
+        /// The map is known not to have changed again up to there.
+        var through: Int64
         var lastUse: UInt64
     }
 
@@ -89,20 +126,40 @@ public struct PastMaps: Sendable {
         return found
     }
 
+    /// The map at a position whose last change before it is not known, and that change, if they are at hand.
+    public mutating func description(
+        of map: MapName, covering position: Int64
+    ) -> (map: MapDescription, change: Int64)? {
+        let found = entries.first {
+            $0.key.map == map && $0.key.change <= position && $0.value.through >= position
+        }
+        guard let key = found?.key, let known = description(of: map, after: key.change) else {
+            return nil
+        }
+        return (known, key.change)
+    }
+
     /// The latest state at hand of that map before a change, to fold on from.
     public func state(of map: MapName, before change: Int64) -> MapsState? {
         entries.filter { $0.key.map == map && $0.key.change < change }
             .max { $0.key.change < $1.key.change }?.value.state
     }
 
-    /// Keeps a state that holds this map alone.
+    /// Keeps a state that holds this map alone, after its change at `change`; it has not changed again up
+    /// to `through`.
     public mutating func keep(
-        _ state: MapsState, _ description: MapDescription, after change: Int64
+        _ state: MapsState, _ description: MapDescription, after change: Int64,
+        through: Int64? = nil
     ) {
         uses += 1
         let key = Key(map: description.name, change: change)
-        guard entries[key] == nil else { return }
-        entries[key] = Entry(state: state, description: description, lastUse: uses)
+        let through = max(through ?? change, change)
+        if let known = entries[key]?.through {
+            entries[key]?.through = max(known, through)
+            return
+        }
+        entries[key] = Entry(
+            state: state, description: description, through: through, lastUse: uses)
         layerCount += description.layers.count
         while entries.count > Self.limit || layerCount > Self.layerLimit, entries.count > 1 {
             guard let oldest = entries.min(by: { $0.value.lastUse < $1.value.lastUse })?.key

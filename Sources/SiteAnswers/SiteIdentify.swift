@@ -110,8 +110,9 @@ public final class SiteIdentify: Sendable {
         _ request: some PastRequest, named name: MapName, minSequence: Int64?
     ) -> PreparedMap? {
         if let moment = request.asOf {
-            let past = follower.remembered(name, at: follower.position(of: moment))
-            guard case .map(let map, let change) = past else { return nil }
+            guard let position = follower.knownPosition(of: moment),
+                case .map(let map, let change) = follower.remembered(name, at: position)
+            else { return nil }
             return maps.map(map.name, since: change, at: map.sequence) { map }
         }
         let state = follower.current
@@ -172,7 +173,7 @@ public final class SiteIdentify: Sendable {
         _ = try wait({ $0() }) { [follower] done in
             follower.whenReached(position, timeout: Self.sequencePatience, done)
         }
-        return try past(name, position, { $0() })?.description
+        return try past(name, .sequence(position), { $0() })?.description
     }
 
     private func find(
@@ -188,27 +189,26 @@ public final class SiteIdentify: Sendable {
             }
         }
         guard let moment else { return present(name, in: follower.current) }
-        return try past(name, follower.position(of: moment), waiting)
+        return try past(name, moment, waiting)
     }
 
     private func past(
-        _ name: MapName, _ position: Int64, _ waiting: Waiting
+        _ name: MapName, _ moment: AsOf, _ waiting: Waiting
     ) throws(Failure) -> PreparedMap? {
-        switch follower.remembered(name, at: position) {
-        case .map(let map, let change):
-            return maps.map(name, since: change, at: map.sequence) { map }
-        case .absent: return nil
-        case .unknown: break
+        if let position = follower.knownPosition(of: moment) {
+            switch follower.remembered(name, at: position) {
+            case .map(let map, let change):
+                return maps.map(name, since: change, at: map.sequence) { map }
+            case .absent: return nil
+            case .unknown: break
+            }
         }
         return try wait(waiting) { [follower, readLog] done in
             Task {
                 do throws(Failure) {
-                    let map =
-                        if let readLog {
-                            try await follower.map(named: name, at: position, reading: readLog)
-                        } else {
-                            try await follower.map(named: name, at: position)
-                        }
+                    let read = if let readLog { readLog } else { try follower.ownReader() }
+                    let position = try await follower.position(of: moment, reading: read)
+                    let map = try await follower.map(named: name, at: position, reading: read)
                     done(.success(map.map(PreparedMap.init)))
                 } catch {
                     done(.failure(error))

@@ -18,7 +18,7 @@ final class SiteFeed: Sendable {
     private let at: Int64?
     private let log: LogReader
     private let send: @Sendable (ViewInput) -> Void
-    private let follower = MapFollower()
+    private let follower: MapFollower
     private let subscription = Mutex<LogSubscription?>(nil)
 
     /// Prepares a feed that begins with the maps as of `at`, or now; `send` must not block.
@@ -29,6 +29,7 @@ final class SiteFeed: Sendable {
         self.at = at
         self.send = send
         log = try LogReader(bus: client.bus)
+        follower = MapFollower(snapshots: client.mapSnapshots(log))
     }
 
     /// Feeds until it is cancelled.
@@ -66,9 +67,11 @@ final class SiteFeed: Sendable {
     /// Reads what there is, then follows.
     private func begin() async throws(Failure) {
         let head = try await log.head().head
+        try await follower.restore(from: log)
+        let start = follower.current.sequence
         var known: [RecordedEvent] = []
         for category in MapsState.categories {
-            known += try await log.events(category: category, after: 0, limit: .max)
+            known += try await log.events(category: category, after: start, limit: .max)
         }
         known.sort { $0.globalPosition < $1.globalPosition }
         known.removeAll { $0.globalPosition > head }
@@ -95,8 +98,7 @@ final class SiteFeed: Sendable {
             let state: MapsState
             if let at {
                 state = try await follower.history(at: at) {
-                    [log] category, after, limit throws(Failure) in
-                    try await log.events(category: category, after: after, limit: limit)
+                    [log] request throws(Failure) in try await log.events(request)
                 }
             } else {
                 state = follower.current

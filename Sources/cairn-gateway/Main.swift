@@ -6,6 +6,7 @@ import CairnClient
 import CairnModel
 import Daemon
 import Gateway
+import Logging
 import Platform
 import Recording
 import Site
@@ -57,11 +58,18 @@ import Site
                     "--connections \(settings.connectionLimit) needs \(descriptors) open files, and this process may not have so many: raise its limit (ulimit -n)"
                 )
             }
-            let client = CairnClient(sharing: daemon.bus)
+            let client = CairnClient(sharing: daemon.bus, site: daemon.site) { reason in
+                daemon.logger.warning("snapshot not used", metadata: ["reason": "\(reason)"])
+            }
             // What it knows, and has told, is not what the log holds now: the next process begins anew.
-            _ = try client.follow {
+            let follower = try client.follow {
                 if $0.code == .conflict { daemon.requestShutdown(because: $0) }
             }
+            let noting = Task {
+                guard (try? await follower.catchUp(timeout: .seconds(60))) != nil else { return }
+                daemon.logger.info("maps known", metadata: ["folded": "\(follower.foldedCount)"])
+            }
+            defer { noting.cancel() }
             let recorder = try Recorder(
                 site: daemon.site, process: daemon.name, version: Release.version, rate: rate)
             defer { recorder.close() }

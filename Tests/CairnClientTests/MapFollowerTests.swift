@@ -5,6 +5,7 @@ import CairnClient
 import CairnModel
 import FoundationEssentials
 import MapState
+import TestKit
 import Testing
 
 /// Records of two maps and a locator, with records of other categories between them.
@@ -57,15 +58,13 @@ private struct SmallLog {
     }
 
     func reader() -> MapFollower.Reader {
-        { [records] category, after, limit async throws(Failure) -> [RecordedEvent] in
-            Array(
-                records.filter { $0.stream.category == category && $0.globalPosition > after }
-                    .prefix(limit))
+        { [records] request async throws(Failure) -> [RecordedEvent] in
+            request.events(of: records)
         }
     }
 
     func failingReader() -> MapFollower.Reader {
-        { _, _, _ async throws(Failure) -> [RecordedEvent] in
+        { _ async throws(Failure) -> [RecordedEvent] in
             throw Failure(.logUnavailable, "not here")
         }
     }
@@ -268,7 +267,7 @@ private struct SmallLog {
             // Up to the first change that is later; what follows it is no earlier.
             let expected = maps.prefix { $0.recordedAt <= time }.last?.globalPosition ?? 0
 
-            #expect(follower.position(at: time) == expected, "\(moment) s")
+            #expect(follower.knownPosition(of: .time(time)) == expected, "\(moment) s")
         }
     }
 

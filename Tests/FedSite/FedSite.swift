@@ -41,9 +41,9 @@ public final class FedSite: Sendable {
         try map.add(LayerSource(dataset: layer.dataset), layer.properties, as: id)
     }
 
-    /// The events of a category after a position, at most `limit`; counted.
-    public func read(_ category: String, after: Int64, limit: Int) -> [RecordedEvent] {
+    /// The events that a request names; counted.
+    public func read(_ request: ReadRequest) -> [RecordedEvent] {
         readCount.add(1, ordering: .relaxed)
-        return map.events(category, after: after, limit: limit)
+        return map.events(request)
     }
 }

@@ -12,8 +12,6 @@ import Testing
 
 /// Snapshots that can all be deleted without changing an answer.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct SnapshotProcessTests {
-    private let environment = ["CAIRN_SNAPSHOT_EVENTS": "20"]
-
     private func eventually(_ condition: () async throws -> Bool) async throws -> Bool {
         let end = ContinuousClock.now + .seconds(60)
         while ContinuousClock.now < end {
@@ -23,14 +21,33 @@ import Testing
         return false
     }
 
-    /// Everything that is answered from a fold.
-    private func answers(_ site: JobSite) async throws -> [String] {
+    /// What a gateway says of the present and the past.
+    private func served(_ site: JobSite, _ port: Int) async throws -> [String] {
         var answers: [String] = []
+        let log = try LogReader(site.client)
+        let event = try #require(try await log.read(ReadRequest(after: 29, limit: 1)).events.first)
+        let milliseconds = event.recordedAt.microseconds / 1_000
+        for moment in ["", "&at=12", "&at=30", "&historicMoment=\(milliseconds)"] {
+            let path = "/arcgis/rest/services/World/MapServer?f=json" + moment
+            let connection = try #require(Loopback(port: port))
+            connection.get(path)
+            answers.append("\(path): \(connection.answer() ?? "")")
+        }
+        return answers
+    }
+
+    /// Everything that is answered from a fold.
+    private func answers(_ site: JobSite, _ port: Int) async throws -> [String] {
+        var answers = try await served(site, port)
         for arguments in [
             ["map", "show", "World", "--json"], ["map", "show", "World", "--at", "30", "--json"],
             ["map", "show", "World", "--at", "45", "--json"], ["log", "state-hash", "--json"],
             ["log", "diff", "25", "48", "--json"], ["log", "diff", "5", "1000000", "--json"],
             ["why", "World", "--at", "40", "--json"], ["job", "list", "--json"],
+            [
+                "identify", "--map", "World", "--point", "0,0", "--extent", "0,0,1,1", "--sr",
+                "4326", "--at", "30", "--json",
+            ],
         ] {
             let outcome = try await Programs.run(arguments, site: site.files.path)
             answers.append("\(arguments): \(outcome.status)\n\(outcome.output)")
@@ -40,29 +57,61 @@ import Testing
         return answers
     }
 
-    /// Kills what folds, and starts it again; returns when it has the whole log.
-    private func restart(_ site: JobSite, _ services: inout [Int32]) async throws {
+    /// Kills what folds, and starts it again, to write a snapshot after so many events; returns when it has
+    /// the whole log, with the gateway's port.
+    private func restart(
+        _ site: JobSite, _ services: inout [Int32], eventCount: Int
+    ) async throws -> Int {
+        let environment = ["CAIRN_SNAPSHOT_EVENTS": "\(eventCount)"]
         for process in services { site.files.kill(process) }
-        services = try ["cairn-mapstate", "cairn-supervisor"].map {
+        let port = try Loopback.freePort()
+        services = try ["cairn-mapstate", "cairn-supervisor", "cairn-identify"].map {
             try site.files.start($0, environment: environment)
         }
-        _ = try await site.client.stateHash(of: .mapState)
-        let isThere = try await eventually {
-            (try? await site.client.stateHash(of: .supervisor)) != nil
+        services.append(
+            try site.files.start(
+                "cairn-gateway", ["--port", "\(port)"], environment: environment))
+        for service in FoldingService.allCases {
+            #expect(
+                try await eventually {
+                    (try? await site.client.stateHash(of: service)) != nil
+                }, "\(service)")
         }
-        #expect(isThere)
+        #expect(
+            try await eventually {
+                guard let connection = Loopback(port: port) else { return false }
+                connection.post("/healthz", "")
+                return connection.answer()?.contains("\"healthy\":true") == true
+            })
+        return port
+    }
+
+    /// How many events each start of a program had to fold, in the order of the starts.
+    private func folded(_ words: String, by program: String, _ site: JobSite) throws -> [Int] {
+        let folder = site.files.path + "/out/"
+        let starts = try FileManager.default.contentsOfDirectory(atPath: folder)
+            .filter { $0.hasPrefix(program + "-") }
+            .sorted { ($0.count, $0) < ($1.count, $1) }
+        return try starts.compactMap { name in
+            let text = try String(contentsOf: URL(filePath: folder + name), encoding: .utf8)
+            let line = text.split(separator: "\n").first { $0.contains(words) }
+            return line?.firstMatch(of: /folded=(\d+)/).flatMap { Int($0.1) }
+        }
     }
 
     @Test func `with snapshots, without them and with broken ones every answer is the same`()
         async throws
     {
-        guard Programs.areBuilt(["cairn", "cairn-logd", "cairn-mapstate", "cairn-identify"])
+        guard
+            Programs.areBuilt([
+                "cairn", "cairn-logd", "cairn-mapstate", "cairn-identify", "cairn-gateway",
+            ])
         else { return }
         let site = try await JobSite()
         site.files.kill(try #require(site.processIDs("cairn-supervisor").first))
         var services: [Int32] = []
-        try await restart(site, &services)
-        for name in ["cairn-worker", "cairn-locator", "cairn-identify"] { try site.start(name) }
+        var port = try await restart(site, &services, eventCount: 20)
+        for name in ["cairn-worker", "cairn-locator"] { try site.start(name) }
         try await site.waitForWorkers(3)
         let world = try MapName(parsing: "World")
         _ = try await site.client.command(map: world, .createMap)
@@ -78,11 +127,11 @@ import Testing
             site.site.snapshots(of: $0)
         }
         #expect(try await eventually { stores.allSatisfy { !$0.names().isEmpty } })
-        let expected = try await answers(site)
+        let expected = try await answers(site, port)
         #expect(expected.allSatisfy { !$0.contains("unavailable") })
 
-        try await restart(site, &services)
-        #expect(try await answers(site) == expected, "from snapshots")
+        port = try await restart(site, &services, eventCount: 20)
+        #expect(try await answers(site, port) == expected, "from snapshots")
 
         for store in stores {
             for name in store.names() {
@@ -91,19 +140,28 @@ import Testing
                 try bytes.dropLast(7).write(to: URL(filePath: path))
             }
         }
-        try await restart(site, &services)
-        #expect(try await answers(site) == expected, "from the log, past broken ones")
+        // From now on nobody writes one, so that nobody who starts a little later finds it.
+        port = try await restart(site, &services, eventCount: 1_000_000)
+        #expect(try await answers(site, port) == expected, "from the log, past broken ones")
         #expect(site.files.output().contains("snapshot not used"))
 
         try FileManager.default.removeItem(atPath: site.files.path + "/snapshots")
-        try await restart(site, &services)
-        #expect(try await answers(site) == expected, "from the log alone")
-        // Of an empty log nothing is folded, from a snapshot only the tail, and twice everything.
-        let folded = site.files.output().matches(
-            of: /maps ready.*folded=(\d+)|folded=(\d+).*maps ready/
-        )
-        .compactMap { Int($0.1 ?? $0.2 ?? "") }
-        #expect(folded.count { $0 == 61 } == 2, "\(folded)")
-        #expect(folded.count { $0 < 61 } == 2, "\(folded)")
+        port = try await restart(site, &services, eventCount: 1_000_000)
+        #expect(try await answers(site, port) == expected, "from the log alone")
+        // Of a log without maps nothing is folded, then only the tail behind a snapshot, and twice everything; a
+        // gateway folds the one locator too.
+        for (words, program, locators) in [
+            ("maps ready", "cairn-mapstate", 0), ("maps known", "cairn-identify", 0),
+            ("maps known", "cairn-gateway", 1),
+        ] {
+            let counts = try folded(words, by: program, site)
+            #expect(counts.count == 4, "\(program): \(counts)")
+            #expect(counts.first == locators, "\(program): \(counts)")
+            #expect(
+                counts.dropFirst().first.map { $0 < 61 + locators } == true,
+                "\(program): \(counts)")
+            #expect(
+                counts.suffix(2).allSatisfy { $0 == 61 + locators }, "\(program): \(counts)")
+        }
     }
 }

@@ -6,6 +6,7 @@ import FoundationEssentials
 import Jobs
 import MapState
 import Replay
+import SiteStory
 import TestKit
 import Testing
 

@@ -4,6 +4,7 @@
 import CairnModel
 import Foundation
 import Replay
+import SiteStory
 import TestKit
 import Testing
 

@@ -6,6 +6,7 @@ import Foundation
 import Jobs
 import MapState
 import Replay
+import SiteStory
 import TestKit
 import Testing
 

@@ -50,14 +50,9 @@ public final class RecordedMap: Sendable {
         try append(LayerLoaded(layer: id, properties: properties))
     }
 
-    /// The events of a category after a position, at most `limit`.
-    public func events(_ category: String, after: Int64, limit: Int) -> [RecordedEvent] {
-        records.withLock { records in
-            Array(
-                records.lazy.filter {
-                    $0.stream.category == category && $0.globalPosition > after
-                }.prefix(limit))
-        }
+    /// The events that a request names, as the log gives them.
+    public func events(_ request: ReadRequest) -> [RecordedEvent] {
+        records.withLock { request.events(of: $0) }
     }
 
     /// Writes GeoJSON of one square around (5, 5) whose `name` is this.
@@ -80,5 +75,17 @@ public final class RecordedMap: Sendable {
             imageDisplay: ImageDisplay(width: 100, height: 100))
         change(&request)
         return request
+    }
+}
+
+extension ReadRequest {
+    /// What of a whole log the request names.
+    public func events(of records: [RecordedEvent]) -> [RecordedEvent] {
+        Array(
+            records.lazy.filter { record in
+                guard record.globalPosition > after else { return false }
+                if let stream { return record.stream == stream }
+                return category.map { record.stream.category == $0 } ?? true
+            }.prefix(limit))
     }
 }

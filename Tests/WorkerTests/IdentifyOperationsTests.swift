@@ -28,9 +28,7 @@ extension FedSite {
             shelf: DatasetShelf(directory: site.datasetsDirectory),
             rasters: site.rastersDirectory,
             remotes: RemoteServices(credentials: site.credentials, askTimeout: askTimeout)
-        ) { [self] category, after, limit throws(Failure) in
-            read(category, after: after, limit: limit)
-        }
+        ) { [self] request throws(Failure) in read(request) }
     }
 }
 

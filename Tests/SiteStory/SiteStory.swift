@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-import CairnModel
-import FoundationEssentials
-import Geometry
-import Jobs
-import MapState
-import Replay
-import TestKit
+public import CairnModel
+internal import FoundationEssentials
+internal import Geometry
+internal import Jobs
+internal import MapState
+public import Replay
+internal import TestKit
 
 /// The log of a site on which everything happens: maps are made and changed, layers load and fail,
 /// graphics are drawn, locators published, jobs run, lose workers, fail and are cancelled; all of one
 /// seed, ids and times included.
-struct SiteStory {
-    private(set) var records: [RecordedEvent] = []
+public struct SiteStory {
+    /// The log.
+    public private(set) var records: [RecordedEvent] = []
     /// What a service that wrote the log would hold.
-    private(set) var live = SiteState()
+    public private(set) var live = SiteState()
     private var random: SeededGenerator
     private var streams: [StreamName: Int64] = [:]
     private var now = Timestamp(microseconds: 1_700_000_000_000_000)
@@ -24,13 +25,13 @@ struct SiteStory {
     private let watch: (SiteState) throws -> Void
 
     /// `watch` sees the state after every event.
-    init(seed: UInt64, watch: @escaping (SiteState) throws -> Void = { _ in }) {
+    public init(seed: UInt64, watch: @escaping (SiteState) throws -> Void = { _ in }) {
         random = SeededGenerator(seed: seed)
         self.watch = watch
     }
 
     /// Goes on until the log has at least so many events.
-    mutating func run(to count: Int) throws {
+    public mutating func run(to count: Int) throws {
         while records.count < count { try step() }
     }
 
