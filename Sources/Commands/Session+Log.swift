@@ -3,6 +3,7 @@
 
 internal import CairnClient
 internal import CairnModel
+internal import Jobs
 internal import MapState
 
 extension Session {
@@ -91,27 +92,87 @@ extension Session {
                 .invalidParameter,
                 "sequence number \(at): expected 0 to \(head), where the log ends")
         }
-        var (maps, locators) = (MapsState(), MapsState())
-        var last = head
-        if case .sequence(let at)? = moment { last = at }
-        if case .time? = moment {
-        } else {
-            maps = try await StateSnapshots(site: site, log: log).restore(through: last) ?? maps
+        let last =
+            switch moment {
+            case nil: head
+            case .sequence(let at)?: at
+            case .time(let time)?:
+                try await MapFollower.position(at: time, before: head + 1) {
+                    request async throws(Failure) in try await log.events(request)
+                }
+            }
+        let snapshots = StateSnapshots<MapsState>(site: site, log: log)
+        var maps = try await snapshots.restore(through: last) ?? MapsState()
+        try await forEachEvent(after: maps.sequence, through: last, category: "map") {
+            try maps.apply($0)
         }
-        let events = try await log.events(category: "map", after: maps.sequence, limit: .max)
-        if case .time(let time)? = moment { last = Self.position(at: time, in: events) }
-        for event in events where event.globalPosition <= last { try maps.apply(event) }
-        for event in try await log.events(category: "locator", after: 0, limit: .max)
-        where event.globalPosition <= last { try locators.apply(event) }
+        var locators = MapsState()
+        try await forEachEvent(through: last, category: "locator") { try locators.apply($0) }
         maps.advance(to: last)
         locators.advance(to: last)
         return maps.joined(withLocatorsOf: locators)
     }
 
-    /// The last change of a map recorded at or before a moment; 0 when there was none.
+    // MARK: One map, one job
+
+    /// The fold of one map's events up to `last`, going on from what was folded of them before.
     ///
-    /// A change that follows one of a later time, because the log's clock went back, counts as no earlier.
-    private static func position(at time: Timestamp, in events: [RecordedEvent]) -> Int64 {
-        events.prefix { $0.recordedAt <= time }.last?.globalPosition ?? 0
+    /// Where there is more than a page to read, it goes on from the latest snapshot there is.
+    func maps(
+        with name: MapName, from start: MapsState = MapsState(), through last: Int64
+    ) async throws -> MapsState {
+        var state = start
+        let after = state.lastChange(of: name) ?? 0
+        try await forEachEvent(of: .map(name), after: after, through: last) { position in
+            let kept = try await StateSnapshots<MapsState>(site: site, log: log())
+                .restore(through: last)
+            guard let kept, kept.sequence > position, let alone = kept.alone(name) else {
+                return nil
+            }
+            state = alone
+            return kept.sequence
+        } _: { event in
+            try state.apply(event)
+        }
+        return state
+    }
+
+    /// A job as it was when the log ended at `last`; nil when there was none; otherwise as
+    /// ``maps(with:from:through:)``.
+    func job(
+        _ id: JobID, from start: JobState? = nil, through last: Int64
+    ) async throws -> JobState? {
+        var state = start
+        try await forEachEvent(of: .job(id), after: state?.sequence ?? 0, through: last) {
+            position in
+            let kept = try await StateSnapshots<JobTable>(site: site, log: log())
+                .restore(through: last)
+            guard let kept, kept.sequence > position, let job = kept[id] else { return nil }
+            state = job
+            return kept.sequence
+        } _: { event in
+            if state == nil {
+                state = try JobState(first: event)
+            } else {
+                try state?.apply(event)
+            }
+        }
+        return state
+    }
+
+    /// Calls `body` for the events of a stream as far as `last`; after the first page `skip` is asked once, with
+    /// the place reached, for one further on.
+    private func forEachEvent(
+        of stream: StreamName, after: Int64, through last: Int64,
+        skip: (Int64) async throws -> Int64?, _ body: (RecordedEvent) throws -> Void
+    ) async throws {
+        guard after < last else { return }
+        let log = try log()
+        let page = try await log.read(ReadRequest(after: after, limit: 1_000, stream: stream))
+        for event in page.events where event.globalPosition <= last { try body(event) }
+        guard page.through < min(page.head, last) else { return }
+        let next = try await skip(page.through) ?? page.through
+        guard next < last else { return }
+        try await forEachEvent(after: next, through: last, stream: stream, body)
     }
 }

@@ -26,10 +26,26 @@ public struct CausalChain: Sendable {
     /// Who gave it, where that is recorded.
     public let actor: String?
 
-    /// Follows the causes of the last of a stream's first records.
+    /// Follows the causes of the last of a stream's first records; nil where there is none.
     ///
     /// - Parameter records: A stream's records from its beginning on, in order; the last one is asked about.
     public init?(explaining records: [RecordedEvent]) {
+        self.init(explaining: records, isWhole: true)
+    }
+
+    /// Follows the causes of the last of some neighbouring records of a stream; nil where they begin too late
+    /// to tell the whole chain, as those of anything but a map always do unless they begin at the first.
+    ///
+    /// - Parameter records: A stream's records from some place on, in order; the last one is asked about.
+    public init?(explainingLast records: [RecordedEvent]) {
+        guard let first = records.first else { return nil }
+        let isWhole = first.streamPosition == 0
+        // The rules of jobs look at the plans of earlier stages, wherever they lie.
+        guard isWhole || first.stream.category == "map" else { return nil }
+        self.init(explaining: records, isWhole: isWhole)
+    }
+
+    private init?(explaining records: [RecordedEvent], isWhole: Bool) {
         guard var place = records.indices.last else { return nil }
         let places = Dictionary(
             records.indices.map { (records[$0].event.id, $0) },
@@ -41,9 +57,17 @@ public struct CausalChain: Sendable {
             // What one command led to at once shares its cause: the first of them is where it began.
             let isFirst = place == 0 || records[place - 1].event.metadata.causation != causation
             let isRuled = causation == nil || (named == nil && !isFirst)
-            guard let cause = named ?? (isRuled ? StreamRules.cause(of: place, in: records) : nil),
-                cause < place
-            else { break }
+            // What follows from a command itself names that as both; it is no event.
+            let isOfCommand =
+                causation != nil && causation == records[place].event.metadata.correlation
+            let isKnown = named != nil || causation == nil || (isOfCommand && place > 0)
+            guard isWhole || isKnown else { return nil }
+            let ruled = named == nil && isRuled ? StreamRules.cause(of: place, in: records) : nil
+            guard let cause = named ?? ruled, cause < place else {
+                // What the rules name may lie before these records.
+                guard isWhole || !isRuled || !StreamRules.reacts(records[place]) else { return nil }
+                break
+            }
             steps.append(Step(event: records[cause], isInferred: named == nil))
             place = cause
         }
@@ -74,6 +98,12 @@ private enum StreamRules {
     static func layer(of record: RecordedEvent) -> LayerID? {
         struct OfLayer: Decodable { var layer: LayerID? }
         return (try? CairnJSON.decode(OfLayer.self, from: record.event.data))?.layer
+    }
+
+    /// Whether a map's event may follow from another one by the rules.
+    static func reacts(_ record: RecordedEvent) -> Bool {
+        [LayerLoadStarted.eventType, LayerLoaded.eventType, LayerLoadFailed.eventType]
+            .contains(record.event.type)
     }
 
     private static func mapCause(

@@ -4,6 +4,7 @@
 import CairnModel
 import Foundation
 import Replay
+import SiteStory
 import TestKit
 import Testing
 
@@ -46,6 +47,31 @@ import Testing
                 }
             }
         }
+    }
+
+    @Test(arguments: Seeds.chosen(3, from: 31))
+    func `records from any place on tell the same chain, or that they begin too late`(
+        seed: UInt64
+    ) throws {
+        var (told, short) = (0, 0)
+        for records in try streams(seed: seed, count: 300) {
+            for end in records.indices {
+                let whole = try #require(CausalChain(explaining: Array(records[...end])))
+                for start in 0...end {
+                    guard let chain = CausalChain(explainingLast: Array(records[start...end]))
+                    else {
+                        #expect(start > 0)
+                        continue
+                    }
+                    #expect(chain.steps == whole.steps, "\(records[end]) from \(start)")
+                    #expect(chain.command == whole.command && chain.actor == whole.actor)
+                    told += 1
+                    if start > 0 { short += 1 }
+                }
+            }
+        }
+        #expect(CausalChain(explainingLast: []) == nil)
+        #expect(short > 1_000, "\(short) of \(told)")
     }
 
     @Test

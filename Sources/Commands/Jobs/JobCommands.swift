@@ -99,15 +99,7 @@ struct JobShow: SiteCommand {
 
     private func past(_ session: Session, _ at: AsOf) async throws -> JobDescription {
         let position = try await session.position(of: at)
-        var state: JobState?
-        try await session.forEachEvent(through: position, stream: .job(job)) { event in
-            if state == nil {
-                state = try JobState(first: event)
-            } else {
-                try state?.apply(event)
-            }
-        }
-        guard let state else {
+        guard let state = try await session.job(job, through: position) else {
             throw Failure(.notFound, "there was no job \(job) at \(at)")
         }
         return state.description

@@ -3,6 +3,8 @@
 
 internal import ArgumentParser
 internal import CairnModel
+internal import Jobs
+internal import MapState
 internal import Replay
 
 struct LogDiff: SiteCommand {
@@ -37,13 +39,8 @@ struct LogDiff: SiteCommand {
         let (one, two) = (
             try await session.position(of: first), try await session.position(of: second)
         )
-        let stream = map.map { StreamName.map($0) } ?? job.map { StreamName.job($0) }
-        // A diff of one stream reads that stream alone.
-        var state = SiteState()
-        if stream == nil { state = try await session.snapshot(through: min(one, two)) }
-        let earlier = try await fold(&state, to: min(one, two), stream, session)
-        let later = try await fold(&state, to: max(one, two), stream, session)
-        guard stream == nil || !(earlier + later).isEmpty else {
+        let (earlier, later) = try await parts(from: min(one, two), to: max(one, two), session)
+        guard (map == nil && job == nil) || !(earlier + later).isEmpty else {
             let what = map.map { "map '\($0)'" } ?? job.map { "job \($0)" } ?? ""
             throw Failure(.notFound, "there was no \(what) at either moment")
         }
@@ -53,17 +50,47 @@ struct LogDiff: SiteCommand {
         for part in diff.parts { try show(part, session.output) }
     }
 
-    /// Folds on, and returns the parts that are wanted.
-    private func fold(
-        _ state: inout SiteState, to position: Int64, _ stream: StreamName?, _ session: Session
-    ) async throws -> [StatePart] {
-        if position > state.sequence {
-            try await session.forEachEvent(
-                after: state.sequence, through: position, stream: stream
-            ) { try state.apply($0) }
+    /// The parts that are wanted, at two sequence numbers; of one map or job its stream alone is read.
+    private func parts(
+        from first: Int64, to last: Int64, _ session: Session
+    ) async throws -> ([StatePart], [StatePart]) {
+        if let map {
+            let earlier = try await session.maps(with: map, through: first)
+            let later = try await session.maps(with: map, from: earlier, through: last)
+            return (
+                try earlier.part(of: map).map { [$0] } ?? [],
+                try later.part(of: map).map { [$0] } ?? []
+            )
         }
-        return try state.parts().filter { stream == nil || $0.name != "commands" }
+        if let job {
+            let earlier = try await session.job(job, through: first)
+            let later = try await session.job(job, from: earlier, through: last)
+            return (
+                try earlier.map { [try $0.part()] } ?? [], try later.map { [try $0.part()] } ?? []
+            )
+        }
+        var state = try await session.snapshot(through: first)
+        try await fold(&state, to: first, session)
+        let earlier = try state.parts()
+        if last - state.sequence > Self.shortFold {
+            let kept = try await session.snapshot(through: last)
+            if kept.sequence > state.sequence { state = kept }
+        }
+        try await fold(&state, to: last, session)
+        return (earlier, try state.parts())
     }
+
+    private func fold(
+        _ state: inout SiteState, to position: Int64, _ session: Session
+    ) async throws {
+        guard position > state.sequence else { return }
+        try await session.forEachEvent(after: state.sequence, through: position) {
+            try state.apply($0)
+        }
+    }
+
+    /// So many events are folded sooner than a snapshot is read.
+    private static let shortFold: Int64 = 1_000
 
     private func show(_ part: StateDiff.Part, _ output: Output) throws {
         if output.isJSON {

@@ -20,32 +20,34 @@ struct ReplayHistory {
     }
 
     func show(_ name: MapName) async throws {
-        var state = MapsState()
-        var count = 0
+        var state = try await session.maps(with: name, through: min(from, to + 1) - 1)
         var before: [String] = []
-        try await session.forEachEvent(through: to, stream: .map(name)) { event in
+        try await session.forEachEvent(
+            after: state.lastChange(of: name) ?? 0, through: to, stream: .map(name)
+        ) { event in
             try state.apply(event)
-            count += 1
-            guard event.globalPosition >= from, let map = state.map(named: name) else { return }
+            guard let map = state.map(named: name) else { return }
             let lines = Array(map.treeLines.dropFirst())
             try show(event, map, lines, unlike: before)
             before = lines
         }
-        guard count > 0 else { throw Failure(.notFound, "there is no map '\(name)'") }
-        try end(count)
+        guard let last = state.streamPosition(of: name) else {
+            throw Failure(.notFound, "there is no map '\(name)'")
+        }
+        try end(last + 1)
     }
 
     func show(_ id: JobID) async throws {
-        var state: JobState?
-        var count = 0
-        try await session.forEachEvent(through: to, stream: .job(id)) { event in
+        var state = try await session.job(id, through: min(from, to + 1) - 1)
+        try await session.forEachEvent(
+            after: state?.sequence ?? 0, through: to, stream: .job(id)
+        ) { event in
             if state == nil {
                 state = try JobState(first: event)
             } else {
                 try state?.apply(event)
             }
-            count += 1
-            guard event.globalPosition >= from, let job = state?.description else { return }
+            guard let job = state?.description else { return }
             let line = ProgressBar.text(percent: job.progress, columns: 20)
             try show(
                 event, job,
@@ -54,11 +56,13 @@ struct ReplayHistory {
                         + "\(job.completedChunkCount) of \(job.chunkCount) chunks"
                 ], unlike: [])
         }
-        guard count > 0 else { throw Failure(.notFound, "there is no job \(id)") }
-        try end(count)
+        guard let last = state?.streamPosition else {
+            throw Failure(.notFound, "there is no job \(id)")
+        }
+        try end(last + 1)
     }
 
-    private func end(_ count: Int) throws {
+    private func end(_ count: Int64) throws {
         if !session.output.isJSON { try session.output.line("\(count) events replayed") }
     }
 

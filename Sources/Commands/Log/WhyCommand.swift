@@ -24,15 +24,15 @@ struct WhyCommand: SiteCommand {
     func perform(_ session: Session) async throws {
         let position = try await session.position(of: at)
         let (stream, end) = try await target(through: position, session)
-        var records: [RecordedEvent] = []
-        try await session.forEachEvent(through: end, stream: stream) { records.append($0) }
-        if let layer = try layer(in: records), let last = layer.last {
-            records.removeSubrange((last + 1)...)
-        }
-        guard let chain = CausalChain(explaining: records) else {
+        let first = try await session.log().read(
+            ReadRequest(after: 0, limit: 1, stream: stream)
+        ).events.first
+        guard let first, first.globalPosition <= end,
+            let chain = try await chain(of: stream, from: first, through: end, session)
+        else {
             throw Failure(.notFound, "there is no event of '\(stream)' up to \(end)")
         }
-        let job = records.first?.submission
+        let job = first.submission
         for step in chain.steps {
             let saw = try await Saw(step.event, job: job, session)
             try show(step, saw, session.output)
@@ -82,22 +82,49 @@ struct WhyCommand: SiteCommand {
         }
     }
 
-    /// For MAP/LAYER the index of the last event about the layer.
-    private func layer(in records: [RecordedEvent]) throws -> (id: LayerID, last: Int?)? {
-        guard let first = records.first, first.stream.category == "map",
-            let name = MapName(rawValue: String(first.stream.rawValue.dropFirst(4))),
+    /// The chain to the last event up to `end`, of the layer for MAP/LAYER.
+    ///
+    /// Reads backwards from there, in steps that get longer, until the whole chain is in sight.
+    private func chain(
+        of stream: StreamName, from first: RecordedEvent, through end: Int64, _ session: Session
+    ) async throws -> CausalChain? {
+        let layer = try await layer(of: stream, through: end, session)
+        var records: [RecordedEvent] = []
+        var (beginning, step) = (end, Int64(1_000))
+        while beginning >= first.globalPosition {
+            let before = max(beginning - step, first.globalPosition - 1)
+            var earlier: [RecordedEvent] = []
+            try await session.forEachEvent(after: before, through: beginning, stream: stream) {
+                earlier.append($0)
+            }
+            records = earlier + records
+            (beginning, step) = (before, step * 8)
+            var explained = records
+            if let layer {
+                guard let last = CausalChain.lastChange(of: layer.id, in: records) else { continue }
+                explained.removeSubrange((last + 1)...)
+            }
+            if let chain = CausalChain(explainingLast: explained) { return chain }
+        }
+        if let layer {
+            throw Failure(.notFound, "map '\(layer.map)' never had a layer '\(layer.text)'")
+        }
+        return nil
+    }
+
+    /// For MAP/LAYER the layer that is asked about.
+    private func layer(
+        of stream: StreamName, through end: Int64, _ session: Session
+    ) async throws -> (id: LayerID, map: MapName, text: String)? {
+        guard stream.category == "map",
+            let name = MapName(rawValue: String(stream.rawValue.dropFirst(4))),
             what.hasPrefix(name.rawValue + "/")
         else { return nil }
         let text = String(what.dropFirst(name.rawValue.count + 1))
-        var state = SiteState()
-        for record in records { try state.apply(record) }
-        let map = state.maps.map(named: name)
         // A number may be that of a layer that is gone.
-        let id = try LayerID(text) ?? map?.layer(named: text).id ?? -1
-        guard let last = CausalChain.lastChange(of: id, in: records) else {
-            throw Failure(.notFound, "map '\(name)' never had a layer '\(text)'")
-        }
-        return (id, last)
+        if let id = LayerID(text) { return (id, name, text) }
+        let map = try await session.maps(with: name, through: end).map(named: name)
+        return (try map?.layer(named: text).id ?? -1, name, text)
     }
 
     // MARK: What is shown
@@ -144,17 +171,12 @@ private struct Saw: Encodable {
         }
         guard let name else { return nil }
         map = name
-        var state = SiteState()
         let last =
             event.stream.category == "job"
             ? try await session.submittedSequence(of: event.stream) ?? end : end
-        if last > 0 {
-            try await session.forEachEvent(through: last, stream: .map(name)) {
-                try state.apply($0)
-            }
-        }
-        sequence = state.maps.lastChange(of: name)
-        let description = state.maps.map(named: name)
+        let maps = try await session.maps(with: name, through: last)
+        sequence = maps.lastChange(of: name)
+        let description = maps.map(named: name)
         layerCount = description?.layers.count ?? 0
         let layer = (try? CairnJSON.decode(OfLayer.self, from: event.event.data))?.layer
         self.layer =
