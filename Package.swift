@@ -270,8 +270,8 @@ let testTargets: [Target] = [
     tests(
         "RemoteTests",
         [
-            "Remote", "Cairo", "CairnModel", "Curl", "Expat", "Geometry", "Identify", "Rendering",
-            "Site", "TestKit",
+            "Remote", "Cairo", "CairnModel", "Curl", "Dataset", "EsriForms", "Expat",
+            "FeatureQuery", "Geometry", "Identify", "Rendering", "Site", "TestKit",
         ]),
     tests("RasterTests", ["Raster", "CairnModel", "Geometry", "Platform", "TestKit"]),
     tests("MapStateTests", ["MapState", "CairnModel", "Geometry", "TestKit"]),

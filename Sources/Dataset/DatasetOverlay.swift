@@ -83,9 +83,14 @@ extension Dataset {
         var records: [UInt8] = []
         var entries: [(envelope: Envelope, offset: Int, id: Int32)] = []
         var severalParts = false
+        // Features without geometry need a place in the index, which must not widen its rectangle.
+        let first = features.first { !$0.geometry.isEmpty }?.geometry.envelope
+        let (x, y) = (first?.minX ?? 0, first?.minY ?? 0)
+        let somewhere = Envelope(minX: x, minY: y, maxX: x, maxY: y)
         for (id, geometry, attributes) in features {
             severalParts = severalParts || geometry.parts.count > 1
-            entries.append((geometry.envelope, records.count, Int32(clamping: id)))
+            let envelope = geometry.isEmpty ? somewhere : geometry.envelope
+            entries.append((envelope, records.count, Int32(clamping: id)))
             FeatureSpool.append(geometry, attributes: attributes, to: &records)
         }
         let bytes: [UInt8]

@@ -95,7 +95,7 @@ public final class GraphicsDatasets: Sendable {
 
 extension FlatGeobufHeader {
     /// Magic and header of a file with one feature, somewhere, and these columns.
-    fileprivate static func bytes(
+    static func bytes(
         _ name: String, _ kind: Kind, _ columns: [Column], _ reference: SpatialReference
     ) -> [UInt8] {
         var builder = FlatBuilder()
@@ -133,7 +133,7 @@ extension FlatGeobufHeader {
 }
 
 extension FlatGeobufHeader.Kind {
-    fileprivate init(_ type: GeometryType) {
+    init(_ type: GeometryType) {
         self =
             switch type {
             case .point: .point
@@ -145,8 +145,8 @@ extension FlatGeobufHeader.Kind {
 }
 
 extension ColumnType {
-    /// Of a column of graphics.
-    fileprivate init(_ type: FieldType) {
+    /// Of a column of a dataset in memory.
+    init(_ type: FieldType) {
         self =
             switch type {
             case .objectID: .int
@@ -180,7 +180,7 @@ extension [Column] {
 
 extension Shape {
     /// The shape among others of that type.
-    fileprivate func among(_ type: GeometryType) -> Shape {
+    func among(_ type: GeometryType) -> Shape {
         if case .point(let place) = self, type == .multipoint { .multipoint([place]) } else { self }
     }
 }

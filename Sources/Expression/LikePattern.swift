@@ -31,6 +31,13 @@ struct LikePattern: Sendable, Hashable {
         if escaped { return nil }
     }
 
+    /// The characters that stand for themselves; nil in place of each of the others.
+    var fixedScalars: [Unicode.Scalar?] {
+        elements.map { element in
+            if case .exactly(let scalar) = element { scalar } else { nil }
+        }
+    }
+
     /// Whether the whole text has the pattern; at worst text × pattern steps, no recursion.
     func matches(_ text: String) -> Bool {
         let scalars = text.unicodeScalars

@@ -76,6 +76,9 @@ public struct BoundClause: Sendable, Hashable {
     /// By the clause's own field number: the place among the layer's fields.
     let columns: [Int]
 
+    /// The places of the fields that it names, each once.
+    public var fieldPlaces: [Int] { columns }
+
     /// Whether it names no field, so that it holds for every feature or for none.
     public var isConstant: Bool { columns.isEmpty }
 

@@ -11,11 +11,13 @@ internal import EsriForms
 struct AnswerStream {
     var json: JSONWriter
     private let part: QueryPart
+    private let hasOnePart: Bool
     private var rowStart = 0
     private var row = 0
 
     /// `head` writes what stands before the first row.
-    init(_ part: QueryPart?, head: () -> JSONWriter) {
+    init(_ part: QueryPart?, hasOnePart: Bool = false, head: () -> JSONWriter) {
+        self.hasOnePart = hasOnePart
         self.part = part ?? QueryPart(row: 0, byteCount: 0, totalByteCount: 0)
         json = part.map { JSONWriter(isContinued: $0.row > 0) } ?? head()
     }
@@ -34,6 +36,7 @@ struct AnswerStream {
 
     /// Where the next part begins, when this one is full; it has been cut there.
     mutating func endRow() -> QueryPart? {
+        if hasOnePart { return nil }
         // What the engine leaves out of this part does not count.
         let bound = QueryLimits.partBytes + part.byteCount
         guard json.bytes.count > bound else { return nil }
@@ -41,6 +44,22 @@ struct AnswerStream {
         return QueryPart(
             row: row, byteCount: bound - rowStart,
             totalByteCount: part.totalByteCount + QueryLimits.partBytes)
+    }
+
+    /// Takes the row that was just written back where it is too much for an answer that has one part.
+    ///
+    /// Throws `tooLarge` where it is the only one.
+    mutating func takesBack(isFirst: Bool) throws(Failure) -> Bool {
+        guard hasOnePart, json.bytes.count > QueryLimits.remoteAnswerBytes else { return false }
+        guard !isFirst else {
+            throw Failure(
+                .tooLarge,
+                "one row alone has more than \(QueryLimits.remoteAnswerBytes >> 20) MiB, which an "
+                    + "answer of a layer on another server may have: ask for fewer 'outFields', or "
+                    + "with 'maxAllowableOffset'")
+        }
+        json.cut(to: rowStart)
+        return true
     }
 
     /// Whether the answer has as many bytes as an answer may have.

@@ -12,14 +12,23 @@ extension QueryEngine {
     ///
     /// Top layer first, by rising object id in each; a feature counts once, for the first of its fields that
     /// holds the text. The same clauses that a query has decide. Layers that cannot be queried are passed
-    /// over, unless they are named. Throws `Failure` as ``answer(_:in:isStale:featureByteLimit:isCancelled:)`` does.
+    /// over, unless they are named. Layers whose servers fail are told in `layerFailures`. Throws `Failure` as
+    /// ``answer(_:in:isStale:featureByteLimit:isCancelled:remotes:)`` does.
     public func find(
         _ request: FindRequest, in map: MapDescription, isStale: Bool = false,
-        isCancelled: @escaping () -> Bool = { false }
+        isCancelled: @escaping () -> Bool = { false }, remotes: RemoteProvider? = nil
     ) throws(Failure) -> QueryAnswer {
         try request.check()
         let layers = try request.searchedLayers(of: map)
-        var writer = FoundWriter()
+        // Asked again for another part, a server may say something else.
+        let isRemote = layers.contains { map.layer($0)?.kind.source?.isRemote == true }
+        guard request.part == nil || !isRemote else {
+            throw Failure(
+                .invalidParameter, "answers of layers on other servers have one part only")
+        }
+        var writer = FoundWriter(
+            byteLimit: isRemote ? QueryLimits.remoteAnswerBytes : QueryLimits.answerBytes,
+            isExact: isRemote)
         for layer in layers where !writer.isCut {
             var query = QueryRequest(map: map.name, layer: layer)
             query.clause = request.layerDefinitions[layer]
@@ -29,12 +38,31 @@ extension QueryEngine {
             query.returnZ = request.returnZ
             query.returnM = request.returnM
             query.outReference = request.outReference ?? map.spatialReference
-            let run = try run(query, in: map, isCancelled)
-            try writer.append(try LayerFind(request, run))
+            let queried = try QueriedLayer(query, in: map)
+            let fields = request.fields(of: queried)
+            if fields.isEmpty { continue }
+            guard queried.remote != nil else {
+                let run = try run(query, in: map, isCancelled)
+                try writer.append(LayerFind(request, run, fields))
+                continue
+            }
+            query.outFields = ["*"]
+            let run: QueryRun
+            do throws(Failure) {
+                run = try RemoteFetch(
+                    query, queried, by: remotes, isCancelled,
+                    alternatives: fields.map(\.clause), wanted: writer.missingCount
+                ).run()
+            } catch {
+                guard error.code != .invalidParameter, error.code != .cancelled else { throw error }
+                writer.fail(queried.description, error)
+                continue
+            }
+            try writer.append(LayerFind(request, run, fields))
         }
         let body = writer.finished()
         let start = min(max(request.part?.totalByteCount ?? 0, 0), body.count)
-        let end = min(start + QueryLimits.partBytes, body.count)
+        let end = isRemote ? body.count : min(start + QueryLimits.partBytes, body.count)
         return QueryAnswer(
             body: Array(body[start..<end]), sequence: map.sequence, isStale: isStale,
             next: end == body.count
@@ -91,6 +119,17 @@ extension FindRequest {
         return searched.reversed()
     }
 
+    /// The fields of a layer that may hold the text, each with the clause that decides whether it does.
+    fileprivate func fields(of layer: QueriedLayer) -> [(column: Int, clause: BoundClause)] {
+        layer.fields.enumerated().compactMap { column, field in
+            // A number has no text that spells none.
+            guard let text = clause(field),
+                let clause = try? WhereClause(parsing: text).bound(to: layer.fields)
+            else { return nil }
+            return (column, clause)
+        }
+    }
+
     /// The clause that holds where the field has the text; nil for a field that cannot have it.
     fileprivate func clause(_ field: FieldDescription) -> String? {
         if let fields, !fields.contains(where: { $0.lowercased() == field.name.lowercased() }) {
@@ -128,20 +167,14 @@ private struct LayerFind {
     /// The fields that may hold it, each with what decides whether it does.
     let fields: [(column: Int, filter: RowFilter)]
 
-    init(_ request: FindRequest, _ run: QueryRun) throws(Failure) {
+    init(
+        _ request: FindRequest, _ run: QueryRun, _ fields: [(column: Int, clause: BoundClause)]
+    ) {
         self.request = request
         self.run = run
-        var fields: [(column: Int, filter: RowFilter)] = []
-        for (column, field) in run.layer.fields.enumerated() {
-            guard let text = request.clause(field) else { continue }
-            // A number has no text that spells none.
-            guard let clause = try? WhereClause(parsing: text).bound(to: run.layer.fields) else {
-                continue
-            }
-            fields.append(
-                (column, RowFilter(clauses: [clause], time: nil, spatial: nil)))
+        self.fields = fields.map {
+            ($0.column, RowFilter(clauses: [$0.clause], time: nil, spatial: nil))
         }
-        self.fields = fields
     }
 }
 
@@ -151,8 +184,14 @@ private struct FoundWriter {
     private var count = 0
     /// Whether there was more than an answer holds.
     private(set) var isCut = false
+    private var failures: [LayerFailure] = []
+    private let byteLimit: Int
+    /// Whether the last result may not go beyond the limit either.
+    private let isExact: Bool
 
-    init() {
+    init(byteLimit: Int, isExact: Bool) {
+        self.byteLimit = byteLimit
+        self.isExact = isExact
         json.openObject()
         json.openArray("results")
     }
@@ -160,13 +199,21 @@ private struct FoundWriter {
     mutating func finished() -> [UInt8] {
         json.closeArray()
         if isCut { json.member("exceededTransferLimit", true) }
+        if !failures.isEmpty { json.member("layerFailures", failures) }
         json.closeObject()
         return json.bytes
     }
 
+    /// How many further results tell all that the answer can say.
+    var missingCount: Int { FindRequest.resultBound + 1 - count }
+
+    /// Says that a layer could not be searched.
+    mutating func fail(_ layer: LayerDescription, _ error: Failure) {
+        failures.append(LayerFailure(layerID: layer.id, layerName: layer.name, error: error))
+    }
+
     mutating func append(_ found: LayerFind) throws(Failure) {
         var (fields, run) = (found.fields, found.run)
-        guard !fields.isEmpty else { return }
         let form = try ResultForm(found)
         var geometry = form.geometry
         var filter = try run.filter()
@@ -179,13 +226,18 @@ private struct FoundWriter {
                 }
             }
             guard let column else { return true }
-            guard count < FindRequest.resultBound, json.bytes.count < QueryLimits.answerBytes
-            else {
+            guard count < FindRequest.resultBound, json.bytes.count < byteLimit else {
                 isCut = true
                 return false
             }
             count += 1
+            let start = json.bytes.count
             try form.write(reader, column, &geometry, to: &json)
+            if isExact, json.bytes.count > byteLimit {
+                json.cut(to: start)
+                isCut = true
+                return false
+            }
             return true
         }
         (self.json, self.count, self.isCut) = (json, count, isCut)

@@ -15,6 +15,11 @@ public final class QueryEngine: Sendable {
     /// Lends the dataset of that name; throws `Failure` when it cannot be opened.
     public typealias DatasetProvider = @Sendable (ContentID) throws(Failure) -> Dataset
 
+    /// Puts a question to the server of a layer of features, and waits for the answer; throws `Failure`, with a
+    /// sentence.
+    public typealias RemoteProvider =
+        (RemoteFeatureQuestion) throws(Failure) -> RemoteFeatureAnswer
+
     private let datasets: DatasetProvider
     private let orders = ObjectOrders()
     private let edited = EditedDatasets<ObjectOrder>()
@@ -25,16 +30,17 @@ public final class QueryEngine: Sendable {
 
     /// A part of the answer: the bytes that clients get.
     ///
-    /// `isStale` is passed on. Throws `Failure`: `notFound` for an unknown layer, `invalidParameter`, naming
+    /// `isStale` is passed on; `remotes` asks other servers, whose layers are refused without it. Throws `Failure`: `notFound` for an unknown layer, `invalidParameter`, naming
     /// the parameter, and `tooLarge` for a request that cannot be answered, `cancelled` soon after
     /// `isCancelled` says so and where a feature has to be read that has more than `featureByteLimit` bytes,
-    /// and whatever the datasets throw.
+    /// and whatever the datasets and `remotes` throw.
     public func answer(
         _ request: QueryRequest, in map: MapDescription, isStale: Bool = false,
-        featureByteLimit: Int = .max, isCancelled: @escaping () -> Bool = { false }
+        featureByteLimit: Int = .max, isCancelled: @escaping () -> Bool = { false },
+        remotes: RemoteProvider? = nil
     ) throws(Failure) -> QueryAnswer {
         var (bytes, next) = try run(
-            request, in: map, isCancelled, featureByteLimit: featureByteLimit
+            request, in: map, isCancelled, featureByteLimit: featureByteLimit, remotes: remotes
         ).answer()
         if let part = request.part, part.byteCount > 0 {
             bytes.removeFirst(min(part.byteCount, bytes.count))
@@ -44,7 +50,7 @@ public final class QueryEngine: Sendable {
     }
 
     /// Opens what the request needs of its layer, and keeps it; throws as
-    /// ``answer(_:in:isStale:featureByteLimit:isCancelled:)`` does.
+    /// ``answer(_:in:isStale:featureByteLimit:isCancelled:remotes:)`` does.
     public func prepare(
         _ request: QueryRequest, in map: MapDescription,
         isCancelled: @escaping () -> Bool = { false }
@@ -52,13 +58,16 @@ public final class QueryEngine: Sendable {
         _ = try run(request, in: map, isCancelled)
     }
 
-    /// The request on its way; throws as ``answer(_:in:isStale:featureByteLimit:isCancelled:)`` does.
+    /// The request on its way; throws as ``answer(_:in:isStale:featureByteLimit:isCancelled:remotes:)`` does.
     func run(
         _ request: QueryRequest, in map: MapDescription, _ isCancelled: @escaping () -> Bool,
-        featureByteLimit: Int = .max
+        featureByteLimit: Int = .max, remotes: RemoteProvider? = nil
     ) throws(Failure) -> QueryRun {
         try request.check()
         let layer = try QueriedLayer(request, in: map)
+        if layer.remote != nil {
+            return try RemoteFetch(request, layer, by: remotes, isCancelled).run()
+        }
         let (features, order) = try features(of: layer, in: map.name, isCancelled)
         return QueryRun(
             request: request, layer: layer, features: features, order: order,
@@ -81,8 +90,10 @@ extension QueryEngine {
 /// A layer that may be queried.
 struct QueriedLayer {
     let description: LayerDescription
-    /// Nil for graphics.
+    /// Nil for graphics, and for a layer on another server.
     let dataset: ContentID?
+    /// Where a layer on another server lies; nil for any other.
+    let remote: LayerSource?
     let fields: [FieldDescription]
     /// The reference in which its extent is told.
     let reference: SpatialReference
@@ -98,12 +109,15 @@ struct QueriedLayer {
         }
         switch layer.kind {
         case .group: throw refusal("is a group: query the layers in it")
-        case .layer(.dataset(let id)): dataset = id
-        case .layer(.graphics): dataset = nil
-        case .layer:
-            throw refusal(
-                "has neither imported features nor graphics: only those are queried, others are "
-                    + "identified")
+        case .layer(.dataset(let id)): (dataset, remote) = (id, nil)
+        case .layer(.graphics): (dataset, remote) = (nil, nil)
+        case .layer(let source):
+            guard case .featureService = source else {
+                throw refusal(
+                    "is a \(source.kindName) layer, which has no features to query: it is "
+                        + "identified")
+            }
+            (dataset, remote) = (nil, source)
         }
         guard layer.isQueryable else { throw refusal("may not be queried") }
         let queried = layer.asQueried
@@ -111,6 +125,9 @@ struct QueriedLayer {
             let reason = layer.loadError.map { ": \($0.message)" } ?? ""
             throw Failure(
                 .unavailable, "layer \(layer.id) '\(layer.name)' is not loaded\(reason)")
+        }
+        guard remote == nil || properties.service?.queryable.isEmpty == false else {
+            throw refusal("lies on a server that does not let it be queried")
         }
         description = queried
         fields = properties.fields

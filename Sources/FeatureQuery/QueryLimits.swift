@@ -19,6 +19,20 @@ public enum QueryLimits {
     public static let answerBytes = 64 << 20
     /// The most bytes of one part of an answer, as it goes through a site's messages.
     public static let partBytes = 6 << 20
+    /// The most features that one query reads of a layer on another server.
+    public static let remoteFeatures = 100_000
+    /// The most bytes, about, that it keeps of them.
+    public static let remoteBytes = 64 << 20
+    /// The most object ids that it takes from one.
+    public static let remoteObjectIDs = 1_000_000
+    /// The most questions that it puts to one.
+    public static let remoteQuestions = 1_000
+    /// The most features that it asks for at once.
+    public static let remotePage = 2_000
+    /// The most bytes of the answer of a layer on another server, which has one part; rows beyond them are cut off.
+    ///
+    /// Asked again, the server may say something else.
+    public static let remoteAnswerBytes = partBytes
     /// The greatest distance on the ground, in metres: half of the way around the earth.
     public static let distanceMeters = 20_000_000.0
 }

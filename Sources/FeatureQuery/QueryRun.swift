@@ -17,6 +17,16 @@ struct QueryRun {
     /// The most bytes of a feature that is read.
     let featureByteLimit: Int
     let isCancelled: () -> Bool
+    /// Whether an answer has one part, whatever it holds: of a layer on another server.
+    var hasOnePart = false
+    /// How many features count; nil for those of `features` that do.
+    var knownCount: Int?
+    /// The object ids of those that count, in their order; nil for those of `features`.
+    var knownIDs: [Int64]?
+    /// How many features count that are not among `features`, because they have no geometry.
+    var placelessCount = 0
+    /// Whether there are more rows than `features` has.
+    var isCutShort = false
 
     /// How many features are read between two looks at whether anybody still waits.
     private static let cancelStride = 256
@@ -31,7 +41,7 @@ struct QueryRun {
         if !request.statistics.isEmpty || request.returnDistinctValues {
             let table = try RowTable(self, &filter)
             if request.result == .count { return (Self.count(table.rows.count), nil) }
-            return try table.answer(request, limit: limit)
+            return try table.answer(request, limit: limit, hasOnePart: hasOnePart)
         }
         switch request.result {
         case .features: return try features(&filter)
@@ -183,9 +193,10 @@ struct QueryRun {
     private func features(
         _ filter: inout RowFilter
     ) throws(Failure) -> (bytes: [UInt8], next: QueryPart?) {
-        let (rows, hasMore) = try rows(&filter, limit: limit)
+        var (rows, hasMore) = try rows(&filter, limit: limit)
+        hasMore = hasMore || isCutShort
         var writer = try FeatureWriter(request, layer, features.base)
-        var stream = AnswerStream(request.part) { writer.head() }
+        var stream = AnswerStream(request.part, hasOnePart: hasOnePart) { writer.head() }
         let first = request.part?.row ?? 0
         var reader = FeatureReader(features)
         for (row, ordinal) in rows.enumerated().dropFirst(first) {
@@ -196,6 +207,9 @@ struct QueryRun {
             try move(&reader, to: ordinal)
             stream.beginRow(row)
             try writer.append(reader, to: &stream.json)
+            if try stream.takesBack(isFirst: row == 0) {
+                return (stream.finished(writer.tail(isCut: true, featureCount: row)), nil)
+            }
             if let next = stream.endRow() { return (stream.json.bytes, next) }
             if stream.isFull, row + 1 < rows.count {
                 return (stream.finished(writer.tail(isCut: true, featureCount: row + 1)), nil)
@@ -207,9 +221,28 @@ struct QueryRun {
     private func objectIDs(
         _ filter: inout RowFilter
     ) throws(Failure) -> (bytes: [UInt8], next: QueryPart?) {
-        let (rows, hasMore) = try rows(&filter, limit: request.limit ?? .max - request.offset)
+        let limit = request.limit ?? .max - request.offset
+        if let knownIDs {
+            let rest = knownIDs.dropFirst(request.offset)
+            return try objectIDs(min(rest.count, limit), hasMore: rest.count > limit) {
+                rest[rest.startIndex + $0]
+            }
+        }
+        let (rows, hasMore) = try rows(&filter, limit: limit)
+        var reader = FeatureReader(features)
+        return try objectIDs(rows.count, hasMore: hasMore) { row throws(Failure) in
+            try reader.move(to: Int(rows[rows.startIndex + row]))
+            if case .integer(let id) = try reader.stored(0) { return id }
+            return nil
+        }
+    }
+
+    /// So many rows, whose ids `id` tells by their numbers from 0.
+    private func objectIDs(
+        _ count: Int, hasMore: Bool, _ id: (Int) throws(Failure) -> Int64?
+    ) throws(Failure) -> (bytes: [UInt8], next: QueryPart?) {
         let name = layer.fields[0].name
-        var stream = AnswerStream(request.part) {
+        var stream = AnswerStream(request.part, hasOnePart: hasOnePart) {
             var json = JSONWriter()
             json.openObject()
             json.member("objectIdFieldName", name)
@@ -219,19 +252,19 @@ struct QueryRun {
         func tail(_ isCut: Bool) -> String {
             isCut ? #"],"exceededTransferLimit":true}"# : "]}"
         }
-        var reader = FeatureReader(features)
-        for (row, ordinal) in rows.enumerated().dropFirst(request.part?.row ?? 0) {
+        for row in min(request.part?.row ?? 0, count)..<count {
             if row.isMultiple(of: Self.cancelStride) { try stopIfCancelled() }
-            try reader.move(to: Int(ordinal))
             stream.beginRow(row)
-            if case .integer(let id) = try reader.stored(0) { stream.json.integer(id) }
+            if let id = try id(row) { stream.json.integer(id) }
+            if try stream.takesBack(isFirst: row == 0) { return (stream.finished(tail(true)), nil) }
             if let next = stream.endRow() { return (stream.json.bytes, next) }
-            if stream.isFull, row + 1 < rows.count { return (stream.finished(tail(true)), nil) }
+            if stream.isFull, row + 1 < count { return (stream.finished(tail(true)), nil) }
         }
         return (stream.finished(tail(hasMore)), nil)
     }
 
     private func count(_ filter: inout RowFilter) throws(Failure) -> Int {
+        if let knownCount { return knownCount }
         if filter.isEverything, request.objectIDs == nil { return order.ids.count }
         var count = 0
         try forEachRow(&filter) { _ throws(Failure) in
@@ -251,9 +284,9 @@ struct QueryRun {
         let reference = request.outReference ?? layer.reference
         var measure = try ExtentMeasure(
             from: features.base.properties.spatialReference, to: reference)
-        var count = 0
+        var count = placelessCount
         if filter.isEverything, request.objectIDs == nil, measure.isPlain, !features.isEdited {
-            count = order.ids.count
+            count += order.ids.count
             measure.total = features.base.properties.extent ?? .empty
         } else {
             try forEachRow(&filter) { reader throws(Failure) in

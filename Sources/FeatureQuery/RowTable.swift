@@ -108,7 +108,7 @@ struct RowTable {
 
     /// The bytes of the part that is asked for, and where the next begins.
     func answer(
-        _ request: QueryRequest, limit: Int
+        _ request: QueryRequest, limit: Int, hasOnePart: Bool
     ) throws(Failure) -> (bytes: [UInt8], next: QueryPart?) {
         let (end, overflow) = request.offset.addingReportingOverflow(limit)
         let bound = overflow ? Int.max : end
@@ -116,7 +116,7 @@ struct RowTable {
         let hasMore = rows.count > bound
         let isGeoJSON = request.form == .geoJSON
         let keys = fields.map { OutputColumns.key($0.name) }
-        var stream = AnswerStream(request.part) {
+        var stream = AnswerStream(request.part, hasOnePart: hasOnePart) {
             var json = JSONWriter()
             if isGeoJSON {
                 json.openObject()
@@ -145,6 +145,9 @@ struct RowTable {
                         json.value(value)
                     }
                 }
+            }
+            if try stream.takesBack(isFirst: row == 0) {
+                return (stream.finished(tail(true)), nil)
             }
             if let next = stream.endRow() { return (stream.json.bytes, next) }
             if stream.isFull, row + 1 < shown.count { return (stream.finished(tail(true)), nil) }

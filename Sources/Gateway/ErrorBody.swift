@@ -9,18 +9,12 @@ enum ErrorBody {
     /// Esri's number for a failure.
     static func code(_ code: Failure.Code) -> Int {
         switch code {
-        case .invalidParameter, .unreadable: 400
         case .refused: 400
         case .forbidden, .foreignPage: 403
-        case .notFound: 404
-        case .conflict: 409
-        case .tooLarge: 413
         case .tooManyRequests: 429
-        case .unavailable, .logUnavailable, .busy, .draining: 503
-        case .timedOut: 504
         case .invalidToken: 498
         case .tokenRequired: 499
-        default: 500
+        default: code.esriNumber
         }
     }
 

@@ -106,11 +106,13 @@ extension MapServiceResource {
 }
 
 extension LayerDescription {
-    /// Whether it is served as a layer of features: an imported dataset, or graphics of one kind.
+    /// Whether it is served as a layer of features: an imported dataset, graphics of one kind, or a layer of features
+    /// of another server that lets it be queried, as far as that is known.
     var isFeatureLayer: Bool {
         switch kind {
         case .layer(.dataset): true
         case .layer(.graphics): graphicsType != nil
+        case .layer(.featureService): properties?.service?.queryable.isEmpty != true
         case .layer, .group: false
         }
     }

@@ -208,20 +208,3 @@ enum LayerDefinitions {
         Parameters.unexpected("layerDefs", text, "'1:CLAUSE;2:CLAUSE' or {\"1\":\"CLAUSE\"}")
     }
 }
-
-extension JSONWriter {
-    /// Writes layers that could not be asked or drawn.
-    ///
-    /// Each has the members of an error but not the word: clients look for it anywhere in a body.
-    mutating func member(_ name: String, _ failures: [LayerFailure]) {
-        member(name, array: failures) { json, failure in
-            json.object { json in
-                json.member("layerId", failure.layerID)
-                json.member("layerName", failure.layerName)
-                json.member("code", ErrorBody.code(failure.error.code))
-                json.member("message", failure.error.message)
-                json.member("details", array: failure.error.details) { $0.string($1) }
-            }
-        }
-    }
-}

@@ -8,6 +8,9 @@ public struct TimeWindow: Sendable {
     /// The places of the layer's time fields among its fields.
     private let start: Int
     private let end: Int?
+    /// The same, each once.
+    public var fieldPlaces: [Int] { [start] + (end.map { [$0] } ?? []) }
+
     /// Nil for no bound; milliseconds since the epoch.
     private let from: Int64?
     private let to: Int64?
@@ -72,6 +75,20 @@ public struct TimeWindow: Sendable {
         if let from, let last, includesFrom ? last < from : last <= from { return false }
         if let to, let first, includesTo ? first > to : first >= to { return false }
         return true
+    }
+
+    /// A clause that holds wherever a feature is of that time, and perhaps elsewhere; nil for none.
+    public func clause(_ fields: [FieldDescription]) -> String? {
+        func bound(_ column: Int, _ sign: String, _ moment: Int64) -> String {
+            let name = "\"" + fields[column].name.replacing("\"", with: "\"\"") + "\""
+            let compared = "\(name) \(sign) \(moment)"
+            return end == nil ? compared : "(\(name) IS NULL OR \(compared))"
+        }
+        let bounds = [
+            from.map { bound(end ?? start, ">=", $0) }, to.map { bound(start, "<=", $0) },
+        ]
+        let known = bounds.compactMap { $0 }
+        return known.isEmpty ? nil : known.joined(separator: " AND ")
     }
 
     private static func moment(_ value: AttributeValue) -> Int64? {

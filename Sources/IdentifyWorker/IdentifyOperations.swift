@@ -86,9 +86,14 @@ public final class IdentifyOperations: Sendable {
             let (map, isStale) = try site.map(
                 named: request.map, asOf: request.asOf, minSequence: request.minSequence,
                 until: context.deadline, waiting: context.waiting)
-            return try queries.find(request, in: map.description, isStale: isStale) {
-                context.isCancelled
-            }.wireForm
+            // Earlier than for one layer: those that have not answered by then are told of with the rest.
+            return try queries.find(
+                request, in: map.description, isStale: isStale,
+                isCancelled: { context.isCancelled },
+                remotes: remoteFeatures(
+                    until: context.deadline.map { $0 - .milliseconds(750) },
+                    waiting: context.waiting, isCancelled: { context.isCancelled })
+            ).wireForm
         }
         operations["stateHash"] = { [follower] _, _ in
             try CairnJSON.encode(try follower.current.hash().limited(to: Self.hashed).message)
@@ -164,14 +169,27 @@ extension IdentifyOperations {
     /// Throws `Failure` as identify does, and as `QueryEngine` does.
     func query(
         _ request: QueryRequest, until deadline: ContinuousClock.Instant? = nil,
-        waiting: SiteIdentify.Waiting = { $0() },
+        waiting: @escaping SiteIdentify.Waiting = { $0() },
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws(Failure) -> QueryAnswer {
         let (map, isStale) = try site.map(
             named: request.map, asOf: request.asOf, minSequence: request.minSequence,
             until: deadline, waiting: waiting)
         return try queries.answer(
-            request, in: map.description, isStale: isStale, isCancelled: isCancelled)
+            request, in: map.description, isStale: isStale, isCancelled: isCancelled,
+            remotes: remoteFeatures(
+                until: deadline.map { $0 - .milliseconds(250) }, waiting: waiting,
+                isCancelled: isCancelled))
+    }
+
+    /// Asks the servers of layers of features, each question until `end`, and waits inside `waiting`.
+    private func remoteFeatures(
+        until end: ContinuousClock.Instant?, waiting: @escaping SiteIdentify.Waiting,
+        isCancelled: @escaping @Sendable () -> Bool
+    ) -> QueryEngine.RemoteProvider {
+        { [remotes] question throws(Failure) in
+            try remotes.answer(question, until: end, waiting: waiting, isCancelled: isCancelled)
+        }
     }
 }
 

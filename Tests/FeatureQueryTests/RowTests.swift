@@ -245,7 +245,7 @@ import Testing
         #expect(site.failure { _ in }?.message.contains("is a group") == true)
         site.map.layers[0].kind = .layer(source: .wms(WMSSource(url: "http://x", layers: ["a"])))
         #expect(
-            site.failure { _ in }?.message.contains("neither imported features nor graphics")
+            site.failure { _ in }?.message.contains("no features to query")
                 == true)
     }
 

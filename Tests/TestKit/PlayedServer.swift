@@ -244,6 +244,32 @@ public final class PlayedServer: @unchecked Sendable {
                 self.send(json.dumps({**more, "currentVersion": 10.91, "name": "Played points", "type": "Feature Layer", "geometryType": "esriGeometryPoint",
                     "extent": box, "displayField": "NAME", "capabilities": "Query", "fields": [field("NAME", "String"), field("OBJECTID", "OID"),
                     field("KIND", "SmallInteger"), field("SEEN", "Date"), field("SHAPE", "Geometry")]}))
+            def play_features(self, path, q, form):
+                # /features/KIND/FeatureServer/0: points by rising object id, of servers that are good or not.
+                kind, whole = path.split("/")[2], 3000
+                if not path.endswith("query"):
+                    fields = [{"name": "OBJECTID", "type": "esriFieldTypeOID"}, {"name": "POP", "type": "esriFieldTypeInteger"}, {"name": "NOTE", "type": "esriFieldTypeString"}]
+                    return self.send(json.dumps({"name": "Points", "geometryType": "esriGeometryPoint", "capabilities": "Map" if kind == "mute" else "Query", "maxRecordCount": 1000,
+                        "advancedQueryCapabilities": {"supportsPagination": kind != "plain"}, "fields": fields,
+                        "extent": {"xmin": 0, "ymin": 0, "xmax": 90, "ymax": 1, "spatialReference": {"wkid": 4326}}}))
+                if kind in ("hang", "huge", "break", "drip", "denied"): return getattr(self, "play_" + kind)(path, q, form)
+                if kind == "html": return self.send("<html>Sign in</html>", "text/html")
+                if kind == "token": return self.send(json.dumps({"error": {"code": 499, "message": "Token Required", "details": []}}))
+                if kind == "nothing": return self.send("{}")
+                if kind == "empty": return self.send(json.dumps({"features": [], "exceededTransferLimit": True}))
+                if "returnCountOnly" in form: return self.send(json.dumps({"count": -5 if kind == "negative" else whole}))
+                if "returnIdsOnly" in form: return self.send(json.dumps({"objectIdFieldName": "OBJECTID", "objectIds": [*range(1, whole + 1)] + ([5] if kind == "twice" else [])}))
+                after = int(form["where"].split("OBJECTID > ")[-1]) if "OBJECTID > " in form["where"] else 0
+                if kind == "half" and after > 0: return self.play_break(path, q, form)
+                if kind == "again": after = 0
+                ids = [int(i) for i in form["objectIds"].split(",")] if "objectIds" in form else [*range(after + 1, after + 1 + min(1000, int(form["resultRecordCount"])))]
+                if kind != "endless": ids = [i for i in ids if i <= whole]
+                if kind == "twice": ids = ids[:5] + ids[:1]
+                def feature(i):
+                    point = {"paths": [[[0, 0], [1, 1]]]} if kind == "shape" and i == 7 else {"x": i % 90, "y": "what" if kind == "place" and i == 7 else 1}
+                    note = "x" * 100000 if kind == "heavy" else f"n{i}"
+                    return {"attributes": {"OBJECTID": 1 << 40 if kind == "large" and i == 7 else i, "POP": "many" if kind == "text" and i == 7 else i % 7, "NOTE": note}, "geometry": point}
+                self.send(json.dumps({"spatialReference": {"wkid": 2154 if kind == "moved" else 4326}, "features": [feature(i) for i in ids], "exceededTransferLimit": kind == "endless" or bool(ids) and ids[-1] < whole and "objectIds" not in form}))
             def play_tiles(self, path, q, form): self.send(b"\x89PNG\r\n", "image/png")
             def play_xyz(self, path, q, form):
                 z, x, y = (int(part.split(".")[0]) for part in path.split("/")[2:])

@@ -184,6 +184,53 @@ private func ask(
         #expect(expected.results.count == 1)
     }
 
+    @Test func `a query that waits for a server holds up no other and can be ended`() async throws {
+        let server = try PlayedServer()
+        let far = ArcGISSource(url: server.url + "/features/hang/FeatureServer/0")
+        let loader = RemoteServices(credentials: history.site.credentials)
+        try history.map.add(.featureService(far), try loader.load(.featureService(far)), as: 1)
+        // Nothing that waits ends by itself while the test runs.
+        let operations = try history.operations(askTimeout: .seconds(1_000))
+        let (results, feed) = AsyncStream.makeStream(of: Result<Data, Failure>.self)
+        let threads = try ComputeThreads(
+            name: "one", count: 1, capacity: 100,
+            operations: operations.hosted(blobs: history.site.blobs)
+        ) { _, result in
+            feed.yield(result)
+        }
+        defer { threads.close() }
+        func ask(_ layer: LayerID) throws -> Work {
+            let request = QueryRequest(map: history.map.request().map, layer: layer)
+            let work = Work(
+                task: Message(
+                    header: MessageHeader(kind: .task),
+                    metadata: Data(#"{"operation":"query"}"#.utf8),
+                    payload: try CairnJSON.encode(request)))
+            #expect(threads.take(work))
+            return work
+        }
+
+        var waiting: [Work] = []
+        for _ in 0..<5 { waiting.append(try ask(1)) }
+        while try server.log().count(where: { $0.contains("/query") }) < 5 {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        for _ in 0..<10 { _ = try ask(0) }
+
+        var answers = results.makeAsyncIterator()
+        for _ in 0..<10 {
+            let data = try #require(await answers.next()).get()
+            let answer = try QueryAnswer(wireForm: data)
+            #expect(String(decoding: answer.body, as: UTF8.self).contains("below"))
+        }
+        for work in waiting { work.control.cancel() }
+        for _ in waiting {
+            let outcome = try #require(await answers.next())
+            let failure = #expect(throws: Failure.self) { try outcome.get() }
+            #expect(failure?.code == .cancelled)
+        }
+    }
+
     @Test func `one thread answers clicks while others wait for a server`() async throws {
         let server = try PlayedServer()
         let far = WMSSource(url: server.url + "/half", layers: ["roads"])

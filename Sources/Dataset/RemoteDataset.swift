@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+import Geometry
+
+extension EditedDataset {
+    /// Features of a layer on another server as a dataset in memory, without Z and M.
+    ///
+    /// Its columns stand for the fields of `properties` one by one, under other names; a value that a field cannot
+    /// hold is null. Coordinates are finite, rings are closed. Throws `.corrupt` where that makes no dataset.
+    public init(
+        _ features: [RemoteFeatureAnswer.Feature], of properties: LayerProperties,
+        called name: String
+    ) throws(Failure) {
+        let type = properties.geometryType ?? .point
+        // Their own names could be that of the first, or one name.
+        let columns = properties.fields.enumerated().map { index, field in
+            Column(
+                name: index == 0 ? Dataset.objectIDField : "\(index)",
+                type: ColumnType(index == 0 ? .objectID : field.type), width: nil, alias: nil)
+        }
+        let kind = FlatGeobufHeader.Kind(type)
+        // There are no empty datasets: of no features there is one, which is deleted.
+        let nothing = RemoteFeatureAnswer.Feature(id: 1, shape: nil, values: [])
+        let records = (features.isEmpty ? [nothing] : features).map { feature in
+            var bytes: [UInt8] = []
+            for (index, (column, value)) in zip(columns, feature.values).enumerated().dropFirst() {
+                column.append(value, number: index, to: &bytes)
+            }
+            return (
+                id: feature.id,
+                geometry: feature.shape.map { FlatGeometry($0.among(type), FurtherOrdinates()) }
+                    ?? FlatGeometry(GeometryKind(kind)),
+                attributes: bytes
+            )
+        }
+        let base = try Dataset(
+            records, kind,
+            header: FlatGeobufHeader.bytes(name, kind, columns, properties.spatialReference),
+            called: name)
+        guard features.isEmpty else {
+            self.init(base)
+            return
+        }
+        var edits = LayerEdits(isOpen: false)
+        edits.apply([FeatureChange(id: 1, sequence: 0, feature: nil)])
+        try self.init(base, edits)
+    }
+}

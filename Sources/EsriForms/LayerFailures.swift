@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+
+extension Failure.Code {
+    /// Esri's number for a failure, as its clients know it.
+    public var esriNumber: Int {
+        switch self {
+        case .invalidParameter, .unreadable: 400
+        case .notFound: 404
+        case .conflict: 409
+        case .tooLarge: 413
+        case .unavailable, .logUnavailable, .busy, .draining: 503
+        case .timedOut: 504
+        default: 500
+        }
+    }
+}
+
+extension JSONWriter {
+    /// Writes layers that could not be asked or drawn.
+    ///
+    /// Each has the members of an error but not the word: clients look for it anywhere in a body.
+    public mutating func member(_ name: String, _ failures: [LayerFailure]) {
+        member(name, array: failures) { json, failure in
+            json.object { json in
+                json.member("layerId", failure.layerID)
+                json.member("layerName", failure.layerName)
+                json.member("code", failure.error.code.esriNumber)
+                json.member("message", failure.error.message)
+                json.member("details", array: failure.error.details) { $0.string($1) }
+            }
+        }
+    }
+}

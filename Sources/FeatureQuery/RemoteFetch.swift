@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Dataset
+internal import Expression
+internal import Geometry
+internal import Identify
+
+/// Gets from a layer's server what a query needs of its features, and lays it into a dataset in memory, so that the
+/// query is then answered as any other; used from one thread.
+///
+/// The server leaves out what every server leaves out alike (``Narrowing``, a rectangle), and features come in pages
+/// by rising object id, or by object id where it gives no pages. Each page is put to the whole filter at once, and
+/// no more pages are asked for than the rows of the answer need.
+struct RemoteFetch {
+    typealias Feature = RemoteFeatureAnswer.Feature
+
+    /// The most features asked for by object id at once: their ids stand in the request.
+    private static let idsAtOnce = 500
+
+    private var request: QueryRequest
+    private let layer: QueriedLayer
+    private let properties: LayerProperties
+    private let source: LayerSource
+    private let ask: QueryEngine.RemoteProvider
+    private let isCancelled: () -> Bool
+    /// One of which must hold; nil where that is not asked.
+    private let alternatives: [BoundClause]?
+    /// The most features that are needed; nil for all that count.
+    private let wanted: Int?
+
+    private var filter = RowFilter(clauses: [], time: nil, spatial: nil)
+    private var choices: [RowFilter]?
+    private var kept: [Feature] = []
+    private var keptByteCount = 0
+    private var placelessCount = 0
+    /// How many features were found to count.
+    private var foundCount = 0
+    private var foundIDs: [Int64] = []
+    /// Whether there may be more rows than are kept.
+    private var isCutShort = false
+    private var readCount = 0
+    private var questionCount = 0
+
+    /// Throws `unavailable` without `ask`.
+    init(
+        _ request: QueryRequest, _ layer: QueriedLayer, by ask: QueryEngine.RemoteProvider?,
+        _ isCancelled: @escaping () -> Bool, alternatives: [BoundClause]? = nil, wanted: Int? = nil
+    ) throws(Failure) {
+        guard let properties = layer.description.properties, let source = layer.remote else {
+            throw Failure(.internal, "layer \(layer.description.id) is on no other server")
+        }
+        guard let ask else {
+            throw Failure(
+                .unavailable,
+                "layer \(layer.description.id) '\(layer.description.name)': this program asks no "
+                    + "other servers")
+        }
+        self.request = request
+        self.layer = layer
+        self.properties = properties
+        self.source = source
+        self.ask = ask
+        self.isCancelled = isCancelled
+        self.alternatives = alternatives
+        self.wanted = wanted
+    }
+
+    /// The query on what came.
+    ///
+    /// Throws `Failure`: what is wrong with the request before a server is asked, then whatever asking throws, with
+    /// the layer's name before it.
+    func run() throws(Failure) -> QueryRun {
+        var fetch = self
+        return try fetch.fetched()
+    }
+
+    private mutating func fetched() throws(Failure) -> QueryRun {
+        guard request.part == nil else {
+            throw Failure(
+                .invalidParameter, "answers of layers on other servers have one part only")
+        }
+        var empty = try queryRun()
+        filter = try empty.filter()
+        choices = alternatives?.map { RowFilter(clauses: [$0], time: nil, spatial: nil) }
+        // What is wrong is said now: with a column that is not there, for instance.
+        _ = try empty.answer()
+        // There are not more object ids.
+        let isBeyond =
+            request.offset > Int32.max
+            && (request.result == .features || request.result == .objectIDs && !request.makesTable)
+        if filter.isNever || isBeyond { return empty }
+
+        let narrowing = narrowing()
+        let isExact = narrowing.isExact && filter.spatial == nil && filter.time == nil
+        var question = RemoteFeatureQuestion(
+            source: source, properties: properties, wanted: .count, clause: narrowing.sql,
+            extent: filter.spatial?.searchEnvelope?.widened,
+            comparesEnvelopes: request.spatialFilter?.relation.comparesEnvelopes ?? false,
+            fields: try neededFields(), returnGeometry: needsGeometry)
+        if question.extent?.isFinite == false { question.extent = nil }
+        if isExact, !request.makesTable, request.objectIDs == nil {
+            if request.result == .count {
+                guard case .count(let count) = try asked(question) else { throw lost }
+                empty.knownCount = count
+                return empty
+            }
+            if request.result == .objectIDs, let isDescending = isDescending {
+                let ids = try objectIDs(question)
+                empty.knownIDs = isDescending ? ids.reversed() : ids
+                return empty
+            }
+        }
+        try fetch(question, isExact: isExact)
+        if keepsCount { empty.knownCount = foundCount }
+        if keepsIDs {
+            foundIDs.sort()
+            empty.knownIDs = isDescending == true ? foundIDs.reversed() : foundIDs
+        }
+        if keepsCount || keepsIDs { return empty }
+        var run = try queryRun()
+        run.placelessCount = placelessCount
+        run.isCutShort = isCutShort
+        return run
+    }
+
+    /// What the filter leaves to ask the server for.
+    private func narrowing() -> Narrowing {
+        var parts = filter.clauses.map { $0.narrowing(layer.fields) }
+        if let alternatives {
+            parts.append(.disjunction(alternatives.map { $0.narrowing(layer.fields) }))
+        }
+        if let text = filter.time?.clause(layer.fields),
+            let clause = try? WhereClause(parsing: text).bound(to: layer.fields)
+        {
+            parts.append(clause.narrowing(layer.fields))
+        }
+        return .conjunction(parts)
+    }
+
+    /// Gets the features, or those of them that the rows of the answer are among.
+    private mutating func fetch(
+        _ question: RemoteFeatureQuestion, isExact: Bool
+    ) throws(Failure) {
+        let isDescending = isDescending
+        var end = wanted
+        if wanted == nil, isDescending != nil, let limit = request.rowLimit {
+            // One more tells whether there are more.
+            let (sum, overflow) = request.offset.addingReportingOverflow(limit)
+            end = overflow || sum == .max ? nil : sum + 1
+        }
+        if let ids = request.objectIDs {
+            let known = Set(ids.filter { 1...Int64(Int32.max) ~= $0 }).sorted()
+            try fetchFeatures(
+                isDescending == true ? known.reversed() : known, question, until: end)
+            return
+        }
+        // The server passes over the rows before, where it knows which they are.
+        var offset = 0
+        if isExact, let limit = end, request.result == .features, wanted == nil {
+            offset = request.offset
+            end = limit - offset
+            request.offset = 0
+        }
+        if let pageSize = properties.service?.pageSize, layer.fields[0].name.isPlainName {
+            try fetchPages(
+                question, from: offset, until: end, isExact: isExact,
+                size: min(max(pageSize, 1), QueryLimits.remotePage),
+                isDescending: isDescending ?? false)
+            return
+        }
+        var ids = try objectIDs(question)
+        if isDescending == true { ids.reverse() }
+        if end == nil, ids.count > QueryLimits.remoteFeatures { throw tooMany }
+        try fetchFeatures(Array(ids.dropFirst(offset)), question, until: end)
+    }
+
+    // MARK: Rounds
+
+    private mutating func fetchPages(
+        _ question: RemoteFeatureQuestion, from offset: Int, until end: Int?, isExact: Bool,
+        size: Int, isDescending: Bool
+    ) throws(Failure) {
+        var question = question
+        let (clause, key) = (question.clause, layer.fields[0].name)
+        var size = size
+        var last: Int64?
+        while true {
+            let missing = isExact ? end.map { $0 - foundCount } : nil
+            let limit = min(size, missing ?? size)
+            question.wanted = .page(
+                offset: last == nil ? offset : 0, limit: limit, isDescending: isDescending)
+            if let last {
+                let beyond = "\(key) \(isDescending ? "<" : ">") \(last)"
+                question.clause = clause.map { $0 + " AND " + beyond } ?? beyond
+            }
+            guard let (page, hasMore) = try features(question, &size) else { continue }
+            for feature in page {
+                if let last, isDescending ? feature.id >= last : feature.id <= last {
+                    throw refusal(
+                        .unreadable,
+                        "its server gives feature \(feature.id) after \(last), twice or out of "
+                            + "order")
+                }
+                last = feature.id
+            }
+            try take(page)
+            if isCutShort || foundCount >= end ?? .max { return }
+            if page.isEmpty, hasMore {
+                throw refusal(
+                    .unreadable, "its server says that there are more features, and gives none")
+            }
+            // Not every server says that there is more where it was asked for so many.
+            if page.isEmpty || !hasMore && page.count < limit { return }
+        }
+    }
+
+    private mutating func fetchFeatures(
+        _ ids: [Int64], _ question: RemoteFeatureQuestion, until end: Int?
+    ) throws(Failure) {
+        var question = question
+        var size = min(max(properties.service?.pageSize ?? .max, 1), Self.idsAtOnce)
+        var start = 0
+        while start < ids.count, foundCount < end ?? .max, !isCutShort {
+            let some = Array(ids[start..<min(start + size, ids.count)])
+            question.wanted = .features(some)
+            guard let (page, hasMore) = try features(question, &size) else { continue }
+            var missing = Set(some)
+            for feature in page where missing.remove(feature.id) == nil {
+                throw refusal(
+                    .unreadable, "its server gives feature \(feature.id) twice, or unasked")
+            }
+            if hasMore, !missing.isEmpty {
+                guard size > 1 else {
+                    throw refusal(
+                        .unreadable,
+                        "its server does not give feature \(some[0]), and says that there is more")
+                }
+                size = max(1, size / 4)
+                continue
+            }
+            try take(page)
+            start += some.count
+        }
+    }
+
+    /// Rising, each once.
+    private mutating func objectIDs(
+        _ question: RemoteFeatureQuestion
+    ) throws(Failure) -> [Int64] {
+        var question = question
+        question.wanted = .objectIDs
+        guard case .objectIDs(var ids, let hasMore) = try asked(question) else { throw lost }
+        if hasMore {
+            throw refusal(.unreadable, "its server does not tell all its object ids at once")
+        }
+        guard ids.count <= QueryLimits.remoteObjectIDs else {
+            throw refusal(
+                .tooLarge,
+                "its server tells more than \(QueryLimits.remoteObjectIDs) object ids: ask for "
+                    + "fewer with 'where' or 'geometry'")
+        }
+        ids.sort()
+        for (id, next) in zip(ids, ids.dropFirst()) where id == next {
+            throw refusal(.unreadable, "its server tells the object id \(id) twice")
+        }
+        return ids
+    }
+
+    /// The features, or nil where they were too much at once, and `size` is less now.
+    private mutating func features(
+        _ question: RemoteFeatureQuestion, _ size: inout Int
+    ) throws(Failure) -> (features: [Feature], hasMore: Bool)? {
+        do throws(Failure) {
+            guard case .features(let features, let hasMore) = try asked(question) else {
+                throw lost
+            }
+            return (features, hasMore)
+        } catch {
+            guard error.code == .tooLarge, size > 1 else { throw error }
+            size = max(1, size / 4)
+            return nil
+        }
+    }
+
+    private mutating func asked(
+        _ question: RemoteFeatureQuestion
+    ) throws(Failure) -> RemoteFeatureAnswer {
+        questionCount += 1
+        guard questionCount <= QueryLimits.remoteQuestions else {
+            throw refusal(
+                .tooLarge,
+                "its server would have to be asked more than \(QueryLimits.remoteQuestions) times: "
+                    + "ask for fewer features with 'where' or 'geometry'")
+        }
+        if isCancelled() {
+            throw Failure(.cancelled, "the request was cancelled, or its time was over")
+        }
+        do throws(Failure) { return try ask(question) } catch {
+            throw refusal(error.code, error.message, error.details)
+        }
+    }
+
+    // MARK: What came
+
+    /// Keeps those that count; throws `tooLarge` where that is too much.
+    private mutating func take(_ features: [Feature]) throws(Failure) {
+        readCount += features.count
+        guard readCount <= QueryLimits.remoteFeatures else { throw tooMany }
+        for feature in try chosen(features) {
+            foundCount += 1
+            if keepsCount { continue }
+            if keepsIDs {
+                foundIDs.append(feature.id)
+                continue
+            }
+            if feature.shape == nil, request.result == .extent, !request.makesTable {
+                placelessCount += 1
+                continue
+            }
+            keptByteCount += feature.byteCount
+            kept.append(feature)
+        }
+        guard keptByteCount > QueryLimits.remoteBytes else { return }
+        // Rows in the order in which they come are cut off, as long as there are any.
+        isCutShort =
+            request.result == .features && isDescending != nil && wanted == nil
+            && kept.count > request.offset
+        if !isCutShort {
+            throw refusal(
+                .tooLarge,
+                "more than \(QueryLimits.remoteBytes >> 20) MiB of features of its server would "
+                    + "have to be kept: ask for fewer with 'where' or 'geometry'")
+        }
+    }
+
+    /// Whether nothing but the number of features is needed.
+    private var keepsCount: Bool { request.result == .count && !request.makesTable }
+
+    /// Whether nothing but the object ids of features are needed, as they come.
+    private var keepsIDs: Bool { request.result == .objectIDs && isDescending != nil }
+
+    private mutating func chosen(_ features: [Feature]) throws(Failure) -> [Feature] {
+        if filter.isEverything, choices == nil { return features }
+        // What has no geometry is nowhere.
+        let placed = filter.spatial == nil ? features : features.filter { $0.shape != nil }
+        if placed.isEmpty { return [] }
+        var reader = FeatureReader(try laid(placed))
+        var ids: Set<Int64> = []
+        for ordinal in placed.indices {
+            if ordinal.isMultiple(of: 64), isCancelled() {
+                throw Failure(.cancelled, "the request was cancelled, or its time was over")
+            }
+            try reader.move(to: ordinal)
+            guard try filter.accepts(reader, isCancelled), try isChosen(reader),
+                case .integer(let id) = try reader.stored(0)
+            else { continue }
+            ids.insert(id)
+        }
+        return placed.filter { ids.contains($0.id) }
+    }
+
+    private mutating func isChosen(_ reader: FeatureReader) throws(Failure) -> Bool {
+        guard let count = choices?.count else { return true }
+        for index in 0..<count {
+            if try choices?[index].accepts(reader, isCancelled) == true { return true }
+        }
+        return false
+    }
+
+    private func laid(_ features: [Feature]) throws(Failure) -> EditedDataset {
+        try EditedDataset(
+            features, of: properties, called: "features of '\(layer.description.name)'")
+    }
+
+    /// The query on what is kept.
+    private func queryRun() throws(Failure) -> QueryRun {
+        let laid = try laid(kept)
+        var run = QueryRun(
+            request: request, layer: layer, features: laid,
+            order: try ObjectOrder(try ObjectOrder(laid.base), under: laid),
+            featureByteLimit: .max, isCancelled: isCancelled)
+        run.hasOnePart = true
+        return run
+    }
+
+    // MARK: What is needed
+
+    /// Whether rows are by falling object id; nil where they have another order, or are none of features.
+    private var isDescending: Bool? {
+        if request.makesTable { return nil }
+        guard let first = request.order.first else { return false }
+        let isPlain = first.field.lowercased() == layer.fields[0].name.lowercased()
+        return isPlain ? first.isDescending : nil
+    }
+
+    private var needsGeometry: Bool {
+        if filter.spatial != nil || request.result == .extent { return true }
+        return request.result == .features && !request.makesTable
+            && (request.returnGeometry || request.returnCentroid)
+    }
+
+    /// The object id's first.
+    private func neededFields() throws(Failure) -> [String] {
+        var places: Set<Int> = [0]
+        for clause in filter.clauses + (alternatives ?? []) { places.formUnion(clause.fieldPlaces) }
+        places.formUnion(filter.time?.fieldPlaces ?? [])
+        if !request.statistics.isEmpty {
+            for name in request.groupFields {
+                places.insert(try layer.column(name, "groupByFieldsForStatistics"))
+            }
+            for statistic in request.statistics where statistic.field != "*" {
+                places.insert(try layer.column(statistic.field, "outStatistics"))
+            }
+        } else if request.result == .features || request.returnDistinctValues {
+            places.formUnion(try OutputColumns(request, layer).columns)
+        }
+        if !request.makesTable, request.result == .features || request.result == .objectIDs {
+            for key in request.order {
+                places.insert(try layer.column(key.field, "orderByFields"))
+            }
+        }
+        return places.sorted().map { layer.fields[$0].name }
+    }
+
+    // MARK: Failures
+
+    private func refusal(
+        _ code: Failure.Code, _ message: String, _ details: [String] = []
+    ) -> Failure {
+        Failure(
+            code, "layer \(layer.description.id) '\(layer.description.name)': \(message)",
+            details: details)
+    }
+
+    private var lost: Failure { refusal(.internal, "what its server answered was lost") }
+
+    private var tooMany: Failure {
+        refusal(
+            .tooLarge,
+            "more than \(QueryLimits.remoteFeatures) features of its server would have to be read: "
+                + "ask for fewer with 'where' or 'geometry'")
+    }
+}
+
+extension QueryRequest {
+    /// Whether its rows are made of features: distinct values, or statistics.
+    fileprivate var makesTable: Bool { !statistics.isEmpty || returnDistinctValues }
+
+    /// The most rows of features, or object ids, that it wants; nil for all.
+    fileprivate var rowLimit: Int? {
+        switch result {
+        case .features: min(limit ?? .max, Self.recordBound)
+        case .objectIDs: limit
+        case .count, .extent: nil
+        }
+    }
+}
+
+extension QuerySpatialFilter.Relation {
+    fileprivate var comparesEnvelopes: Bool {
+        self == .envelopeIntersects || self == .indexIntersects
+    }
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+internal import Curl
+internal import EsriForms
+internal import Geometry
+internal import Platform
+internal import Site
+
+// What a query asks of the features of a layer, and what the server answers to that.
+extension FeatureServiceLayer {
+    /// What to send.
+    func call(_ question: RemoteFeatureQuestion) -> RemoteCall {
+        let key = question.fields.first ?? "OBJECTID"
+        let reference = ArcGIS.text(question.properties.spatialReference)
+        var parameters = question.extent.map { ArcGIS.parameters(of: .envelope($0)) } ?? []
+        if question.extent != nil {
+            let relation = question.comparesEnvelopes ? "EnvelopeIntersects" : "Intersects"
+            parameters += [("inSR", reference), ("spatialRel", "esriSpatialRel" + relation)]
+        }
+        parameters += [("f", "json"), ("where", question.clause ?? "1=1")]
+        switch question.wanted {
+        case .count: parameters.append(("returnCountOnly", "true"))
+        case .objectIDs: parameters.append(("returnIdsOnly", "true"))
+        case .features(let ids):
+            parameters.append(("objectIds", ids.map { "\($0)" }.joined(separator: ",")))
+        case .page(let offset, let limit, let isDescending):
+            parameters += [
+                ("orderByFields", key + (isDescending ? " DESC" : " ASC")),
+                ("resultRecordCount", "\(limit)"),
+            ]
+            if offset > 0 { parameters.append(("resultOffset", "\(offset)")) }
+        }
+        if question.wantsFeatures {
+            parameters += [
+                ("outFields", question.fields.joined(separator: ",")), ("outSR", reference),
+                ("returnGeometry", question.returnGeometry ? "true" : "false"),
+            ]
+        }
+        return RemoteCall(url: url.withPath("query"), parameters: parameters, isPosted: true)
+    }
+
+    /// What the answer says; throws `unreadable`, with a sentence, for what cannot be an answer to the question.
+    func answer(
+        _ response: WebResponse, to question: RemoteFeatureQuestion
+    ) throws(Failure) -> RemoteFeatureAnswer {
+        let tree = try ArcGIS.tree(response)
+        let hasMore = Self.saysMore(tree)
+        switch question.wanted {
+        case .count:
+            guard let count = tree["count"]?.whole, count >= 0 else {
+                throw Failure(.unreadable, "its answer has no count")
+            }
+            return .count(Int(clamping: count))
+        case .objectIDs:
+            guard let list = tree["objectIds"] else {
+                throw Failure(.unreadable, "its answer has no object ids")
+            }
+            var ids: [Int64] = []
+            ids.reserveCapacity(list.elements.count)
+            for element in list.elements { ids.append(try Self.objectID(element)) }
+            return .objectIDs(ids, hasMore: hasMore)
+        case .features, .page:
+            guard case .array(let elements)? = tree["features"] else {
+                throw Failure(.unreadable, "its answer has no features")
+            }
+            if question.returnGeometry, let told = ArcGIS.reference(tree["spatialReference"]),
+                !told.isEquivalent(to: question.properties.spatialReference)
+            {
+                throw Failure(
+                    .unreadable,
+                    "its features are in the reference \(ArcGIS.text(told).excerpt(80)), which was "
+                        + "not asked for")
+            }
+            var features: [RemoteFeatureAnswer.Feature] = []
+            features.reserveCapacity(elements.count)
+            for element in elements { features.append(try Self.feature(element, question)) }
+            return .features(features, hasMore: hasMore)
+        }
+    }
+
+    /// Also where the mark is said to be a property of the collection, as some servers have it.
+    private static func saysMore(_ tree: JSONTree) -> Bool {
+        (tree["exceededTransferLimit"] ?? tree["properties"]?["exceededTransferLimit"])?.isTrue
+            ?? false
+    }
+
+    private static func objectID(_ tree: JSONTree?) throws(Failure) -> Int64 {
+        guard let id = tree?.whole else {
+            throw Failure(.unreadable, "its answer has a feature without an object id")
+        }
+        guard 1...Int64(Int32.max) ~= id else {
+            throw Failure(
+                .unreadable,
+                "its object id \(id) is none of 1 to \(Int32.max), which are known here")
+        }
+        return id
+    }
+
+    private static func feature(
+        _ tree: JSONTree, _ question: RemoteFeatureQuestion
+    ) throws(Failure) -> RemoteFeatureAnswer.Feature {
+        let fields = question.properties.fields
+        let members = tree["attributes"]?.members ?? []
+        let id = try objectID(members.first { $0.name == fields.first?.name }?.value)
+        var values: [AttributeValue] = [.integer(id)]
+        values.reserveCapacity(fields.count)
+        // As a rule they come in the order of the fields.
+        var next = 0
+        for field in fields.dropFirst() {
+            var value: JSONTree?
+            for step in members.indices {
+                let place = (next + step) % members.count
+                if members[place].name == field.name {
+                    value = members[place].value
+                    next = place + 1
+                    break
+                }
+            }
+            values.append(try Self.value(value, field, id))
+        }
+        let shape =
+            question.returnGeometry
+            ? try shape(tree["geometry"], question.properties.geometryType ?? .point, id) : nil
+        return RemoteFeatureAnswer.Feature(id: id, shape: shape, values: values)
+    }
+
+    /// The value as the field holds it; throws where it cannot.
+    private static func value(
+        _ tree: JSONTree?, _ field: FieldDescription, _ id: Int64
+    ) throws(Failure) -> AttributeValue {
+        switch (field.type, tree) {
+        case (_, nil), (_, .some(.null)): return .null
+        case (.string, .some(.string(let text))): return .string(text)
+        case (.string, let tree?): return tree.attribute.formatted
+        case (.single, let tree?), (.double, let tree?):
+            // Numbers that are none come as text.
+            if let number = tree.number { return number.isFinite ? .real(number) : .null }
+        case (.date, let tree?):
+            if let moment = tree.whole { return .date(moment) }
+            if let moment = tree.number, abs(moment) < 1e15 { return .date(Int64(moment)) }
+        case (.objectID, let tree?), (.smallInteger, let tree?), (.integer, let tree?),
+            (.bigInteger, let tree?):
+            if let whole = tree.whole ?? tree.number.flatMap({ Int64(exactly: $0) }) {
+                return .integer(whole)
+            }
+        }
+        throw Failure(
+            .unreadable,
+            "its feature \(id) has no value of the type \(field.type.rawValue) in the field "
+                + "'\(field.name.excerpt(60))'")
+    }
+
+    /// The shape as a layer of that type holds it; nil for an empty one.
+    private static func shape(
+        _ tree: JSONTree?, _ type: GeometryType, _ id: Int64
+    ) throws(Failure) -> Shape? {
+        guard let tree, case .object(let members) = tree else { return nil }
+        if members.contains(where: { $0.name.hasPrefix("curve") }) {
+            throw Failure(.unreadable, "its feature \(id) has curves, which are not read")
+        }
+        guard let shape = ArcGIS.shape(tree) else {
+            let parts = ["points", "paths", "rings"].compactMap { tree[$0] }
+            let isNowhere = [tree["x"], tree["y"]].allSatisfy { ordinate in
+                if case .null = ordinate ?? .null { true } else { false }
+            }
+            if isNowhere, parts.allSatisfy({ $0.elements.allSatisfy(\.elements.isEmpty) }) {
+                return nil
+            }
+            throw Failure(.unreadable, "its feature \(id) has a geometry that cannot be read")
+        }
+        let isFitting =
+            shape.geometryType == type || type == .multipoint && shape.geometryType == .point
+        guard isFitting else {
+            throw Failure(
+                .unreadable,
+                "its feature \(id) is a \(shape.geometryType.rawValue.lowercased()) on a layer of "
+                    + "the type \(type.rawValue)")
+        }
+        switch shape {
+        case .point(let place): return place.isFinite ? shape : nil
+        case .multipoint(let places):
+            guard places.allSatisfy(\.isFinite) else { break }
+            return shape
+        case .polyline(let paths):
+            guard paths.allSatisfy({ $0.allSatisfy(\.isFinite) }) else { break }
+            let whole = paths.filter { $0.count > 1 }
+            return whole.isEmpty ? nil : .polyline(paths: whole)
+        case .polygon(let rings):
+            guard rings.allSatisfy({ $0.allSatisfy(\.isFinite) }) else { break }
+            let whole = rings.map { $0.last == $0.first ? $0 : $0 + $0.prefix(1) }
+                .filter { $0.count > 3 }
+            return whole.isEmpty ? nil : .polygon(rings: whole)
+        case .envelope: break
+        }
+        throw Failure(.unreadable, "its feature \(id) has a coordinate that is no number")
+    }
+}
+
+extension RemoteFeatureQuestion {
+    fileprivate var wantsFeatures: Bool {
+        switch wanted {
+        case .page, .features: true
+        case .objectIDs, .count: false
+        }
+    }
+
+    /// How many bytes of the answer are read.
+    var byteLimit: Int {
+        switch wanted {
+        case .page, .features: RemoteServices.answerBytes
+        case .objectIDs: 2 * RemoteServices.answerBytes
+        case .count: 64 << 10
+        }
+    }
+}
+
+extension RemoteServices {
+    /// Puts one question of a query to the server of a layer of features, and waits for the answer inside
+    /// `waiting`.
+    ///
+    /// Throws `Failure` with one sentence that names the server.
+    ///
+    /// - Parameters:
+    ///   - deadline: When the caller must have its answer; nil for the bound of one request alone.
+    ///   - isCancelled: Whether nobody waits any more; asked on another thread.
+    public func answer(
+        _ question: RemoteFeatureQuestion, until deadline: ContinuousClock.Instant? = nil,
+        waiting: (() -> Void) -> Void = { $0() },
+        isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) throws(Failure) -> RemoteFeatureAnswer {
+        guard case .featureService(let source) = question.source else {
+            throw Failure(.internal, "the source is no layer of features")
+        }
+        let layer = FeatureServiceLayer(source: source)
+        do throws(Failure) {
+            let response = try response(
+                to: layer.call(question), of: layer, question.byteLimit, until: deadline, waiting,
+                isCancelled)
+            return try layer.answer(response, to: question)
+        } catch {
+            throw Self.named(error, layer.url)
+        }
+    }
+
+    private func response(
+        to call: RemoteCall, of layer: FeatureServiceLayer, _ byteLimit: Int,
+        until deadline: ContinuousClock.Instant?, _ waiting: (() -> Void) -> Void,
+        _ isCancelled: @escaping @Sendable () -> Bool
+    ) throws(Failure) -> WebResponse {
+        let credential = try layer.credential.map { name throws(Failure) in
+            try credentials.credential(named: name)
+        }
+        let request = call.request(credential, timeout: timeout, byteLimit: byteLimit)
+        let service = Breakers.service(request.url)
+        let passage = breakers.passage(service, patience: timeout)
+        if case .refused(let refusal) = passage { throw Self.failure(refusal) }
+        let mailbox = BlockingQueue<WebAnswers>(capacity: 1)
+        let start = ContinuousClock.now
+        client.start([request], until: deadline, isCancelled: isCancelled) {
+            [breakers, timeout] results in
+            breakers.note(service, passage, results, timeout, after: .now - start)
+            _ = mailbox.tryPush(results)
+        }
+        var answers: WebAnswers?
+        waiting { answers = mailbox.pop() }
+        return try (answers ?? []).only()
+    }
+}
