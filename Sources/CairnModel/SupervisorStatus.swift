@@ -15,7 +15,7 @@ public struct PoolStatus: Hashable, Sendable, Codable {
     public var cancellingTaskCount: Int
     /// Tasks that the workers would take now.
     public var taskCredit: Int
-    /// Workers that died since one of them last did what it was given.
+    /// Workers that died of what they were given, or may have, since one of them last did it.
     public var deathsInRow: Int?
     /// How long the pool is given nothing because its workers keep dying, in milliseconds.
     public var restMilliseconds: Int?

@@ -117,8 +117,8 @@ struct GeometryParameter: Hashable {
         let found: Kind
         var further = try FurtherReader(json)
         if json["x"] != nil {
-            shape = .point(try further.point(json))
-            found = .point
+            (shape, found) = (.point(try coordinate([json["x"], json["y"]])), .point)
+            try further.takePoint(json)
         } else if let points = json["points"] {
             let coordinates = try coordinates(points, least: 1, what: "points", &further)
             (shape, found) = (.multipoint(coordinates), .multipoint)
@@ -219,13 +219,9 @@ private struct FurtherReader {
         m = isUnsaid || hasM == true ? [] : nil
     }
 
-    /// Reads `x`, `y`, `z` and `m`.
-    mutating func point(_ json: RelaxedValue) throws(Failure) -> Coordinate {
-        guard let x = json["x"]?.number, let y = json["y"]?.number else {
-            throw Failure(.invalidParameter, "a coordinate needs two numbers")
-        }
+    /// Takes the members `z` and `m` of a point, which need no flags.
+    mutating func takePoint(_ json: RelaxedValue) throws(Failure) {
         (z, m) = ([try Self.value(json["z"])], [try Self.value(json["m"])])
-        return Coordinate(x: x, y: y)
     }
 
     /// Takes those of the next position.

@@ -23,7 +23,7 @@ public struct PoolHealth: Hashable, Sendable {
     /// A pool nothing is known of.
     public init() {}
 
-    /// Deaths since the last success.
+    /// Deaths since the last success that may be due to what the workers were given.
     public private(set) var deathCount = 0
 
     /// A worker died that was given the last of what it had at `given`; true when a rest begins.

@@ -107,7 +107,7 @@ enum ArcGIS {
         let form = GeometryForm(shape)
         func list(_ positions: [[Double?]]) -> String {
             let texts = positions.map { position in
-                "[" + position.map { "\($0 ?? 0)" }.joined(separator: ",") + "]"
+                "[" + position.compactMap { $0.map { "\($0)" } }.joined(separator: ",") + "]"
             }
             return "[" + texts.joined(separator: ",") + "]"
         }
