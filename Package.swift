@@ -411,8 +411,8 @@ let benchTargets: [Target] =
             name: "bench-log",
             dependencies: [
                 "Bus", "CairnClient", "CairnModel", "EventLog", "Jobs", "MapState", "Platform",
-                "SQLite", "Site", "Worker", "bench-log-peers", "cairn-logd", "cairn-mapstate",
-                "cairn-supervisor",
+                "SQLite", "Site", "Worker", "bench-log-peers", "cairn-identify", "cairn-logd",
+                "cairn-mapstate", "cairn-supervisor", "cairn-worker",
                 arguments, logging,
             ],
             path: "Tests/Benchmarks/Log", swiftSettings: settings),

@@ -1,29 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import FoundationEssentials
+public import FoundationEssentials
 internal import Glibc
 internal import Synchronization
 
 /// Named places at which a test can have the process killed.
 ///
 /// `CAIRN_FAILPOINT=log.beforeCommit:kill@3` sends SIGKILL to the process when it passes that place
-/// for the third time; without `@3` at the first. Unset, as it always is outside tests, passing costs
-/// one comparison. ``places`` lists them all; `Docs/faults.md` says what holds at each.
+/// for the third time; without `@3` at the first. `worker.chunkTaken:kill@job=UUID` does at every pass with
+/// work of that job, and at no other: so a job is made whose work kills who takes it. Unset, as it always is
+/// outside tests, passing costs one comparison. ``places`` lists them all; `Docs/faults.md` says what holds
+/// at each.
 public final class Failpoints: Sendable {
+    private enum Condition: Equatable {
+        case pass(Int)
+        case job(UUID)
+    }
+
     private let name: String?
+    private let job: UUID?
     private let passesLeft: Atomic<Int>
 
     /// Reads the environment, which ``Daemon`` has checked.
     public init() {
-        let (place, pass) = Self.asked ?? (nil, 0)
-        name = place
-        passesLeft = Atomic(pass)
+        let asked = Self.asked
+        name = asked?.place
+        if case .job(let id) = asked?.condition { job = id } else { job = nil }
+        if case .pass(let number) = asked?.condition {
+            passesLeft = Atomic(number)
+        } else {
+            passesLeft = Atomic(0)
+        }
     }
 
-    /// Says that the process is at the place.
-    public func pass(_ place: String) {
+    /// Says that the process is at the place, with work of a job where it is.
+    public func pass(_ place: String, of job: UUID? = nil) {
         guard name == place else { return }
+        if let victim = self.job {
+            if victim == job { kill(getpid(), SIGKILL) }
+            return
+        }
         let left = passesLeft.wrappingSubtract(1, ordering: .relaxed).newValue
         if left == 0 { kill(getpid(), SIGKILL) }
     }
@@ -49,22 +66,24 @@ public final class Failpoints: Sendable {
     /// What is wrong with `CAIRN_FAILPOINT`, in a sentence; nil when it is unset or good.
     static var complaint: String? {
         guard let text = environment, asked == nil else { return nil }
-        return "CAIRN_FAILPOINT is '\(text.prefix(80))': expected PLACE:kill or PLACE:kill@N, "
-            + "where PLACE is one of \(places.joined(separator: ", "))"
+        return "CAIRN_FAILPOINT is '\(text.prefix(80))': expected PLACE:kill, PLACE:kill@N "
+            + "or PLACE:kill@job=UUID, where PLACE is one of \(places.joined(separator: ", "))"
     }
 
     private static var environment: String? {
         ProcessInfo.processInfo.environment["CAIRN_FAILPOINT"]
     }
 
-    /// The place, and at which pass.
-    private static var asked: (String?, Int)? {
+    private static var asked: (place: String, condition: Condition)? {
         let parts = environment?.split(separator: ":") ?? []
         guard parts.count == 2, places.contains(String(parts[0])) else { return nil }
         let action = parts[1].split(separator: "@", omittingEmptySubsequences: false)
-        guard action.first == "kill", action.count < 3,
-            let pass = action.count == 2 ? Int(action[1]) : 1, pass > 0
-        else { return nil }
-        return (String(parts[0]), pass)
+        guard action.first == "kill", action.count < 3 else { return nil }
+        let text = action.count == 2 ? action[1] : "1"
+        if text.hasPrefix("job=") {
+            return UUID(uuidString: String(text.dropFirst(4))).map { (String(parts[0]), .job($0)) }
+        }
+        guard let pass = Int(text), pass > 0 else { return nil }
+        return (String(parts[0]), .pass(pass))
     }
 }

@@ -35,13 +35,14 @@ public struct ScratchChunk: Sendable {
     /// Does it on a thread of its own and writes the `ChunkReport` to `report.json` beside the order.
     func run(_ operations: [String: Operation]) async throws {
         let (name, payload) = (assignment.operation, try CairnJSON.encode(assignment))
+        let job = assignment.held.job
         guard let operation = operations[name] else {
             throw Failure(.notFound, "no worker of this pool knows the operation '\(name)'")
         }
         let report: ChunkReport = await withCheckedContinuation { continuation in
             do throws(PlatformError) {
                 _ = try PinnedThread(name: "chunk") {
-                    continuation.resume(returning: Self.report(name, operation, payload))
+                    continuation.resume(returning: Self.report(job, name, operation, payload))
                 }
             } catch {
                 continuation.resume(returning: .failed(Failure(error)))
@@ -51,9 +52,9 @@ public struct ScratchChunk: Sendable {
     }
 
     private static func report(
-        _ name: String, _ operation: Operation, _ payload: Data
+        _ job: JobID, _ name: String, _ operation: Operation, _ payload: Data
     ) -> ChunkReport {
-        Failpoints().pass("worker.chunkTaken")
+        Failpoints().pass("worker.chunkTaken", of: job.rawValue)
         let context = OperationContext(
             metadata: RequestMetadata(operation: name), contentType: MessageHeader.json,
             deadline: nil, control: WorkControl())

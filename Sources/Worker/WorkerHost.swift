@@ -157,7 +157,7 @@ public actor WorkerHost {
                 return keep(work, .released(reason: "the worker takes no more chunks"))
             }
             chunks[lease] = work
-            failpoints.pass("worker.chunkTaken")
+            failpoints.pass("worker.chunkTaken", of: work.held?.job.rawValue)
         } catch {
             logger.error("chunk refused", metadata: ["reason": "\(error)"])
             refuse(message)

@@ -75,21 +75,25 @@ import Testing
     {
         let site = try await JobSite()
         try site.start("cairn-worker")
-        let poison = "worker.chunkTaken:kill"
+        let id = JobID(rawValue: .timeOrdered())
+        let poison = "worker.chunkTaken:kill@job=\(id.rawValue)"
         var victim = try site.start("cairn-locator", failpoint: poison)
-        let id = try await site.submit(JobSite.table(rows: 100, seed: 4))
+        try await site.submit(JobSite.table(rows: 100, seed: 4), as: id)
+        let beside = try await site.submit(JobSite.table(rows: 100, seed: 6))
 
         for _ in 1...2 {
             victim = try site.replaceWhenDead("cairn-locator", victim, failpoint: poison)
             try site.replace("cairn-supervisor")
         }
-        _ = try site.replaceWhenDead("cairn-locator", victim)
+        _ = try site.replaceWhenDead("cairn-locator", victim, failpoint: poison)
         let job = try await site.end(of: id)
 
         #expect(job.status == .failed)
         #expect(job.lostAttemptCount == 3)
         #expect(job.failure?.message.contains("3 worker processes") == true)
-        let other = try await site.end(of: site.submit(JobSite.table(rows: 100, seed: 5)))
-        #expect(other.status == .succeeded)
+        let later = try await site.submit(JobSite.table(rows: 100, seed: 5))
+        for other in [beside, later] {
+            #expect(try await site.end(of: other).status == .succeeded)
+        }
     }
 }

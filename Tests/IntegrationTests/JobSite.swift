@@ -120,11 +120,14 @@ final class JobSite: Sendable {
         return Data(text.utf8)
     }
 
-    func submit(_ table: Data, timeLimitSeconds: Int? = nil) async throws -> JobID {
+    @discardableResult
+    func submit(
+        _ table: Data, as id: JobID = JobID(rawValue: .timeOrdered()), timeLimitSeconds: Int? = nil
+    ) async throws -> JobID {
         let blob = try site.blobs.put(table, mediaType: "text/csv")
         return try await client.submit(
             JobSubmission(
-                id: JobID(rawValue: .timeOrdered()), kind: .batchGeocode, parameters: [:],
+                id: id, kind: .batchGeocode, parameters: [:],
                 input: blob, timeLimitSeconds: timeLimitSeconds)
         ).id
     }

@@ -16,6 +16,7 @@ struct DispatchCases {
     func run() throws {
         try fairness()
         try deaths()
+        try PoisonCase(shop: shop).run()
         try passage()
     }
 

@@ -11,12 +11,16 @@ final class Program {
     private let process = Process()
     private let output = Pipe()
 
-    /// Starts `path`; `input` becomes its standard input.
-    init(_ path: String, _ arguments: [String], input: String? = nil) throws {
+    /// Starts `path`; `input` becomes its standard input, `variables` are added to its environment.
+    init(
+        _ path: String, _ arguments: [String], input: String? = nil,
+        variables: [String: String] = [:]
+    ) throws {
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = arguments
         var environment = ProcessInfo.processInfo.environment
         environment["CAIRN_LOG"] = "error"
+        environment.merge(variables) { $1 }
         process.environment = environment
         process.standardOutput = output
         if let input {
@@ -31,6 +35,8 @@ final class Program {
     deinit { if process.isRunning { end(by: SIGKILL) } }
 
     var processID: Int32 { process.processIdentifier }
+
+    var isRunning: Bool { process.isRunning }
 
     func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 
@@ -95,8 +101,10 @@ struct Workshop {
 
     func remove(_ site: Site) { try? FileManager.default.removeItem(atPath: site.path) }
 
-    func cairn(_ name: String, _ site: Site) throws -> Program {
-        try Program(programs + "/" + name, ["--site", site.path])
+    func cairn(
+        _ name: String, _ site: Site, variables: [String: String] = [:]
+    ) throws -> Program {
+        try Program(programs + "/" + name, ["--site", site.path], variables: variables)
     }
 
     /// This program in another role.
