@@ -10,7 +10,7 @@ extension LocatorDraft {
     ///
     /// Which side of the street it is on is not known.
     public struct Interpolation: Sendable {
-        /// `even`, `odd`, `all` or `alphabetic`.
+        /// `even`, `odd`, `all`, `alphabetic`, or the step from one number to the next, 1 to 65,535.
         public var kind: String
         /// Longitude and latitude; it begins and ends at a house.
         public var line: [Coordinate]
@@ -102,10 +102,11 @@ extension LocatorDraft {
         of pending: PendingInterpolation, _ houses: [PlaceKey: Int]
     ) throws(Unusable) -> [Feature] {
         let way = pending.way
-        guard ["even", "odd", "all", "alphabetic"].contains(way.kind) else {
+        let step = Self.step(way.kind)
+        guard step != nil || ["even", "odd", "all", "alphabetic"].contains(way.kind) else {
             throw Unusable(
-                "addr:interpolation '\(way.kind.prefix(40))': expected even, odd, all or alphabetic"
-            )
+                "addr:interpolation '\(way.kind.prefix(40))': expected even, odd, all, alphabetic "
+                    + "or a step from 1 to \(UInt16.max)")
         }
         var stops: [(vertex: Int, number: UInt32)] = []
         var known: Feature?
@@ -132,7 +133,7 @@ extension LocatorDraft {
         guard !street.isEmpty else { throw Unusable("neither it nor its houses say their street") }
         var result: [Feature] = []
         for (first, second) in zip(stops, stops.dropFirst()) {
-            let range = try Self.range(way.kind, first.number, second.number)
+            let range = try Self.range(way.kind, step, first.number, second.number)
             let path = Array(way.line[first.vertex...second.vertex])
             guard let line = StreetPath.joined([path]), line.count > 1 else { continue }
             var postal = ""
@@ -158,11 +159,22 @@ extension LocatorDraft {
                 == Folder.fold(right, partingApostrophes: true).bytes
     }
 
+    /// The number that a text is; nil for anything but digits of one from 1 on.
+    private static func step(_ text: String) -> UInt16? {
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        guard text.utf8.allSatisfy(digits.contains), let step = UInt16(text), step > 0 else {
+            return nil
+        }
+        return step
+    }
+
     private static func range(
-        _ kind: String, _ from: UInt32, _ to: UInt32
+        _ kind: String, _ step: UInt16?, _ from: UInt32, _ to: UInt32
     ) throws(Unusable) -> AddressRange {
+        let steps = step.map { (Int64(to) - Int64(from)).isMultiple(of: Int64($0)) }
         let fits =
             switch kind {
+            case _ where steps != nil: steps == true && from != to
             case "even": from % 2 == 0 && to % 2 == 0 && from != to
             case "odd": from % 2 == 1 && to % 2 == 1 && from != to
             // Letters count, the number stays.
@@ -172,6 +184,8 @@ extension LocatorDraft {
         guard fits else {
             throw Unusable("addr:interpolation '\(kind)' goes from \(from) to \(to)")
         }
-        return AddressRange(from: from, to: to, parity: kind == "all" ? .both : nil)
+        return AddressRange(
+            from: from, to: to, parity: kind == "all" || step == 1 ? .both : nil,
+            step: step.flatMap { $0 < AddressRange.leastStep ? nil : $0 } ?? 0)
     }
 }

@@ -8,9 +8,9 @@ enum LocatorLayout {
     /// How many of the sections, from the first, a file of each version has.
     ///
     /// Version 1 has places, 2 addresses as well, 3 streets as lines with ranges of house numbers, 4
-    /// borders of areas and points of interest, 5 the sources of everything and names in languages. What
-    /// is written has the last.
-    static let sectionCounts = [14, 33, 36, 42, 52]
+    /// borders of areas and points of interest, 5 the sources of everything and names in languages, 6
+    /// steps from one house number to the next. What is written has the last.
+    static let sectionCounts = [14, 33, 36, 42, 52, 52]
     static let version = UInt32(sectionCounts.count)
     static let placeSectionCount = sectionCounts[0]
     /// Before the table of sections.

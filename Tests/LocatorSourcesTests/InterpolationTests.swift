@@ -114,7 +114,10 @@ import Testing
             ("odd", ["2", "8"], ["Ahornweg", "Ahornweg"], nil, "'odd' goes from 2 to 8"),
             ("all", ["2", "2"], ["Ahornweg", "Ahornweg"], nil, "'all' goes from 2 to 2"),
             ("alphabetic", ["7a", "9a"], ["Ahornweg", "Ahornweg"], nil, "goes from 7 to 9"),
-            ("10", ["2", "12"], ["Ahornweg", "Ahornweg"], nil, "expected even, odd, all"),
+            ("10", ["2", "17"], ["Ahornweg", "Ahornweg"], nil, "'10' goes from 2 to 17"),
+            ("2", ["2", "9"], ["Ahornweg", "Ahornweg"], nil, "'2' goes from 2 to 9"),
+            ("1", ["2", "2"], ["Ahornweg", "Ahornweg"], nil, "'1' goes from 2 to 2"),
+            ("9", ["9", "2"], ["Ahornweg", "Ahornweg"], nil, "'9' goes from 9 to 2"),
             ("even", ["2", "8"], ["Ahornweg", "Birkenweg"], nil, "'Ahornweg' and on 'Birkenweg'"),
             ("even", ["2", "8"], ["Ahornweg", "Ahornweg"], "Birkenweg", "it is on 'Birkenweg'"),
             (
@@ -135,5 +138,171 @@ import Testing
         #expect(built.segmentCount == 0)
         #expect(built.rejectedCount == 1)
         #expect(built.rejected.first?.reason.contains(reason) == true, "\(built.rejected)")
+    }
+
+    @Test(arguments: ["0", "-1", "+5", "1e9", "1000000000", "65536", "2.5", "ten", "5;10", "٥"])
+    func `a step that is none is rejected and counted`(_ step: String) throws {
+        let (built, locator) = try build(
+            Self.extract(step, numbers: ["2", "12"], streets: ["Ahornweg", "Ahornweg"]))
+        #expect(built.segmentCount == 0)
+        #expect(built.rejectedCount == 1)
+        let reason = built.rejected.first?.reason ?? ""
+        #expect(reason.contains("or a step from 1 to 65535"), "\(reason)")
+        #expect(try locator.first("Ahornweg 7, Mitte")?.text("Addr_type") == "StreetName")
+    }
+
+    /// A way whose houses are known from its tags alone.
+    private struct SteppedWay {
+        var street: String
+        var line: [Coordinate]
+        var from: Int
+        var to: Int
+        var step: Int
+
+        var numbers: [Int] {
+            Array(stride(from: from, through: to, by: to < from ? -step : step))
+        }
+
+        /// House *n* stands in the middle of the *n*-th of equal stretches, found by walking the line.
+        func location(_ n: Int) -> Coordinate {
+            let scale = cos(50 * Double.pi / 180)
+            let lengths = zip(line, line.dropFirst()).map { start, end in
+                ((end.x - start.x) * scale, end.y - start.y)
+            }.map { ($0 * $0 + $1 * $1).squareRoot() }
+            var left = lengths.reduce(0, +) * (Double(n) + 0.5) / Double(numbers.count)
+            for (index, length) in lengths.enumerated() {
+                if left <= length {
+                    let (start, end) = (line[index], line[index + 1])
+                    return Coordinate(
+                        x: start.x + (end.x - start.x) * left / length,
+                        y: start.y + (end.y - start.y) * left / length)
+                }
+                left -= length
+            }
+            return line[line.count - 1]
+        }
+    }
+
+    private static func ways(_ count: Int, using random: inout SeededGenerator) -> [SteppedWay] {
+        let syllables = ["ba", "ke", "li", "mo", "nu", "ra", "se", "ti", "vo", "zu"]
+        return (0..<count).map { place in
+            let name = (0..<5).map { _ in syllables.randomElement(using: &random) ?? "" }.joined()
+            var vertex = Coordinate(
+                x: 10 + 0.01 * Double(place % 8), y: 50 + 0.01 * Double(place / 8))
+            var line = [vertex]
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                vertex.x += Double.random(in: 0.0002...0.001, using: &random)
+                vertex.y += Double.random(in: -0.0005...0.0005, using: &random)
+                line.append(vertex)
+            }
+            let step = [1, 2, 3, 4, 5, 7, 10, 25, 100].randomElement(using: &random) ?? 1
+            let low = Int.random(in: 1...300, using: &random)
+            let high = low + step * Int.random(in: 1...9, using: &random)
+            let isFalling = Bool.random(using: &random)
+            return SteppedWay(
+                street: name.capitalized + "weg", line: line, from: isFalling ? high : low,
+                to: isFalling ? low : high, step: step)
+        }
+    }
+
+    private static func extract(_ ways: [SteppedWay]) -> String {
+        var (nodes, lines) = ("", "")
+        var number = 100
+        for (place, way) in ways.enumerated() {
+            var refs = ""
+            for (index, vertex) in way.line.enumerated() {
+                number += 1
+                refs += "<nd ref=\"\(number)\"/>"
+                let house =
+                    index == 0 ? way.from : index == way.line.count - 1 ? way.to : nil
+                let tags = house.map {
+                    "<tag k=\"addr:housenumber\" v=\"\($0)\"/>"
+                        + "<tag k=\"addr:street\" v=\"\(way.street)\"/>"
+                }
+                nodes +=
+                    "<node id=\"\(number)\" lat=\"\(vertex.y)\" lon=\"\(vertex.x)\">"
+                    + "\(tags ?? "")</node>\n"
+            }
+            lines +=
+                "<way id=\"\(place + 1)\">\(refs)"
+                + "<tag k=\"addr:interpolation\" v=\"\(way.step)\"/></way>\n"
+        }
+        return """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <osm version="0.6">
+            <node id="90" lat="50.001" lon="10.001"><tag k="place" v="town"/>
+              <tag k="name" v="Mitte"/></node>
+            \(nodes)\(lines)</osm>
+            """
+    }
+
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func `houses lie at every step from the first end, and none between`(_ seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        print("seed \(random.seed)")
+        let ways = Self.ways(24, using: &random)
+        let (built, locator) = try build(Self.extract(ways))
+        #expect(built.rejectedCount == 0, "\(built.rejected)")
+        #expect(built.segmentCount == ways.count)
+        for way in ways {
+            let numbers = way.numbers
+            let (low, high) = (min(way.from, way.to), max(way.from, way.to))
+            var asked = Set(numbers + [low - way.step, low - 1, high + 1, high + way.step])
+            for number in numbers.dropFirst() { asked.insert(number - 1) }
+            for _ in 0..<5 { asked.insert(Int.random(in: low...high, using: &random)) }
+            for number in asked.sorted() where number > 0 {
+                let found = try #require(try locator.first("\(way.street) \(number), Mitte"))
+                let label = "\(way.street) \(number) of \(way.from) to \(way.to) by \(way.step)"
+                #expect(found.text("StName") == way.street, "\(label)")
+                let type = found.text("Addr_type")
+                if number == way.from || number == way.to {
+                    #expect(type == "PointAddress", "\(label)")
+                } else if let place = numbers.firstIndex(of: number) {
+                    #expect(type == "StreetAddress", "\(label)")
+                    #expect(found.text("AddNum") == "\(number)")
+                    #expect(found.text("AddNumFrom") == "\(way.from)")
+                    #expect(found.meters(to: way.location(place)) < 0.2, "\(label)")
+                    let there = try locator.reverse(
+                        ReverseGeocodeRequest(
+                            location: way.location(place), maxDistanceMeters: 2)
+                    ).candidate
+                    #expect(there?.text("AddNum") == "\(number)", "\(label)")
+                } else if (number - way.from).isMultiple(of: way.step) {
+                    #expect(type == "StreetAddressExt", "\(label)")
+                } else {
+                    #expect(type == "StreetName", "\(label)")
+                }
+            }
+        }
+    }
+
+    @Test func `a step may be as long as the line, and the line as long as numbers go`() throws {
+        let (ends, whole) = try build(
+            Self.extract(
+                "65535", numbers: ["1", "65536"], streets: ["Ahornweg", "Ahornweg"]))
+        #expect(ends.rejectedCount == 0)
+        #expect(try whole.first("Ahornweg 65536, Mitte")?.text("Addr_type") == "PointAddress")
+        #expect(try whole.first("Ahornweg 32768, Mitte")?.text("Addr_type") == "StreetName")
+        let (_, long) = try build(
+            Self.extract(
+                "3", numbers: ["1", "1048573"], streets: ["Ahornweg", "Ahornweg"]))
+        let found = try #require(try long.first("Ahornweg 524287, Mitte"))
+        #expect(found.text("Addr_type") == "StreetAddress")
+        #expect(found.meters(to: Coordinate(x: 10.0005, y: 50)) < 0.1)
+        #expect(try long.first("Ahornweg 524288, Mitte")?.text("Addr_type") == "StreetName")
+    }
+
+    @Test func `a suggested house of a step is found by its key where its text finds it`() throws {
+        let (_, locator) = try build(
+            Self.extract("10", numbers: ["10", "90"], streets: ["Ahornweg", "Ahornweg"]))
+        let suggested = try #require(
+            try locator.suggest(SuggestRequest(text: "Ahornweg 40")).suggestions.first)
+        let byKey = try #require(
+            try locator.first(suggested.text) { $0.magicKey = suggested.magicKey })
+        let byText = try #require(try locator.first(suggested.text))
+        #expect(byText.text("Addr_type") == "StreetAddress")
+        #expect(byKey.location == byText.location)
+        #expect(
+            byKey.meters(to: middle(3, of: 9, from: 10, to: 10.001)) < 0.1, "\(byKey.location)")
     }
 }

@@ -53,7 +53,7 @@ import Testing
         return result
     }()
 
-    /// The addresses, and two lines with house numbers.
+    /// The addresses, two lines with house numbers, and one with every tenth number.
     private static func streets() throws -> (locator: BuiltLocator, path: String) {
         let directory = Scratch.directory("streets")
         let sources =
@@ -71,6 +71,12 @@ import Testing
                         [.polyline(paths: [line])], layout, source: path, number: number + 1
                     ) { [street, "20", "2", "21", "40"][$0] }
                 }
+                let line = [2.34, 2.345].map { Coordinate(x: $0, y: 48.852) }
+                draft.addNumber("10", at: line[0])
+                draft.addNumber("50", at: line[1])
+                draft.add(
+                    LocatorDraft.Interpolation(kind: "10", line: line, street: "Rue Longue"),
+                    source: path, number: 3)
             }, into: directory)
         return (built, directory + "/" + built.id.rawValue + "/locator.bin")
     }
@@ -169,7 +175,7 @@ import Testing
     @Test func `a newer version is told from damage`() throws {
         let (id, whole) = try bytes()
         var newer = whole
-        newer[8] = 6
+        newer[8] = UInt8(LocatorLayout.version) + 1
         #expect {
             try open(newer, id, at: Scratch.directory("newer") + "/locator.bin")
         } throws: { error in
@@ -212,6 +218,7 @@ import Testing
             for text in ["Paris", "paris, texas", "Sant Luis", "p", "Münchn", "pa"]
                 + ["12 bis av gal leclerc 08000 paris", "7 r st quentin sedn", "rue haut"]
                 + ["33 rue basse paris", "51 rue basse", "louvre paris", "gare base", "louv"]
+                + ["30 rue longue paris", "60 rue longue", "rue longue & rue bas"]
             {
                 var request = GeocodeRequest(singleLine: text)
                 request.language = "de"
@@ -222,6 +229,9 @@ import Testing
                 location: Coordinate(x: 2.34, y: 48.85), maxDistanceMeters: 1e6)
             _ = try? locator.reverse(request)
             request.featureTypes = ["POI"]
+            _ = try? locator.reverse(request)
+            request = ReverseGeocodeRequest(
+                location: Coordinate(x: 2.342, y: 48.852), maxDistanceMeters: 20)
             _ = try? locator.reverse(request)
             _ = locator.sources
         }

@@ -8,7 +8,8 @@ import Locator
 import TestKit
 import Testing
 
-/// Files of every version: places alone, with addresses, with streets as lines, with sources and languages.
+/// Files of every version: places alone, with addresses, with streets as lines, with sources and languages,
+/// with steps of house numbers.
 @Suite struct VersionTests {
     private func locator(_ version: Int) throws -> Locator {
         let path = Sample.root + "/Tests/Golden/v1/locator/version-\(version).bin"
@@ -73,5 +74,21 @@ import Testing
         #expect(louvre.text("Origins") == "paris.osm#node/2")
         #expect(
             louvre.text("Place_addr") == "99 Rue de Rivoli, Parigi, Isola di Francia, Francia")
+    }
+
+    /// Of an extract with a town and a way from house 10 to house 50 by tens.
+    @Test func `a file of version 6 has houses at steps`() throws {
+        let locator = try locator(6)
+        func first(_ text: String) throws -> Candidate {
+            try #require(
+                try locator.geocode(GeocodeRequest(singleLine: text)).candidates.first, "\(text)")
+        }
+        let house = try first("20 rue longue, paris")
+        #expect(house.text("Addr_type") == "StreetAddress")
+        #expect((house.text("AddNumFrom"), house.text("AddNumTo")) == ("10", "50"))
+        // The second of five stretches of the line.
+        #expect(abs(house.location.x - 2.3415) < 1e-6)
+        #expect(try first("22 rue longue, paris").text("Addr_type") == "StreetName")
+        #expect(try first("50 rue longue, paris").text("Addr_type") == "PointAddress")
     }
 }

@@ -75,13 +75,14 @@ extension AddressFile {
         for segment in 0..<segmentCount {
             let kinds = bytes.uint32(at: offset(.segments, segment) + 20)
             guard vertices(ofSegment: segment, bytes).count >= 2, kinds & 0xFF <= 3,
-                kinds >> 8 <= 3
+                kinds >> 8 & 0xFF <= 3
             else { throw LocatorFile.Damage("segment \(segment) is not sound") }
             for side in StreetSide.allCases {
                 guard let range = range(ofSegment: segment, side, bytes) else { continue }
-                guard max(range.from, range.to) <= Int(AddressGazetteer.mostNumber) else {
-                    throw LocatorFile.Damage("segment \(segment) is not sound")
-                }
+                let hasStep =
+                    range.step >= AddressRange.leastStep && range.fits(Int(range.to))
+                guard range.high <= Int(AddressGazetteer.mostNumber), range.step == 0 || hasStep
+                else { throw LocatorFile.Damage("segment \(segment) is not sound") }
             }
         }
         for vertex in 0..<count(.vertices) {

@@ -49,14 +49,14 @@ extension AddressFile {
     /// The house numbers on a side; nil for none.
     func range(
         ofSegment segment: Int, _ side: StreetSide, _ bytes: RawSpan
-    ) -> (from: Int, to: Int, parity: AddressRange.Parity)? {
+    ) -> AddressRange? {
         let at = offset(.segments, segment)
         let kind = bytes.byte(at: at + 20 + side.rawValue)
         guard let parity = AddressRange.Parity(rawValue: kind) else { return nil }
-        return (
-            Int(bytes.uint32(at: at + 4 + 8 * side.rawValue)),
-            Int(bytes.uint32(at: at + 8 + 8 * side.rawValue)), parity
-        )
+        return AddressRange(
+            from: bytes.uint32(at: at + 4 + 8 * side.rawValue),
+            to: bytes.uint32(at: at + 8 + 8 * side.rawValue), parity: parity,
+            step: bytes.uint16(at: at + 22))
     }
 
     /// Whether it is known which side of a segment houses are on; where not, both have the same numbers.
@@ -84,15 +84,9 @@ extension AddressFile {
         for segment in segments(ofStreet: street, bytes) {
             for side in StreetSide.allCases {
                 guard let range = range(ofSegment: segment, side, bytes) else { continue }
-                let (low, high) = (min(range.from, range.to), max(range.from, range.to))
-                let fits =
-                    switch range.parity {
-                    case .even: number.isMultiple(of: 2)
-                    case .odd: !number.isMultiple(of: 2)
-                    case .both: true
-                    }
+                let (low, high) = (range.low, range.high)
                 let gap = max(0, low - number, number - high)
-                guard fits, gap == 0 || outside && gap <= Self.widestGap,
+                guard range.fits(number), gap == 0 || outside && gap <= Self.widestGap,
                     best.map({ (gap, high - low) < ($0.match.gap, $0.width) }) ?? true
                 else { continue }
                 best = (
@@ -109,12 +103,11 @@ extension AddressFile {
         ofSegment segment: Int, _ side: StreetSide, at share: Double, _ bytes: RawSpan
     ) -> RangeMatch? {
         guard let range = range(ofSegment: segment, side, bytes) else { return nil }
-        let (low, high) = (min(range.from, range.to), max(range.from, range.to))
-        let step = range.parity == .both ? 1 : 2
-        let count = (high - low) / step + 1
-        let along = range.to < range.from ? 1 - share : share
+        let count = (range.high - range.low) / range.spacing + 1
+        let along = range.isFalling ? 1 - share : share
         let place = min(count - 1, max(0, Int(along * Double(count))))
-        return RangeMatch(segment: segment, side: side, number: low + place * step)
+        return RangeMatch(
+            segment: segment, side: side, number: range.low + place * range.spacing)
     }
 
     /// Where on the Earth the house of a match stands.
@@ -126,13 +119,13 @@ extension AddressFile {
         guard let range = range(ofSegment: match.segment, match.side, bytes) else {
             return line.location(at: 0.5, side: match.side, offsetMeters: 0)
         }
-        let (low, high) = (min(range.from, range.to), max(range.from, range.to))
+        let (low, high) = (range.low, range.high)
         var number = Double(min(max(match.number, low), high))
         if let end = match.end, end <= high, match.gap == 0 { number = (number + Double(end)) / 2 }
-        let step = range.parity == .both ? 1.0 : 2.0
+        let step = Double(range.spacing)
         let along = (number - Double(low) + step / 2) / (Double(high - low) + step)
         return line.location(
-            at: range.to < range.from ? 1 - along : along, side: match.side,
+            at: range.isFalling ? 1 - along : along, side: match.side,
             offsetMeters: tellsSides(match.segment, bytes) ? Self.houseOffsetMeters : 0)
     }
 }

@@ -24,12 +24,36 @@ struct AddressRange: Hashable {
     let from: UInt32
     let to: UInt32
     let parity: Parity
+    /// From one house to the next, counted from `from`, at least ``leastStep``; 0 where the parity says
+    /// which numbers there are.
+    let step: UInt16
+
+    /// Of smaller steps the parity tells.
+    static let leastStep: UInt16 = 3
 
     /// With the parity of its ends, unless another is given.
-    init(from: UInt32, to: UInt32, parity: Parity? = nil) {
+    init(from: UInt32, to: UInt32, parity: Parity? = nil, step: UInt16 = 0) {
         self.from = from
         self.to = to
         self.parity = parity ?? (from % 2 != to % 2 ? .both : from % 2 == 0 ? .even : .odd)
+        self.step = step
+    }
+
+    var low: Int { Int(min(from, to)) }
+    var high: Int { Int(max(from, to)) }
+    var isFalling: Bool { to < from }
+
+    /// From one house to the next.
+    var spacing: Int { step > 0 ? Int(step) : parity == .both ? 1 : 2 }
+
+    /// Whether a number is one of its houses, or would be if the range went on that far.
+    func fits(_ number: Int) -> Bool {
+        if step > 0 { return (number - Int(from)).isMultiple(of: Int(step)) }
+        return switch parity {
+        case .even: number.isMultiple(of: 2)
+        case .odd: !number.isMultiple(of: 2)
+        case .both: true
+        }
     }
 }
 

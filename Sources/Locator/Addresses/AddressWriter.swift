@@ -201,7 +201,8 @@ struct AddressWriter {
                 }
                 segments.append(
                     UInt32(segment.left?.parity.rawValue ?? 0)
-                        | UInt32(segment.right?.parity.rawValue ?? 0) << 8)
+                        | UInt32(segment.right?.parity.rawValue ?? 0) << 8
+                        | UInt32(max(segment.left?.step ?? 0, segment.right?.step ?? 0)) << 16)
                 for vertex in segment.line {
                     vertices.append(vertex.longitude)
                     vertices.append(vertex.latitude)
