@@ -88,7 +88,10 @@ struct CandidateWriter {
                 file, addresses, street: addresses.street(ofSegment: match.segment, bytes),
                 house: .range(match), bytes
             ).candidate(file, addresses, score: 100, type: .exact, locator: locator, bytes)
-        case (.range, nil): return candidate(for: .place(0), bytes)
+        case (.intersection(let intersection, _), let addresses?):
+            return intersection.candidate(
+                file, addresses, score: 100, type: .exact, locator: locator, bytes)
+        case (.range, nil), (.intersection, nil): return candidate(for: .place(0), bytes)
         case (.place(let number), _), (.street(let number), nil), (.house(let number), nil):
             return candidate(
                 for: GeocodeSearch.Reading(place: number, score: 100, type: .exact, weight: 0),

@@ -71,7 +71,7 @@ public final class Locator: Sendable {
             let writer = CandidateWriter(
                 file: file.shown(in: language, bytes), locator: request.locator)
             if let target = request.magicKey.flatMap({
-                MagicKey(parsing: $0).target(in: id, file)
+                MagicKey(parsing: $0).target(in: id, file, bytes)
             }) {
                 return GeocodeAnswer(
                     candidates: [writer.candidate(for: target, bytes)],
@@ -189,8 +189,11 @@ public final class Locator: Sendable {
             let addresses = suggestAddresses(text, filter, count: count, labels, bytes)
             // Towns of one name in one region read alike; only the most important is offered.
             var texts: Set<String> = []
-            let all =
+            let others =
                 addresses.areFirst ? addresses.suggestions + places : places + addresses.suggestions
+            let crossings = suggestCrossings(text, filter, count: count, labels, bytes)
+            let all =
+                crossings.areFirst ? crossings.suggestions + others : others + crossings.suggestions
             return SuggestAnswer(
                 suggestions: Array(all.filter { texts.insert($0.text).inserted }.prefix(count)))
         }
@@ -209,6 +212,26 @@ public final class Locator: Sendable {
                 text: PlaceLabel(labels, found.place, name: name, bytes).long,
                 magicKey: MagicKey(.place(found.place), in: id).text, isCollection: false)
         }
+    }
+
+    /// Crossings of streets that a text may become; first where a sign joins them.
+    private func suggestCrossings(
+        _ text: String, _ filter: PlaceFilter, count: Int, _ labels: LocatorFile,
+        _ bytes: RawSpan
+    ) -> (suggestions: [Suggestion], areFirst: Bool) {
+        guard let addresses = file.addresses, addresses.segmentCount > 0,
+            filter.acceptsIntersections
+        else { return ([], false) }
+        let search = IntersectionSuggestions(file: file, addresses: addresses, filter: filter)
+        let found = search.run(text, count: count, bytes)
+        let suggestions = found.map { found in
+            Suggestion(
+                text: found.intersection.suggestion(labels, addresses, bytes),
+                magicKey: MagicKey(
+                    .intersection(found.intersection, place: found.place), in: id
+                ).text, isCollection: false)
+        }
+        return (suggestions, found.first?.isJoinedBySign ?? false)
     }
 
     /// Streets and houses that every word of a text belongs to; first where one is a number.

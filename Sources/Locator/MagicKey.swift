@@ -3,11 +3,12 @@
 
 internal import CairnModel
 
-/// Names one place, street or house of one locator file.
+/// Names one place, street, house or crossing of one locator file.
 ///
 /// It is the beginning of the file's hash, `x`, `s` or `h`, and the number of the place, street or
 /// house, in hexadecimal; or `l` or `r`, for the side of a segment, its number, `-` and the house
-/// number on it. Opaque to clients; URL-safe and without commas.
+/// number on it; or `i`, the numbers of two streets and which of their crossings, `-` between them.
+/// Opaque to clients; URL-safe and without commas.
 struct MagicKey {
     /// What a key names.
     enum Target: Hashable {
@@ -16,6 +17,8 @@ struct MagicKey {
         case house(Int)
         /// A house by the range of numbers on a side of a street; its suffix is not kept.
         case range(RangeMatch)
+        /// Two streets that meet, and which of their meetings it is, from 0.
+        case intersection(Intersection, place: Int)
 
         init(_ reading: AddressReading) {
             switch reading.house {
@@ -40,17 +43,23 @@ struct MagicKey {
             case .range(let match):
                 match.side.letter.lowercased() + String(match.segment, radix: 16) + "-"
                     + String(match.number, radix: 16)
+            case .intersection(let intersection, let place):
+                "i"
+                    + [intersection.first, intersection.second, place].map {
+                        String($0, radix: 16)
+                    }.joined(separator: "-")
             }
         text = locator.rawValue.prefix(Self.hashDigits) + end
     }
 
     /// What it names, when it was made by this very file; nil for anything else.
-    func target(in locator: ContentID, _ file: LocatorFile) -> Target? {
+    func target(in locator: ContentID, _ file: LocatorFile, _ bytes: RawSpan) -> Target? {
         guard text.hasPrefix(locator.rawValue.prefix(Self.hashDigits)),
-            text.utf8.count <= Self.hashDigits + 15
+            text.utf8.count <= Self.hashDigits + 27
         else { return nil }
         let end = text.dropFirst(Self.hashDigits)
         if end.first == "l" || end.first == "r" { return range(end, file) }
+        if end.first == "i" { return intersection(end, file, bytes) }
         let digits = end.dropFirst()
         guard digits.first?.isHexDigit == true, let number = Int(digits, radix: 16) else {
             return nil
@@ -63,9 +72,30 @@ struct MagicKey {
         }
     }
 
-    private func range(_ end: Substring, _ file: LocatorFile) -> Target? {
-        let numbers = end.dropFirst().split(separator: "-", omittingEmptySubsequences: false)
+    /// The hexadecimal numbers after the letter, `-` between them.
+    private static func numbers(_ end: Substring) -> [Int] {
+        end.dropFirst().split(separator: "-", omittingEmptySubsequences: false)
             .compactMap { $0.first?.isHexDigit == true ? Int($0, radix: 16) : nil }
+    }
+
+    private func intersection(
+        _ end: Substring, _ file: LocatorFile, _ bytes: RawSpan
+    ) -> Target? {
+        let numbers = Self.numbers(end)
+        guard numbers.count == 3, let addresses = file.addresses,
+            max(numbers[0], numbers[1]) < addresses.streetCount
+        else { return nil }
+        var unbounded = Int.max
+        let meetings = IntersectionSearch.meetings(
+            numbers[0], numbers[1], addresses, &unbounded, bytes)
+        guard numbers[2] < meetings.count else { return nil }
+        return .intersection(
+            Intersection(first: numbers[0], second: numbers[1], location: meetings[numbers[2]]),
+            place: numbers[2])
+    }
+
+    private func range(_ end: Substring, _ file: LocatorFile) -> Target? {
+        let numbers = Self.numbers(end)
         guard numbers.count == 2, numbers[0] < file.addresses?.segmentCount ?? 0,
             numbers[1] <= Int(AddressGazetteer.mostNumber)
         else { return nil }

@@ -42,9 +42,11 @@ struct AddressText {
     /// Words that say nothing where no name has them.
     private(set) var silent: UInt64 = 0
 
+    /// - Parameter beginnings: Words of the vocabulary of which the last word may be the beginning, that
+    ///   of a number as well; nil for all, of which the most frequent are taken.
     init(
         _ text: FoldedText, file: AddressFile, _ ranking: Ranking.Addresses,
-        isUnfinished: Bool = false, _ bytes: RawSpan
+        isUnfinished: Bool = false, beginnings: [Int]? = nil, _ bytes: RawSpan
     ) {
         self.text = text
         self.ranking = ranking
@@ -63,7 +65,13 @@ struct AddressText {
             + text.letters.dropFirst(count).reduce(0) { $0 + Double($1) }
         for number in 0..<count where isNumber[number] { addHouseNumber(number) }
         for number in 0..<count { addJoined(number, bytes) }
-        if isUnfinished, text.endsInsideWord, count > 0 { addBeginnings(count - 1, bytes) }
+        if isUnfinished, text.endsInsideWord, count > 0 {
+            if let beginnings {
+                addBeginnings(count - 1, among: beginnings, bytes)
+            } else {
+                addBeginnings(count - 1, bytes)
+            }
+        }
         for number in 0..<count where !isNumber[number] && known & mask(number) == 0 {
             addSplit(number, bytes)
             addTypos(number, bytes)
@@ -233,6 +241,19 @@ struct AddressText {
         found.sort { ($1.towns, $0.word) < ($0.towns, $1.word) }
         words += found.prefix(Self.mostTypos).map(\.word).filter { !words.contains($0) }
         for other in words {
+            entries.append(
+                Entry(word: other, mask: mask(number), quality: 1 - ranking.beginning))
+            known |= mask(number)
+        }
+    }
+
+    /// Of some words all that begin with the last one.
+    private mutating func addBeginnings(_ number: Int, among words: [Int], _ bytes: RawSpan) {
+        let word = text.bytes[text.words[number]]
+        for other in words {
+            let name = file.vocabulary.text(other, bytes)
+            guard name.count > word.count, zip(word, name).allSatisfy({ $0 == bytes.byte(at: $1) })
+            else { continue }
             entries.append(
                 Entry(word: other, mask: mask(number), quality: 1 - ranking.beginning))
             known |= mask(number)

@@ -9,15 +9,32 @@ extension Intersection {
     /// How far the extent reaches to every side.
     private static let reachMeters = 100.0
 
+    /// `Cambridge St & Prospect St`.
+    private func short(_ addresses: AddressFile, _ bytes: RawSpan) -> String {
+        [first, second].map { addresses.name(ofStreet: $0, bytes) }.joined(separator: " & ")
+    }
+
+    private func town(
+        _ file: LocatorFile, _ addresses: AddressFile, _ bytes: RawSpan
+    ) -> PlaceLabel {
+        let place = addresses.place(ofTown: addresses.town(ofStreet: first, bytes), bytes)
+        return PlaceLabel(file, place, name: nil, bytes)
+    }
+
+    /// What it is suggested by: without a postcode, of which a crossing may have several.
+    func suggestion(
+        _ file: LocatorFile, _ addresses: AddressFile, _ bytes: RawSpan
+    ) -> String {
+        short(addresses, bytes) + ", " + town(file, addresses, bytes).long
+    }
+
     /// A candidate with Esri's attributes: `Cambridge St & Prospect St, Cambridge, …`.
     func candidate(
         _ file: LocatorFile, _ addresses: AddressFile, score: Double, type: MatchType,
         locator: String, distanceMeters: Double? = nil, _ bytes: RawSpan
     ) -> Candidate {
-        let names = [first, second].map { addresses.name(ofStreet: $0, bytes) }
-        let short = names.joined(separator: " & ")
-        let place = addresses.place(ofTown: addresses.town(ofStreet: first, bytes), bytes)
-        let town = PlaceLabel(file, place, name: nil, bytes)
+        let short = short(addresses, bytes)
+        let town = town(file, addresses, bytes)
         let code = addresses.postcode(ofStreet: first, bytes).map {
             addresses.text(ofPostcode: $0, bytes)
         }

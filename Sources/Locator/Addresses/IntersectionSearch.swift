@@ -50,7 +50,7 @@ struct IntersectionSearch {
     private static let mostReadings = 64
     private static let mostTowns = 16
     private static let mostStreets = 6_000
-    private static let mostVertices = 20_000
+    static let mostVertices = 20_000
     private static let mostAnswers = 20
 
     /// The readings of a text, best first.
@@ -116,7 +116,10 @@ struct IntersectionSearch {
             for other in ofTown[town] ?? [] {
                 let score =
                     (reading.score * weight + other.score * otherWeight) / (weight + otherWeight)
-                for location in meetings(reading.street, other.street, bytes) {
+                var unbounded = Int.max
+                let meetings = Self.meetings(
+                    reading.street, other.street, addresses, &unbounded, bytes)
+                for location in meetings {
                     let (first, second) =
                         isTurned ? (reading.street, other.street) : (other.street, reading.street)
                     result.append(
@@ -152,21 +155,28 @@ struct IntersectionSearch {
         return Array(result.prefix(Self.mostReadings))
     }
 
-    /// Where two streets of different names have a vertex in common; every crossing once.
-    private func meetings(_ first: Int, _ second: Int, _ bytes: RawSpan) -> [Coordinate] {
+    /// Where two streets of different names have a vertex in common; every crossing once, from west to
+    /// east, the same whichever street comes first.
+    ///
+    /// `left` is how many vertices may be looked at; it falls by theirs.
+    static func meetings(
+        _ first: Int, _ second: Int, _ addresses: AddressFile, _ left: inout Int, _ bytes: RawSpan
+    ) -> [Coordinate] {
         guard
             addresses.nameWords(ofStreet: first, bytes)
                 != addresses.nameWords(ofStreet: second, bytes)
         else { return [] }
         var grid = VertexGrid()
-        for vertex in addresses.vertices(ofStreet: first, most: Self.mostVertices, bytes) {
-            grid.add(vertex, name: 0)
-        }
+        let vertices = addresses.vertices(
+            ofStreet: min(first, second), most: mostVertices, bytes)
+        for vertex in vertices { grid.add(vertex, name: 0) }
+        let others = addresses.vertices(ofStreet: max(first, second), most: mostVertices, bytes)
+        left -= vertices.count + others.count
         var result: [Coordinate] = []
-        for vertex in addresses.vertices(ofStreet: second, most: Self.mostVertices, bytes)
-        where grid.names(within: Self.reachMeters, of: vertex).contains(0) {
+        for vertex in others.sorted(by: { ($0.x, $0.y) < ($1.x, $1.y) })
+        where grid.names(within: reachMeters, of: vertex).contains(0) {
             let isKnown = result.contains {
-                Sphere.meters(from: $0, to: vertex) <= Self.crossingMeters
+                Sphere.meters(from: $0, to: vertex) <= crossingMeters
             }
             if !isKnown { result.append(vertex) }
         }

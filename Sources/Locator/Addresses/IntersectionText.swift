@@ -6,7 +6,7 @@
 struct IntersectionText {
     /// What stands before and after each sign or word that may join two streets, at most
     /// ``mostSplits``.
-    private(set) var splits: [(first: String, second: String)] = []
+    private(set) var splits: [(first: String, second: String, isSign: Bool)] = []
 
     static let mostSplits = 4
     private static let words: Set<String> = ["and", "at", "et", "und", "y", "con"]
@@ -47,7 +47,7 @@ struct IntersectionText {
             splits.append(
                 (
                     words[..<number].joined(separator: " "),
-                    words[(number + 1)...].joined(separator: " ")
+                    words[(number + 1)...].joined(separator: " "), isSign
                 ))
             if splits.count == Self.mostSplits { break }
         }
