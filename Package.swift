@@ -323,15 +323,16 @@ let testTargets: [Target] = [
     tests(
         "MapStateServiceTests",
         [
-            "MapStateService", "MapState", "LogService", "CairnClient", "CairnModel", "Dataset",
-            "EventLog",
-            "Bus", "Daemon", "Geometry", "Site", "SiteStory", "Platform", "TestKit", logging,
+            "MapStateService", "MapState", "LogService", "CairnClient", "CairnIdentify",
+            "CairnModel", "Dataset", "EventLog", "Bus", "Daemon", "Geometry", "Site", "SiteStory",
+            "Platform", "TestKit", logging,
         ]),
     tests(
         "SupervisorTests",
         [
             "Supervisor", "Worker", "LogService", "CairnClient", "CairnModel", "Jobs", "Bus",
-            "Daemon", "Site", "Platform", "TestKit", "cairn-logd", "cairn-supervisor", logging,
+            "Daemon", "Site", "SiteStory", "Platform", "TestKit", "cairn-logd",
+            "cairn-supervisor", logging,
         ]),
     tests(
         "WorkerTests",

@@ -32,12 +32,6 @@ public final class StateSnapshots<State: Snapshotted>: Sendable {
         self.report = report
     }
 
-    /// Who can read what this build writes.
-    private static var form: String {
-        "\(State.snapshotName) \(State.snapshotForm), state \(StateHash.form), "
-            + "cairn \(Release.version)"
-    }
-
     /// The latest state up to a sequence number that the log agrees with, to fold on from; nil where
     /// there is none.
     ///
@@ -61,31 +55,13 @@ public final class StateSnapshots<State: Snapshotted>: Sendable {
     private func restore(
         _ name: SnapshotStore.Name, from incarnation: UUID, endingAt head: Int64
     ) async throws(Failure) -> State {
-        guard name.incarnation == incarnation else {
-            throw Failure(.conflict, "it was folded from another incarnation of the log")
-        }
-        guard 1...max(1, head) ~= name.sequence else {
-            throw Failure(.conflict, "it lies ahead of the log, which ends at \(head)")
-        }
+        try SnapshotStore.check(name, of: incarnation, endingAt: head)
         let store = store
         let (label, pieces) = try await OwnThread.run("snapshot") { () throws(Failure) in
             try store.read(name)
         }.get()
-        guard label.state == State.snapshotName, label.form == Self.form else {
-            throw Failure(
-                .conflict,
-                "it has the form '\(label.form.prefix(100))'; this build has '\(Self.form)'")
-        }
         let place = try await place(of: name.sequence)
-        guard place.committedThrough == label.committedThrough, place.chainHash == label.chainHash
-        else {
-            throw Failure(.conflict, "the log does not hold what was folded")
-        }
-        let state = try State(pieces: pieces)
-        guard state.foldedThrough == label.sequence, try state.hash().hash == label.stateHash else {
-            throw Failure(.corrupt, "it does not lead to the state that was written")
-        }
-        return state
+        return try SnapshotStore.state(State.self, label, pieces) { _ in place }
     }
 
     /// Which log the last ``restore(through:)`` has found; nil before it has, and for a log of an older
@@ -131,7 +107,8 @@ public final class StateSnapshots<State: Snapshotted>: Sendable {
         }
         let pieces = try state.pieces()
         let label = SnapshotStore.Label(
-            state: State.snapshotName, form: Self.form, incarnation: known, sequence: sequence,
+            state: State.snapshotName, form: SnapshotStore.form(of: State.self),
+            incarnation: known, sequence: sequence,
             committedThrough: place.committedThrough, chainHash: place.chainHash,
             stateHash: try state.hash().hash)
         let store = store
@@ -143,14 +120,8 @@ public final class StateSnapshots<State: Snapshotted>: Sendable {
     /// The end of the commit that holds an event, and the hash chain there, as the log verifies it.
     private func place(
         of sequence: Int64
-    ) async throws(Failure) -> (committedThrough: Int64, chainHash: String) {
+    ) async throws(Failure) -> SnapshotStore.Place {
         let page = try await log.verify(after: sequence - 1, limit: 1)
-        if let fault = page.fault {
-            throw Failure(.corrupt, "the log is damaged at \(fault.position): \(fault.message)")
-        }
-        guard page.checkedThrough >= sequence else {
-            throw Failure(.conflict, "the log ends before \(sequence)")
-        }
-        return (page.checkedThrough, page.chainHash)
+        return try SnapshotStore.Place(of: sequence, verified: page)
     }
 }

@@ -36,10 +36,19 @@ public final class Atlas: Sendable {
 
     /// Opens the maps of a site's directory.
     ///
+    /// It begins at the last snapshot of the maps that the log vouches for, and reads what came after;
+    /// without one, every event of a map.
+    ///
     /// Throws `Failure`: `notFound` where there is no site, `unreadable`, `corrupt`, `newerVersion`.
-    public init(site path: String) throws(Failure) {
+    ///
+    /// - Parameters:
+    ///   - path: The site's directory.
+    ///   - report: Told, on the thread that asks, of each snapshot that could not be taken.
+    public init(
+        site path: String, report: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws(Failure) {
         let site = try Site(reading: path)
-        history = Mutex(try MapHistory(reading: WholeLogReader(path: site.logFile)))
+        history = Mutex(try MapHistory(of: site, report: report))
         let shelf = DatasetShelf(directory: site.datasetsDirectory)
         remotes = RemoteServices(credentials: site.credentials)
         engine = IdentifyEngine { id throws(Failure) in

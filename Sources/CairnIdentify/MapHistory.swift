@@ -5,18 +5,44 @@ internal import CairnModel
 internal import EventLog
 internal import FoundationEssentials
 internal import MapState
+internal import Site
 
 /// The maps of a log, now and at any sequence number, folded on the thread that asks.
+///
+/// Where it has snapshots, it begins at the last one, and at one before a past moment where many events lie
+/// between.
 struct MapHistory {
     private let log: any EventReader
+    private var snapshots: LogSnapshots?
     private var state = MapsState()
     private var changes = ChangeIndex()
     private var past = PastMaps()
+    private let pageSize: Int
+    /// How many events were read and folded, at the start and for questions about the past.
+    private(set) var foldedCount = 0
 
-    /// Folds a log as far as it goes; throws `Failure` (`corrupt`, `newerVersion`).
-    init(reading log: any EventReader) throws(Failure) {
+    /// Folds a log as far as it goes, from the last snapshot on that it vouches for; throws `Failure`
+    /// (`corrupt`, `newerVersion`).
+    init(
+        reading log: any EventReader, from snapshots: LogSnapshots? = nil, pageSize: Int = 1000
+    ) throws(Failure) {
         self.log = log
+        self.snapshots = snapshots
+        self.pageSize = pageSize
+        if let start = try self.snapshots?.state(through: .max) {
+            state = start
+            changes = ChangeIndex(behind: start, changedAt: try Self.changeTime(of: start, log))
+        }
         try readOn()
+    }
+
+    /// The history of a site's maps; throws `Failure` as the other, and `unreadable`.
+    init(of site: Site, report: @escaping @Sendable (String) -> Void) throws(Failure) {
+        let log = try WholeLogReader(path: site.logFile)
+        try self.init(
+            reading: log,
+            from: try LogSnapshots(
+                site.snapshots(of: MapsState.snapshotName), of: log, report: report))
     }
 
     /// The history of one map that was made of these layers, the bottom one first.
@@ -46,16 +72,36 @@ struct MapHistory {
         }
     }
 
+    /// When the last change of any map was recorded; nil where that is in an archive that is away.
+    private static func changeTime(
+        of state: MapsState, _ log: any EventReader
+    ) throws(Failure) -> Timestamp? {
+        guard let last = state.lastMapChange else { return nil }
+        do throws(Failure) {
+            let range = ReadRange(after: last - 1, limit: 1, filter: .category("map"))
+            return try log.read(range).events.first?.recordedAt
+        } catch {
+            guard error.code == .archived else { throw error }
+            return nil
+        }
+    }
+
     var mapNames: [MapName] { state.mapNames }
     var sequence: Int64 { state.sequence }
 
     /// Folds what the log has got since.
     mutating func readOn() throws(Failure) {
         let head = try log.head()
-        try Self.read(log, .category("map"), after: state.sequence, through: head) {
-            record throws(Failure) in
-            try state.apply(record)
-            changes.note(record)
+        var isLast = false
+        while !isLast, state.sequence < head {
+            let page = try log.read(
+                ReadRange(after: state.sequence, limit: pageSize, filter: .category("map")))
+            for record in page.events where record.globalPosition <= head {
+                try state.apply(record)
+                changes.note(record)
+                foldedCount += 1
+            }
+            isLast = page.isLast || page.events.last?.globalPosition ?? head >= head
         }
         state.advance(to: head)
     }
@@ -77,8 +123,29 @@ struct MapHistory {
         switch moment {
         case nil: return state.map(named: name)
         case .sequence(let sequence): return try map(name, after: sequence)
-        case .time(let time): return try map(name, after: changes.position(at: time) ?? 0)
+        case .time(let time): return try map(name, after: try position(at: time))
         }
+    }
+
+    /// The last change of any map recorded until a moment; 0 when there was none yet.
+    ///
+    /// Before what was folded here it is searched in the log by halves, an event a step: recorded times
+    /// never go back.
+    private func position(at time: Timestamp) throws(Failure) -> Int64 {
+        if let known = changes.position(at: time) { return known }
+        var (known, beyond) = (Int64(0), changes.firstTimed)
+        while beyond - known > 1 {
+            let middle = known + (beyond - known) / 2
+            let range = ReadRange(after: middle - 1, limit: 1, filter: .category("map"))
+            guard let change = try log.read(range).events.first, change.globalPosition < beyond,
+                change.recordedAt <= time
+            else {
+                beyond = middle
+                continue
+            }
+            known = change.globalPosition
+        }
+        return known
     }
 
     private mutating func map(
@@ -94,40 +161,58 @@ struct MapHistory {
                 "sequence number \(position) lies ahead of the log, which ends at "
                     + "\(state.sequence)")
         }
-        // All changes are known: the log was folded from its beginning.
-        guard case .at(let change) = changes.lastChange(of: name, upTo: position) else {
-            return nil
+        var map: MapDescription?
+        switch changes.lastChange(of: name, upTo: position) {
+        case .never: return nil
+        case .at(let change): map = past.description(of: name, after: change)
+        case .unknown: map = past.description(of: name, covering: position)?.map
         }
-        var map = past.description(of: name, after: change)
-        if map == nil { map = try recall(name, after: change) }
+        if map == nil { map = try recall(name, at: position) }
         map?.sequence = position
         return map
     }
 
-    /// Folds one map's events up to its change at `change`, and keeps what comes of it.
+    /// Folds one map's events up to a sequence number, and keeps what comes of it.
     private mutating func recall(
-        _ name: MapName, after change: Int64
+        _ name: MapName, at position: Int64
     ) throws(Failure) -> MapDescription? {
-        var state = past.state(of: name, before: change) ?? MapsState()
-        try Self.read(log, .stream(.map(name)), after: state.sequence, through: change) {
-            record throws(Failure) in try state.apply(record)
+        let (state, through) = try fold(name, to: position)
+        guard let change = state.lastChange(of: name), let map = state.map(named: name) else {
+            return nil
         }
-        guard let map = state.map(named: name) else { return nil }
-        past.keep(state, map, after: change)
+        past.keep(state, map, after: change, through: through)
         return map
     }
 
-    private static func read(
-        _ log: any EventReader, _ filter: ReadRange.Filter, after: Int64, through last: Int64,
-        _ body: (RecordedEvent) throws(Failure) -> Void
-    ) throws(Failure) {
-        var after = after
-        var isLast = false
-        while !isLast, after < last {
-            let page = try log.read(ReadRange(after: after, limit: 1000, filter: filter))
-            for record in page.events where record.globalPosition <= last { try body(record) }
-            after = page.events.last?.globalPosition ?? last
-            isLast = page.isLast
+    /// One map alone as it was, and how far it is known not to have changed again.
+    private mutating func fold(
+        _ name: MapName, to position: Int64
+    ) throws(Failure) -> (MapsState, through: Int64) {
+        if let now = state.alone(name), now.sequence <= position { return (now, state.sequence) }
+        var folded = past.state(of: name, before: position + 1) ?? MapsState()
+        var after = folded.sequence
+        var isFirstPage = true
+        while after < position {
+            let page = try log.read(
+                ReadRange(after: after, limit: pageSize, filter: .stream(.map(name))))
+            for event in page.events {
+                guard event.globalPosition <= position else {
+                    return (folded, event.globalPosition - 1)
+                }
+                try folded.apply(event)
+                foldedCount += 1
+            }
+            guard !page.isLast, let end = page.events.last?.globalPosition else { break }
+            after = end
+            // A snapshot has all maps, so it pays only where there is much to fold.
+            if isFirstPage, let kept = try snapshots?.state(through: position),
+                kept.sequence > after, let alone = kept.alone(name)
+            {
+                folded = alone
+                after = kept.sequence
+            }
+            isFirstPage = false
         }
+        return (folded, position)
     }
 }

@@ -32,6 +32,14 @@ extension SQLiteEventReader {
         }
     }
 
+    /// Which log it is; nil for a file of version 1.
+    func incarnation() throws(Failure) -> UUID? {
+        guard hasFloor else { return nil }
+        return try query { () throws(SQLiteError) in
+            try SQLiteEventStore.incarnation(connection)
+        }
+    }
+
     /// The last position of a stream that lies in an archive; nil for none.
     func archivedPosition(of stream: String) throws(Failure) -> Int64? {
         let found = try value("SELECT archived FROM stream WHERE name = ?1") {

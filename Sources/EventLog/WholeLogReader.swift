@@ -2,7 +2,7 @@
 // Part of Cairn.
 
 public import CairnModel
-internal import FoundationEssentials
+public import FoundationEssentials
 internal import Platform
 
 /// Reads a whole log: its file and, below the file's floor, the archives that the first part of it
@@ -33,6 +33,9 @@ public final class WholeLogReader: EventReader {
 
     /// The global position up to which events lie in archives; 0 for none.
     public func floor() throws(Failure) -> Int64 { try live.floor() }
+
+    /// Which log it is: another one after each restore; nil for a file of version 1.
+    public func incarnation() throws(Failure) -> UUID? { try live.incarnation() }
 
     /// The stream's last position; nil when it has no event.
     public func lastPosition(of stream: StreamName) throws(Failure) -> Int64? {

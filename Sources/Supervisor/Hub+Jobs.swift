@@ -32,7 +32,7 @@ extension Hub {
             "jobs",
             metadata: [
                 "count": "\(table.jobs.count)", "open": "\(openJobs.count)",
-                "folded": "\(ledger.unkeptCount)",
+                "folded": "\(ledger.foldedCount)",
             ])
         keepIfDue()
         dispatchChunks()

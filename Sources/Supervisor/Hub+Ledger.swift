@@ -43,6 +43,8 @@ struct LedgerState {
     /// Whether the log answered when it was last asked.
     var isReachable = false
     var writers: [JobID: Writer] = [:]
+    /// Events read and folded at the start.
+    var foldedCount = 0
     /// Events folded since the jobs were written down.
     var unkeptCount = 0
     /// Whether they are being written down.
@@ -87,6 +89,8 @@ extension Hub {
                 let page = try answer.get().decode(ReadPage.self)
                 for record in page.events { try hub.table.apply(record) }
                 hub.ledger.unkeptCount += page.events.count
+                hub.ledger.foldedCount += page.events.count
+                hub.keepOnTheWay(towards: page.head)
                 page.events.isEmpty ? hub.readClock() : hub.loadJobs()
             } catch {
                 hub.logger.notice("jobs not read yet", metadata: ["reason": "\(error)"])

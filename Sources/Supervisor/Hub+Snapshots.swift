@@ -22,6 +22,31 @@ extension Hub {
         }
     }
 
+    /// Has the jobs written down while they are read, in steps that get shorter towards the end of the
+    /// log, as those that are kept of a site that was never without them.
+    ///
+    /// Nothing is appended before they are read, so what is known is the fold of the log up to one place.
+    func keepOnTheWay(towards head: Int64) {
+        guard !ledger.isKeeping,
+            Int64(ledger.unkeptCount) >= (head - table.sequence) / Self.stepDivisor,
+            pace.isDue(after: ledger.unkeptCount, table)
+        else { return }
+        keep()
+    }
+
+    /// A step is this part of what is left to read.
+    private static let stepDivisor: Int64 = 4
+
+    /// Begins to write the jobs down as they are.
+    private func keep() {
+        ledger.isKeeping = true
+        ledger.unkeptCount = 0
+        Task { [table, snapshots] in
+            await snapshots.keep(table)
+            ledger.isKeeping = false
+        }
+    }
+
     /// Has the jobs written down when enough has happened to them.
     ///
     /// Answers to appends may come in another order than that of the log, so a copy is the fold of the
@@ -32,12 +57,7 @@ extension Hub {
         ledger.isResting = true
         guard ledger.writers.values.allSatisfy({ $0.underWay == nil }) else { return }
         ledger.isResting = false
-        ledger.isKeeping = true
-        ledger.unkeptCount = 0
-        Task { [table, snapshots] in
-            await snapshots.keep(table)
-            ledger.isKeeping = false
-        }
+        keep()
         for job in Array(ledger.writers.keys) { pump(job) }
     }
 }

@@ -27,15 +27,15 @@ enum SnapshotFolder: String, CaseIterable {
 
 /// Followers that begin at snapshots know what those know that fold the whole log.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct FollowerSnapshotTests {
-    private let running: SnapshotSite
+    let running: SnapshotSite
     private static let eventCount = 600
-    private static let names = ["World", "Town", "Sea", "Nowhere"].compactMap(
+    static let names = ["World", "Town", "Sea", "Nowhere"].compactMap(
         MapName.init(rawValue:))
 
     init() throws { running = try SnapshotSite() }
 
     /// A log that everything happened in, and the maps folded at every sequence number.
-    private struct Told {
+    struct Told {
         var records: [RecordedEvent]
         var states: [MapsState]
         var head: Int64 { Int64(records.count) }
@@ -55,7 +55,7 @@ enum SnapshotFolder: String, CaseIterable {
 
     /// Appends a story, and writes its maps down at some places of a seed; the locators are left out, as
     /// the service that writes snapshots has none.
-    private func tell(
+    func tell(
         _ seed: UInt64, _ random: inout SeededGenerator
     ) async throws -> (Told, kept: [Int64]) {
         var story = SiteStory(seed: seed)
@@ -86,7 +86,7 @@ enum SnapshotFolder: String, CaseIterable {
     }
 
     /// Brings the folder into a condition; returns where a follower may begin, 0 for the first event.
-    private func prepare(_ folder: SnapshotFolder, _ kept: [Int64]) async throws -> Int64 {
+    func prepare(_ folder: SnapshotFolder, _ kept: [Int64]) async throws -> Int64 {
         let store = running.store
         func damage(_ sequence: Int64) throws {
             let path = try running.path(sequence)

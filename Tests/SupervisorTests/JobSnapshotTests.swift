@@ -7,6 +7,7 @@ import CairnModel
 import FoundationEssentials
 import Jobs
 import Site
+import SiteStory
 import Supervisor
 import Synchronization
 import TestKit
@@ -93,6 +94,47 @@ import Worker
         #expect(try await hub.jobs() == before)
         hub.stopSupervisor()
         try FileManager.default.removeItem(atPath: store.directory)
+        try await hub.startSupervisor()
+        #expect(try await hub.jobs() == before)
+        #expect(hub.faults.withLock { $0.isEmpty })
+    }
+
+    @Test func `a supervisor that has to fold a long log writes jobs down on the way`()
+        async throws
+    {
+        let hub = try await HubFixture(pace: SnapshotPace(eventCount: 100))
+        hub.stopSupervisor()
+        var story = SiteStory(seed: 51)
+        var count = 0
+        while count < 3_500 {
+            try story.run(to: story.records.count + 2_000)
+            count = story.records.count { $0.stream.category == "job" }
+        }
+        let log = try LogReader(bus: hub.client)
+        let claim = try await log.claim(
+            ClaimRequest(category: "job", instance: .timeOrdered(), holder: "test"))
+        var rest = story.records.filter { $0.stream.category == "job" }[...]
+        while let first = rest.first {
+            // What follows on one stream in one append.
+            let run = rest.prefix(500).prefix { $0.stream == first.stream }
+            try await log.append(
+                [
+                    StreamAppend(
+                        stream: first.stream, expected: .any, events: run.map(\.event))
+                ], under: claim)
+            rest = rest.dropFirst(run.count)
+        }
+        let store = hub.site.snapshots(of: JobTable.snapshotName)
+        try? FileManager.default.removeItem(atPath: store.directory)
+
+        try await hub.startSupervisor()
+        // The first page of a thousand events is more than a quarter of what is left behind it.
+        let hasEarly = await eventually { store.names().last.map { $0.sequence <= 1_100 } ?? false }
+        #expect(hasEarly, "\(store.names().map(\.sequence))")
+        #expect(try await !check(hub).isEmpty)
+        let before = try await hub.jobs()
+        #expect(before.count > 10)
+        hub.stopSupervisor()
         try await hub.startSupervisor()
         #expect(try await hub.jobs() == before)
         #expect(hub.faults.withLock { $0.isEmpty })
