@@ -148,6 +148,8 @@ extension LocatorDraft {
             feature.position = .line(line, left: side, right: side)
             (feature.source, feature.number) = (pending.source, pending.number)
             feature.origin = pending.origin
+            // Its houses' line, not the street's.
+            feature.isApart = true
             result.append(feature)
         }
         return result

@@ -36,6 +36,8 @@ public struct LocatorDraft {
         var source: String
         var number: Int
         var origin: UInt16
+        /// Whether a line may lie above or below what it crosses, or is no street's own.
+        var isApart = false
 
         var location: Coordinate {
             switch position {
@@ -162,9 +164,11 @@ public struct LocatorDraft {
     ///   - layout: Its layer's.
     ///   - source: The file, for people.
     ///   - number: The feature's place in it, from 1.
+    ///   - isApart: Whether a line may lie above or below those it crosses, and so meets them only at
+    ///     vertices in common.
     ///   - text: The text of the field at a place, without outer blanks; empty for none.
     public mutating func take(
-        _ shapes: [Shape], _ layout: Layout, source: String, number: Int,
+        _ shapes: [Shape], _ layout: Layout, source: String, number: Int, isApart: Bool = false,
         text: (Int) -> String
     ) {
         func field(_ field: AddressField) -> String {
@@ -174,6 +178,7 @@ public struct LocatorDraft {
         do {
             var feature = try Self.feature(shapes, field, source: source, number: number)
             feature.origin = tally.source
+            feature.isApart = isApart
             features.append(feature)
         } catch {
             reject(error.reason, source: source, number: number)
@@ -337,7 +342,7 @@ public struct LocatorDraft {
         case .line(let line, let left, let right):
             try addresses.add(
                 street: feature.street, city: city, region: region, country: country, left: left,
-                right: right, line: line, source: feature.origin)
+                right: right, line: line, isApart: feature.isApart, source: feature.origin)
         case .house(let house, let location, let postal):
             try addresses.add(
                 street: feature.street, city: city, isTownInferred: feature.city.isEmpty,

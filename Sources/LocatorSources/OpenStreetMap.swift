@@ -161,7 +161,7 @@ struct OpenStreetMap {
                 number: tag("addr:housenumber"))
             draft.add(point, source: path, number: count)
         }
-        if isStreet { take(found, street: name) }
+        if isStreet { take(found, street: name, isApart: Self.isApart(names)) }
         let street = tag("addr:street").isEmpty ? tag("addr:place") : tag("addr:street")
         if !interpolation.isEmpty, case .polyline(let paths)? = found.first, paths.count == 1 {
             draft.add(
@@ -198,10 +198,23 @@ struct OpenStreetMap {
 
     private mutating func take(
         _ shapes: [Shape], street: String, number: String = "", postal: String = "",
-        city: String = "", region: String = "", country: String = ""
+        city: String = "", region: String = "", country: String = "", isApart: Bool = false
     ) {
         let texts = [street, number, "", city, postal, region, country]
-        draft.take(shapes, draft.plainLayout, source: path, number: count) { texts[$0] }
+        draft.take(
+            shapes, draft.plainLayout, source: path, number: count, isApart: isApart
+        ) { texts[$0] }
+    }
+
+    /// Whether the tags say that a way is on a bridge, in a tunnel, or on another layer than the ground.
+    private static func isApart(_ tags: [(key: String, value: String)]) -> Bool {
+        tags.contains { key, value in
+            switch key {
+            case "bridge", "tunnel": value != "no"
+            case "layer": Int(value) != 0
+            default: false
+            }
+        }
     }
 
     /// The names in `name:fr` and other tags whose keys say a language; of several in one the first.

@@ -42,6 +42,8 @@ extension AddressGazetteer {
             streets[number].points.sort(by: DraftHouse.precedes)
         }
         sortStreets()
+        var crossings = StreetCrossings()
+        crossings.join(&streets)
     }
 
     /// By town, then by name, of which ICU's root collation counts first, then by postcode.

@@ -78,8 +78,12 @@ struct AddressGazetteer {
         /// The set of the sources of its rows and lines.
         var origin = OriginSets.empty
 
+        /// The position that stands for the street, where that was settled before its lines got more vertices.
+        var shown: DraftHouse?
+
         /// The position that stands for the street: the house, point or vertex in the middle.
         var middle: DraftHouse? {
+            if let shown { return shown }
             let list = houses.isEmpty ? points : houses
             if !list.isEmpty { return list[list.count / 2] }
             guard !segments.isEmpty else { return nil }
@@ -182,7 +186,7 @@ struct AddressGazetteer {
     /// Sides under different postcodes become segments of two streets.
     mutating func add(
         street: String, city: String, region: String, country: String, left: DraftSide,
-        right: DraftSide, line: [Coordinate], source: UInt16 = 0
+        right: DraftSide, line: [Coordinate], isApart: Bool = false, source: UInt16 = 0
     ) throws(Unusable) {
         guard line.count >= 2 else { throw Unusable("the line has no length") }
         let vertices = line.map { DraftHouse(number: 0, suffix: 0, $0) }
@@ -203,6 +207,7 @@ struct AddressGazetteer {
                 street, city: city, postal: postal, region: region, country: country,
                 source: source)
             streets[number].segments.append(segment)
+            streets[number].segments[streets[number].segments.count - 1].isApart = isApart
             segmentCount += 1
             weigh(line[line.count / 2], in: streets[number].town)
         }

@@ -70,4 +70,6 @@ struct DraftSegment {
     var right: AddressRange?
     /// Two vertices or more, without numbers.
     var line: [DraftHouse]
+    /// Whether it meets other streets at vertices in common only, since it may lie above or below them.
+    var isApart = false
 }
