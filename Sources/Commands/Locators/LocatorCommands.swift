@@ -4,6 +4,7 @@
 internal import ArgumentParser
 internal import CairnClient
 internal import CairnModel
+internal import Dataset
 internal import FoundationEssentials
 internal import Locator
 internal import LocatorSources
@@ -36,7 +37,7 @@ struct LocatorBuild: SiteCommand {
     var name: MapName
     @Argument(
         help:
-            "Gazetteers, tables of addresses and vector files, directories of them, or dataset:HASH."
+            "Gazetteers, tables of addresses, vector files, directories of them, dataset:HASH, or layer:MAP/LAYER[@N]."
     )
     var sources: [String]
     @Option(help: "A ranking model, JSON, instead of the one that comes with the program.")
@@ -73,19 +74,37 @@ struct LocatorBuild: SiteCommand {
     }
 
     func perform(_ session: Session) async throws {
-        var names: [String: String] = [:]
-        let sources = try sources.map { source throws(Failure) in
-            let path = try Self.path(ofSource: source, in: session.site)
-            if path != source { names[path] = source }
-            return path
+        let given = try sources.map { source throws(Failure) in
+            try Self.path(ofSource: source, in: session.site)
         }
-        let sourceNames = names
+        var named: [Int: MapLayerSource] = [:]
+        if sources.contains(where: MapLayerSource.isMeant) {
+            named = try await session.withProcesses([.log]) {
+                var named: [Int: MapLayerSource] = [:]
+                for (number, source) in sources.enumerated()
+                where MapLayerSource.isMeant(by: source) {
+                    named[number] = try await MapLayerSource(source, session)
+                }
+                return named
+            }
+        }
+        let (layers, texts) = (named, sources)
         let (columns, constants) = (columns, constants)
         let ranking = ranking
         let directory = session.site.locatorsDirectory
         let built = try await OwnThread.run("locator-build") { () throws(Failure) in
             var progress = ProgressLine()
             defer { progress.clear() }
+            let staging = try StagingDirectory(in: directory)
+            var (sources, sourceNames) = (given, [String: String]())
+            for (number, text) in texts.enumerated() {
+                if let layer = layers[number] {
+                    sources[number] = try layer.makeFile(in: staging)
+                    sourceNames[sources[number]] = layer.name
+                } else if sources[number] != text {
+                    sourceNames[sources[number]] = text
+                }
+            }
             return try LocatorBuilder.build(
                 sources: sources, columns: columns, constants: constants, ranking: ranking,
                 sourceNames: sourceNames, vectors: VectorSources.reader(expandingIn: directory),
