@@ -183,4 +183,46 @@ import Testing
             #expect(found?.text("Addr_type") == "StreetName", "\(end)")
         }
     }
+
+    @Test func `crossings of Cambridge that are found are suggested, and lie where they are found`()
+        throws
+    {
+        guard let streets = SharedData.path("cambridge_ma/TRANS_Centerlines.geojson.gz"),
+            let data = try SharedData.bytes("cambridge_ma/TRANS_Intersections.geojson.gz")
+        else { return }
+        let (_, locator) = try Scratch.build(
+            [streets], constants: ["city=Cambridge", "country=US"])
+        var (asked, missing) = (0, 0)
+        for corner in try CambridgeCorners(data).corners where corner.number.isMultiple(of: 9) {
+            let whole = "\(corner.first) & \(corner.second)"
+            guard let known = try locator.first(whole + ", Cambridge"),
+                known.text("Addr_type") == "StreetInt"
+            else { continue }
+            // Streets are asked for as the locator writes them.
+            let names = known.text("StAddr").components(separatedBy: " & ")
+            guard names.count == 2 else { continue }
+            asked += 1
+            let beginning = names[1].prefix(3)
+            let text = "\(names[0]) & \(beginning)"
+            let found = try Self.suggested(text, locator)
+            let match = found.first { Self.names($0).map { $0 == (names[0], names[1]) } ?? false }
+            guard let match else {
+                missing += 1
+                // Only where there are more such crossings than may be offered.
+                let isFull =
+                    found.count == 15
+                    && found.allSatisfy { Self.names($0)?.second.hasPrefix(beginning) == true }
+                #expect(isFull, "\(text): \(found.map(\.text))")
+                continue
+            }
+            let byText = try #require(try locator.first(match.text))
+            let byKey = try #require(
+                try locator.first("nothing") { $0.magicKey = match.magicKey })
+            #expect(byText.text("Addr_type") == "StreetInt", "\(match.text)")
+            #expect(byKey.location == byText.location, "\(match.text)")
+            #expect(byText.location == known.location, "\(match.text)")
+        }
+        print("{\"case\":\"crossing-suggestions\",\"asked\":\(asked),\"missing\":\(missing)}")
+        #expect(asked > 100)
+    }
 }
