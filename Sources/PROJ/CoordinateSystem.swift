@@ -29,8 +29,20 @@ public enum CoordinateSystem: Hashable, Sendable {
         public var isNorthFirst: Bool
     }
 
-    /// The unit of the system's x axis; about a millisecond, since PROJ's database is read.
+    /// The unit of the system's x axis.
+    ///
+    /// Those of WGS 84 and Web Mercator are known; for any other PROJ reads its database, which takes a
+    /// millisecond and three megabytes of memory that the process then keeps.
     public func unit() throws(PROJError) -> Unit {
+        switch latestWkid {
+        case 4326: Unit(isAngular: true, factor: 0.017453292519943295, isNorthFirst: true)
+        case 3857: Unit(isAngular: false, factor: 1, isNorthFirst: false)
+        default: try unitInDatabase()
+        }
+    }
+
+    /// The same as PROJ's database has it, for every system.
+    package func unitInDatabase() throws(PROJError) -> Unit {
         let context = ProjectionContext()
         let system = try context.system(self)
         return try context.unit(of: system, self)

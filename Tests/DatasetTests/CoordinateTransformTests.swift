@@ -95,6 +95,9 @@ import Testing
     }
 
     @Test func `a system tells its unit`() throws {
+        for known in [4326, 3857, 102_100, 102_113, 900_913].map(CoordinateSystem.wkid) {
+            #expect(try known.unit() == known.unitInDatabase())
+        }
         let metres = try CoordinateSystem.wkid(3857).unit()
         #expect(!metres.isAngular && metres.factor == 1)
         let degrees = try CoordinateSystem.wkid(4326).unit()
