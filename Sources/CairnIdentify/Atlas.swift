@@ -91,6 +91,10 @@ public final class Atlas: Sendable {
     /// The last sequence number that is known of the site's log.
     public var sequence: Int64 { history.withLock { $0.sequence } }
 
+    /// How many events of maps were read and folded, to begin and for questions about the past; less than
+    /// there are where it began at a snapshot.
+    public var foldedCount: Int { history.withLock { $0.foldedCount } }
+
     /// A map with its layers, now or as it was; nil when there is, or was, none of that name.
     ///
     /// Throws `Failure`: `invalidParameter` for a past that lies ahead of the log, `corrupt`.

@@ -37,9 +37,13 @@ public final class SiteEngine: AnswerEngine {
     private static let locatorLimit = 8
 
     /// Opens a site; throws `Failure`: `notFound`, `unreadable`, `corrupt`, `newerVersion`.
-    public init(site path: String) throws(Failure) {
+    ///
+    /// `report` is told, on the thread that asks, of each snapshot of the maps that could not be taken.
+    public init(
+        site path: String, report: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws(Failure) {
         site = try Site(reading: path)
-        atlas = try Atlas(site: path)
+        atlas = try Atlas(site: path, report: report)
     }
 
     /// Answers as ``AnswerEngine/answer(_:)`` says.

@@ -102,5 +102,13 @@ extension FollowerSnapshotTests {
         let end = running.live.sequence
         #expect(try asked(at: end) == 5)
         #expect(history.sequence == end)
+
+        // A program that asks the site does the same.
+        let atlas = try Atlas(site: running.site.path)
+        #expect(atlas.foldedCount == Int(end - second))
+        #expect(try atlas.map(named: world) == running.live.map(named: world))
+        let past = try atlas.map(named: world, at: .sequence(first + 7))
+        #expect(past == running.history[first + 7]?.map(named: world))
+        #expect(running.takeComplaints() == [])
     }
 }

@@ -47,18 +47,20 @@ struct MapLayerSource: Sendable {
                     + (moment.map { " at \($0)" } ?? "")
                     + (names.isEmpty ? "; there is none" : "; there are: \(names)"))
         }
-        layer = try found.map.layer(named: found.layer)
+        let layer = try found.map.layer(named: found.layer)
         guard let id = layer.kind.dataset else {
             throw Failure(
                 .invalidParameter,
                 "source '\(text.prefix(80))': layer \(layer.id) '\(layer.name)' has no features that "
                     + "were imported")
         }
-        dataset = session.site.datasetPath(id)
+        let dataset = session.site.datasetPath(id)
         guard FileManager.default.fileExists(atPath: dataset) else {
             throw Failure(.notFound, "there is no dataset '\(id)' in this site")
         }
         let sequence = moment ?? maps.lastChange(of: found.map.name) ?? 0
+        self.layer = layer
+        self.dataset = dataset
         name = "\(Self.mark)\(found.map.name)/\(layer.id)@\(sequence)"
     }
 

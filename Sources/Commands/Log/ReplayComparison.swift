@@ -36,7 +36,9 @@ struct ReplayComparison {
     }
 
     func run() throws {
-        let engine = try SiteEngine(site: site.path)
+        let engine = try SiteEngine(site: site.path) { reason in
+            Output.diagnose("snapshot not used: \(reason)")
+        }
         let range = try range()
         var summary = ComparisonSummary()
         try compareRequests(engine, range, &summary)
