@@ -11,7 +11,7 @@ extension CairnClient {
     /// `draining`.
     public func legends(
         _ request: LegendRequest, timeout: Duration = .seconds(15)
-    ) async throws(Failure) -> RemoteLegends {
+    ) async throws(Failure) -> LayerLegends {
         // Without the map's name in its metadata, nobody who watches the map's answers is shown it.
         let message = Message(
             header: MessageHeader(
@@ -21,6 +21,6 @@ extension CairnClient {
             payload: try CairnJSON.encode(request))
         let answer = try await ask(
             try requester(.supervisorRequests), message, timeout: timeout)
-        return try CairnJSON.decode(RemoteLegends.self, from: answer.payload)
+        return try CairnJSON.decode(LayerLegends.self, from: answer.payload)
     }
 }

@@ -31,3 +31,17 @@ public struct RasterProperties: Hashable, Sendable, Codable {
         self.bands = bands
     }
 }
+
+/// One line of what the colours of a raster's pictures mean.
+public struct RasterLegendRow: Hashable, Sendable {
+    /// A class, a value, or what a band is shown as; empty between the ends of a ramp.
+    public var label: String
+    /// From the top down: one colour, or the steps of a ramp.
+    public var colors: [LayerSymbol.Color]
+
+    /// States it.
+    public init(label: String, colors: [LayerSymbol.Color]) {
+        self.label = label
+        self.colors = colors
+    }
+}

@@ -129,8 +129,15 @@ struct Colors {
     let bands: [Int32]
     /// Red, green, blue and alpha by value; nil where the bands are not indexes.
     let table: [[UInt8]]?
-    /// Of each band of colour: the value that is dark, and the one that is bright.
-    private let ranges: [(low: Double, high: Double)]
+    /// Of each band of colour: the value that is dark, the one that is bright, and whether there are any.
+    let ranges: [Stretch]
+
+    /// From the value that is dark to the one that is bright.
+    struct Stretch {
+        var low, high: Double
+        /// Whether any pixel has a value.
+        var isKnown: Bool
+    }
 
     /// Nil where GDAL cannot read the bands.
     init?(_ dataset: GDALDatasetH, _ count: Int) {
@@ -150,17 +157,18 @@ struct Colors {
         }
         bands = colors + (alpha.map { [$0] } ?? [])
         table = unsafe colors.count == 1 ? Self.table(GDALGetRasterColorTable(band)) : nil
-        var ranges: [(low: Double, high: Double)] = []
+        var ranges: [Stretch] = []
         if table == nil {
             for number in colors {
                 guard let band = unsafe GDALGetRasterBand(dataset, number) else { return nil }
                 if unsafe colors.count == 3 && GDALGetRasterDataType(band) == GDT_Byte {
-                    ranges.append((0, 255))
+                    ranges.append(Stretch(low: 0, high: 255, isKnown: true))
                     continue
                 }
                 var bounds = [0.0, 0.0]
-                unsafe GDALComputeRasterMinMax(band, 1, &bounds)
-                ranges.append((bounds[0], bounds[1]))
+                let status = unsafe GDALComputeRasterMinMax(band, 1, &bounds)
+                ranges.append(
+                    Stretch(low: bounds[0], high: bounds[1], isKnown: status == CE_None))
             }
         }
         self.ranges = ranges
@@ -218,7 +226,7 @@ struct Colors {
     }
 
     /// Nil for what is no number.
-    private func shade(_ value: Double, _ range: (low: Double, high: Double)) -> UInt8? {
+    func shade(_ value: Double, _ range: Stretch) -> UInt8? {
         guard value.isFinite else { return nil }
         let size = range.high - range.low
         // All the same: neither dark nor bright.

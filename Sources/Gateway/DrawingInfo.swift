@@ -33,35 +33,31 @@ extension LayerDescription {
 
     /// Writes the array of a legend's entries, pictures included: those given, else of the symbols with which
     /// the layer is drawn.
-    func writeLegend(_ remote: [LegendEntry]?, to json: inout JSONWriter) {
-        if let remote {
-            json.member("legend", array: remote.enumerated()) { json, entry in
-                json.object { json in
-                    json.member("label", entry.element.label)
-                    json.member("url", "\(id)-\(entry.offset)")
-                    json.member("imageData", entry.element.picture.base64EncodedString())
-                    json.member("contentType", "image/png")
-                    json.member("height", entry.element.height)
-                    json.member("width", entry.element.width)
-                }
-            }
-            return
-        }
-        let entries = shownRenderer?.entries ?? []
-        json.member("legend", array: entries.enumerated()) { json, entry in
-            let picture = SymbolPicture.png(entry.element.symbol, side: Self.legendSide) ?? []
+    func writeLegend(_ asked: [LegendEntry]?, to json: inout JSONWriter) {
+        json.member("legend", array: (asked ?? ownLegend).enumerated()) { json, entry in
             json.object { json in
                 json.member("label", entry.element.label)
                 json.member("url", "\(id)-\(entry.offset)")
-                json.member("imageData", Data(picture).base64EncodedString())
+                json.member("imageData", entry.element.picture.base64EncodedString())
                 json.member("contentType", "image/png")
-                json.member("height", Self.legendSide)
-                json.member("width", Self.legendSide)
+                json.member("height", entry.element.height)
+                json.member("width", entry.element.width)
             }
         }
     }
 
-    private static let legendSide = 20
+    private var ownLegend: [LegendEntry] {
+        let side = LegendEntry.symbolSide
+        if case .tiles(let source) = kind.source, source.isTemplate, loadStatus == .loaded {
+            // Nobody says what is on the tiles: a square of no colour in particular.
+            let picture = SymbolPicture.png([LayerSymbol.Color(225, 225, 225)], side: side)
+            return [LegendEntry(label: "", png: picture ?? [])].compactMap { $0 }
+        }
+        return (shownRenderer?.entries ?? []).compactMap { entry in
+            LegendEntry(
+                label: entry.label, png: SymbolPicture.png(entry.symbol, side: side) ?? [])
+        }
+    }
 }
 
 extension JSONWriter {

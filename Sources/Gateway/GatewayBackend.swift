@@ -45,7 +45,7 @@ public protocol GatewayBackend: Sendable {
     /// What the layers of other servers mean on a map, as those servers say.
     func legends(
         _ request: LegendRequest, within limit: Duration
-    ) async throws(Failure) -> RemoteLegends
+    ) async throws(Failure) -> LayerLegends
     /// Answers "which features?", all parts joined; stops working when the calling task is cancelled.
     func query(
         _ request: QueryRequest, within limit: Duration

@@ -247,7 +247,7 @@ struct GatewayService: Sendable {
             body = resource.root()
         case .layers: body = resource.allLayers()
         case .legend:
-            let legends = try await remoteLegends(of: map, parameters)
+            let legends = try await layerLegends(of: map, parameters)
             missing = legends.missing
             body = resource.legend(legends)
         case .layer(let id): body = try resource.layer(id)
@@ -257,12 +257,12 @@ struct GatewayService: Sendable {
         return response
     }
 
-    /// Nothing is asked for a map without layers whose servers have legends.
-    private func remoteLegends(
+    /// No worker is asked for a map without layers whose servers or files have legends.
+    private func layerLegends(
         of map: MapDescription, _ parameters: Parameters
-    ) async throws(Failure) -> RemoteLegends {
-        guard map.layers.contains(where: { $0.kind.source?.hasLegend ?? false }) else {
-            return RemoteLegends(entries: [:], missing: [])
+    ) async throws(Failure) -> LayerLegends {
+        guard map.layers.contains(where: { $0.kind.source?.hasAskedLegend ?? false }) else {
+            return LayerLegends(entries: [:], missing: [])
         }
         var request = LegendRequest(map: map.name)
         switch try parameters.asOf() {
@@ -274,9 +274,9 @@ struct GatewayService: Sendable {
         do throws(Failure) { return try await backend.legends(request, within: limit) } catch {
             // What is drawn here has its legend all the same.
             let failure = error
-            return RemoteLegends(
+            return LayerLegends(
                 entries: [:],
-                missing: map.layers.filter { $0.kind.source?.hasLegend ?? false }.map {
+                missing: map.layers.filter { $0.kind.source?.hasAskedLegend ?? false }.map {
                     LayerFailure(layerID: $0.id, layerName: $0.name, error: failure)
                 })
         }

@@ -217,7 +217,7 @@ struct MapServiceResource {
 
     /// `MapServer/legend?f=json`: a picture for each symbol of each layer; those of other servers as they have
     /// sent them.
-    func legend(_ remote: RemoteLegends) -> [UInt8] {
+    func legend(_ remote: LayerLegends) -> [UInt8] {
         var json = JSONWriter()
         json.object { json in
             json.member("layers", array: topFirst.filter { $0.kind != .group }) { json, layer in

@@ -81,7 +81,7 @@ public final class SiteBackend: GatewayBackend {
     /// Asks an identify worker, which asks the other servers.
     public func legends(
         _ request: LegendRequest, within limit: Duration
-    ) async throws(Failure) -> RemoteLegends {
+    ) async throws(Failure) -> LayerLegends {
         try await client.legends(ownWrites.asking(request), timeout: limit)
     }
 

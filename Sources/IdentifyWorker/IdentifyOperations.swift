@@ -34,6 +34,7 @@ public final class IdentifyOperations: Sendable {
     let engine: IdentifyEngine
     let site: SiteIdentify
     let remotes: RemoteServices
+    let rasters: String
     private let queries: QueryEngine
 
     /// - Parameters:
@@ -61,6 +62,7 @@ public final class IdentifyOperations: Sendable {
         self.engine = engine
         queries = QueryEngine { id throws(Failure) in try shelf.dataset(id) }
         self.remotes = remotes
+        self.rasters = rasters
         self.follower = follower
         self.recorder = recorder
         site = try SiteIdentify(

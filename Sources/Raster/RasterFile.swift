@@ -86,6 +86,39 @@ public final class RasterFile {
         }
     }
 
+    /// What the colours of ``picture(of:in:width:height:isCancelled:)`` mean, row by row from the top.
+    ///
+    /// A row for each class of at most `rowLimit`, the last of which says how many more there are; a ramp of
+    /// three rows, the greatest value first; or red, green and blue. Which it is: `RasterSource.key`. Empty
+    /// for a raster without a value. Throws `unreadable` where the file cannot be read, `cancelled`.
+    ///
+    /// - Parameter steps: How many colours each row of a ramp has.
+    public func legend(
+        rowLimit: Int, steps: Int, isCancelled: () -> Bool
+    ) throws(Failure) -> [RasterLegendRow] {
+        let key: RasterKey?
+        do throws(GDALError) {
+            key = try source.key(rowLimit: rowLimit, steps: steps, isCancelled: isCancelled)
+        } catch {
+            throw Failure(.unreadable, error.description)
+        }
+        guard let key else {
+            throw Failure(.cancelled, "the request was cancelled, or its time was over")
+        }
+        var rows = key.rows.map { row in
+            RasterLegendRow(
+                label: String(row.label.prefix(200)),
+                colors: row.colors.map { LayerSymbol.Color($0[0], $0[1], $0[2], alpha: $0[3]) })
+        }
+        if key.leftOutCount > 0, let last = rows.popLast() {
+            rows.append(
+                RasterLegendRow(
+                    label: "\(key.leftOutCount + 1) more classes, from '\(last.label)' on",
+                    colors: [LayerSymbol.Color(0, 0, 0, alpha: 0)]))
+        }
+        return rows
+    }
+
     private func further(_ value: RasterValue?) -> Attributes {
         guard let value else { return Attributes([]) }
         var entries: [Attributes.Entry] = []

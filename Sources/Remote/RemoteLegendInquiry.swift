@@ -49,19 +49,23 @@ final class KnownLegends: Sendable {
 
 extension RemoteServices {
     /// Asks for the legends of those layers of a map that lie on other servers, all at once, and waits for all, inside
-    /// `waiting`; what a server said within ten minutes is not asked again.
+    /// `waiting`; what a server said within ten minutes is not asked again, and neither is a raster's file.
     ///
     /// Layers that are not loaded have none.
     ///
     /// - Parameters:
+    ///   - rasters: Reads the legend of a raster of the site, on the calling thread, while servers are waited for; without
+    ///     it rasters have none.
     ///   - deadline: When the caller must have its answer; nil for the bound of each request alone.
     ///   - isCancelled: Whether nobody waits any more; asked on another thread.
     public func legends(
-        of layers: [LayerDescription], until deadline: ContinuousClock.Instant? = nil,
+        of layers: [LayerDescription],
+        rasters: ((ContentID) throws(Failure) -> [LegendEntry])? = nil,
+        until deadline: ContinuousClock.Instant? = nil,
         waiting: (() -> Void) -> Void = { $0() },
         isCancelled: @escaping @Sendable () -> Bool = { false }
-    ) -> RemoteLegends {
-        var legends = RemoteLegends(entries: [:], missing: [])
+    ) -> LayerLegends {
+        var legends = LayerLegends(entries: [:], missing: [])
         var pending:
             [(LayerDescription, LayerSource, String, LegendInquiry, BlockingQueue<WebAnswers>)] = []
         func fail(_ layer: LayerDescription, _ error: Failure) {
@@ -71,13 +75,13 @@ extension RemoteServices {
         var byteCount = 0
         func take(_ entries: [LegendEntry], _ layer: LayerDescription) {
             byteCount += entries.reduce(0) { $0 + $1.picture.count }
-            guard byteCount <= RemoteLegends.byteBound else {
+            guard byteCount <= LayerLegends.byteBound else {
                 return fail(
                     layer,
                     Failure(
                         .tooLarge,
-                        "the legends of the map's layers on other servers together have more than "
-                            + "\(RemoteLegends.byteBound >> 20) MiB"))
+                        "the legends of the map's rasters and layers on other servers together have "
+                            + "more than \(LayerLegends.byteBound >> 20) MiB"))
             }
             legends.entries[layer.id] = entries
         }
@@ -99,6 +103,22 @@ extension RemoteServices {
                     ))
             } catch {
                 fail(layer, Self.named(error, remote.url))
+            }
+        }
+        for layer in layers where layer.loadStatus == .loaded {
+            guard let rasters, let source = layer.kind.source, case .raster(let id) = source else {
+                continue
+            }
+            do throws(Failure) {
+                if let known = knownLegends[source] {
+                    take(known, layer)
+                    continue
+                }
+                let entries = try rasters(id)
+                knownLegends.keep(entries, of: source)
+                take(entries, layer)
+            } catch {
+                fail(layer, error)
             }
         }
         for (layer, source, url, inquiry, mailbox) in pending {

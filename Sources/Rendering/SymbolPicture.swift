@@ -16,6 +16,27 @@ public enum SymbolPicture {
         return try? canvas.png(atMost: ExportRequest.byteBound)
     }
 
+    /// A PNG of `side` by `side` pixels: one colour as a square with a thin outline, several as bands from the top down
+    /// that fill all of it; nil where there is no memory for it.
+    public static func png(_ colors: [LayerSymbol.Color], side: Int) -> [UInt8]? {
+        if colors.count == 1, colors[0].alpha > 0 {
+            let outline = LayerSymbol.Stroke(LayerSymbol.Color(110, 110, 110), widthPoints: 0.75)
+            return png(
+                LayerSymbol(.fill(LayerSymbol.Fill(colors[0], outline: outline))), side: side)
+        }
+        var pixels: [UInt8] = []
+        for row in 0..<side {
+            let color =
+                colors.isEmpty
+                ? LayerSymbol.Color(0, 0, 0, alpha: 0) : colors[row * colors.count / side]
+            for _ in 0..<side {
+                pixels += [color.red, color.green, color.blue, color.alpha]
+            }
+        }
+        let canvas = try? Canvas(width: side, height: side, rgba: pixels)
+        return try? canvas?.png(atMost: ExportRequest.byteBound)
+    }
+
     private static func draw(_ symbol: LayerSymbol, on canvas: Canvas, _ side: Double)
         throws(Failure)
     {

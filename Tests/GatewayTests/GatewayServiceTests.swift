@@ -221,7 +221,7 @@ extension RelaxedValue {
             site.map.layers[0].kind = .layer(
                 source: .wms(WMSSource(url: "http://x", layers: ["a"])))
             site.map.layers[0].properties?.geometryType = nil
-            site.legends = .success(RemoteLegends(entries: [0: [picture]], missing: []))
+            site.legends = .success(LayerLegends(entries: [0: [picture]], missing: []))
         }
         func layer(_ body: RelaxedValue) throws -> RelaxedValue {
             try #require(body["layers"]?.elements.first { $0["layerId"] == .number(0) })
@@ -240,6 +240,44 @@ extension RelaxedValue {
         #expect(try layer(body)["legend"]?.elements.count == 0)
         #expect(body["layers"]?.elements.count == 3)
         #expect(response.missing.map(\.layerID) == [0])
+    }
+
+    @Test func `a raster's legend is asked of a worker, and tiles have a square of no colour`()
+        async throws
+    {
+        let asked = try Asked()
+        let path = root + "/City/MapServer/legend?f=json"
+        let picture = try #require(
+            LegendEntry(
+                label: "Forest <b>",
+                png: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13]
+                    + Array("IHDR".utf8) + [0, 0, 0, 20, 0, 0, 0, 20, 8, 6, 0, 0, 0, 0, 0, 0, 0]))
+        let hash = try Samples.hash()
+        asked.site.change { site in
+            site.map.layers[0].kind = .layer(
+                source: .tiles(TileSource(url: "http://x/{z}/{x}/{y}.png")))
+            site.map.layers[0].properties?.geometryType = nil
+        }
+        func entries() async throws -> [RelaxedValue] {
+            let body = try await asked.json(path)
+            return body["layers"]?.elements.first { $0["layerId"] == .number(0) }?["legend"]?
+                .elements ?? []
+        }
+
+        let tiles = try await entries()
+        #expect(tiles.count == 1 && tiles[0]["label"] == .string(""))
+        #expect(asked.site.inner.withLock { $0.lastLegend } == nil)
+
+        asked.site.change { site in
+            site.map.layers[0].kind = .layer(source: .raster(hash))
+            site.legends = .success(LayerLegends(entries: [0: [picture, picture]], missing: []))
+        }
+        let raster = try await entries()
+        #expect(raster.map { $0["label"] } == [.string("Forest <b>"), .string("Forest <b>")])
+        #expect(raster[0]["imageData"] == .string(picture.picture.base64EncodedString()))
+        let page = await asked.text(root + "/City/MapServer/legend?f=html")
+        #expect(page.ranges(of: picture.picture.base64EncodedString()).count == 2)
+        #expect(page.contains("</li>") && page.contains("Forest &lt;b&gt;</li>"))
     }
 
     @Test func `the past is asked for by sequence number`() async throws {

@@ -21,8 +21,8 @@ final class SimulatedSite: GatewayBackend {
         var lastExport: ExportRequest?
         var exportCount = 0
         var lastLegend: LegendRequest?
-        var legends: Result<RemoteLegends, Failure> = .success(
-            RemoteLegends(entries: [:], missing: []))
+        var legends: Result<LayerLegends, Failure> = .success(
+            LayerLegends(entries: [:], missing: []))
         var lastQuery: QueryRequest?
         /// Every query, in their order.
         var queries: [QueryRequest] = []
@@ -137,7 +137,7 @@ final class SimulatedSite: GatewayBackend {
 
     func legends(
         _ request: LegendRequest, within limit: Duration
-    ) async throws(Failure) -> RemoteLegends {
+    ) async throws(Failure) -> LayerLegends {
         let legends = inner.withLock { inner in
             inner.lastLegend = request
             return inner.legends

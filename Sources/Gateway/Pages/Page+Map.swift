@@ -165,33 +165,60 @@ extension Page {
             ? type.dropFirst("esriGeometry".count).lowercased() : type.lowercased()
     }
 
-    /// The picture of a layer's symbol, where the legend has one.
-    func symbol(_ id: Int64, _ page: inout Markup) {
+    private func symbols(of id: Int64) -> [JSONTree] {
         let entry = related.legend?["layers"]?.elements.first { $0["layerId"]?.whole == id }
-        for symbol in (entry?["legend"]?.elements ?? []).prefix(50) {
-            guard let data = symbol["imageData"]?.text, let type = symbol["contentType"]?.text
-            else { continue }
-            page.void(
-                "img",
-                [
-                    "class": "symbol", "alt": symbol["label"]?.text ?? "",
-                    "src": "data:\(type);base64,\(data)", "width": "20", "height": "20",
-                ])
-        }
+        return entry?["legend"]?.elements ?? []
     }
 
+    /// The pictures of a layer's first symbols, where the legend has any.
+    func symbol(_ id: Int64, _ page: inout Markup) {
+        for symbol in symbols(of: id).prefix(8) { picture(symbol, 20, 20, &page) }
+    }
+
+    private func picture(
+        _ symbol: JSONTree, _ width: Int64, _ height: Int64, _ page: inout Markup
+    ) {
+        guard let data = symbol["imageData"]?.text, let type = symbol["contentType"]?.text else {
+            return
+        }
+        page.void(
+            "img",
+            [
+                "class": "symbol", "alt": symbol["label"]?.text ?? "",
+                "src": "data:\(type);base64,\(data)", "width": "\(width)", "height": "\(height)",
+            ])
+    }
+
+    /// Every layer with all its symbols, and what they stand for.
     func legend(_ name: String, _ page: inout Markup) {
         page.element("ul", ["class": "layers"]) { page in
             for layer in answer["layers"]?.elements ?? [] {
                 let id = layer["layerId"]?.whole ?? 0
+                let symbols = symbols(of: id)
+                let isPlain = symbols.count == 1 && symbols[0]["label"]?.text?.isEmpty != false
                 page.element("li") { page in
-                    symbol(id, &page)
+                    if isPlain { row(symbols[0], &page) }
                     page.link(
                         href(Self.service(name, "MapServer") + "/\(id)"),
                         layer["layerName"]?.text ?? "")
+                    guard !isPlain, !symbols.isEmpty else { return }
+                    page.element("ul", ["class": "layers"]) { page in
+                        for symbol in symbols {
+                            page.element("li") { page in
+                                row(symbol, &page)
+                                page.text(symbol["label"]?.text ?? "")
+                            }
+                        }
+                    }
                 }
             }
         }
+    }
+
+    /// A symbol in its own size, within reason.
+    private func row(_ symbol: JSONTree, _ page: inout Markup) {
+        let (width, height) = (symbol["width"]?.whole ?? 20, symbol["height"]?.whole ?? 20)
+        picture(symbol, min(max(width, 1), 400), min(max(height, 1), 400), &page)
     }
 
     // MARK: Features and layers

@@ -3,7 +3,7 @@
 
 public import FoundationEssentials
 
-/// "What do the pictures of layers on other servers mean?", of all such layers of a map.
+/// "What do the pictures of layers on other servers, and of rasters, mean?", of all such layers of a map.
 public struct LegendRequest: PastRequest, Hashable, Sendable, Codable {
     /// The map.
     public var map: MapName
@@ -18,14 +18,16 @@ public struct LegendRequest: PastRequest, Hashable, Sendable, Codable {
     public init(map: MapName) { self.map = map }
 }
 
-/// A picture of a legend that another server has drawn.
+/// A picture of a legend that another server has drawn, or a worker of a raster's colours.
 public struct LegendEntry: Hashable, Sendable, Codable {
     /// The most entries of a layer.
     public static let countBound = 200
+    /// Columns and rows of a picture that is drawn here.
+    public static let symbolSide = 20
     /// The most bytes of a picture.
     public static let byteBound = 64 << 10
 
-    /// What the server calls it; may be empty.
+    /// What it stands for; may be empty.
     public var label: String
     /// The picture, a PNG.
     public var picture: Data
@@ -51,14 +53,14 @@ public struct LegendEntry: Hashable, Sendable, Codable {
     }
 }
 
-/// The legends of a map's layers on other servers.
-public struct RemoteLegends: Hashable, Sendable, Codable {
+/// The legends of a map's layers on other servers, and of its rasters.
+public struct LayerLegends: Hashable, Sendable, Codable {
     /// The most bytes of all pictures; layers beyond have none, and are named.
     public static let byteBound = 4 << 20
 
     /// By layer; layers of templates of tiles have none, and those that failed have none.
     public var entries: [LayerID: [LegendEntry]]
-    /// Layers whose server did not say, and why.
+    /// Layers whose server did not say, or whose file cannot be read, and why.
     public var missing: [LayerFailure]
 
     /// States it.
@@ -69,13 +71,13 @@ public struct RemoteLegends: Hashable, Sendable, Codable {
 }
 
 extension LayerSource {
-    /// Whether another server draws the layer, and can say what its pictures mean.
-    public var hasLegend: Bool {
+    /// Whether a worker has to be asked what the layer's pictures mean: its server or its file says so.
+    public var hasAskedLegend: Bool {
         switch self {
-        case .wms, .mapService: true
+        case .wms, .mapService, .raster: true
         case .tiles(let source): !source.isTemplate
-        // Drawn here.
-        case .featureService, .dataset, .raster, .graphics: false
+        // Drawn with symbols that the map knows.
+        case .featureService, .dataset, .graphics: false
         }
     }
 }
