@@ -33,6 +33,10 @@ public struct RemoteFeatureQuestion: Hashable, Sendable {
     public var fields: [String]
     /// Whether geometries are wanted.
     public var returnGeometry: Bool
+    /// Whether their Z are wanted; a layer without has none.
+    public var returnZ = false
+    /// Whether their M are wanted; a layer without has none.
+    public var returnM = false
 
     /// Makes a question.
     public init(
@@ -59,13 +63,19 @@ public enum RemoteFeatureAnswer: Hashable, Sendable {
         public var id: Int64
         /// Of the type of the layer, or a point among multipoints; nil where there is none.
         public var shape: Shape?
+        /// The Z and M of its coordinates, as far as they were asked for.
+        public var ordinates: FurtherOrdinates
         /// In the order of the layer's fields.
         public var values: [AttributeValue]
 
         /// States it.
-        public init(id: Int64, shape: Shape?, values: [AttributeValue]) {
+        public init(
+            id: Int64, shape: Shape?, ordinates: FurtherOrdinates = FurtherOrdinates(),
+            values: [AttributeValue]
+        ) {
             self.id = id
             self.shape = shape
+            self.ordinates = ordinates
             self.values = values
         }
 
@@ -74,7 +84,8 @@ public enum RemoteFeatureAnswer: Hashable, Sendable {
             let texts = values.reduce(0) { sum, value in
                 if case .string(let text) = value { sum + text.utf8.count } else { sum }
             }
-            return 64 + 16 * (shape?.coordinateCount ?? 0) + 16 * values.count + texts
+            let further = (ordinates.z?.count ?? 0) + (ordinates.m?.count ?? 0)
+            return 64 + 16 * ((shape?.coordinateCount ?? 0) + further) + 16 * values.count + texts
         }
     }
 

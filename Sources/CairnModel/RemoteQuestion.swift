@@ -29,6 +29,10 @@ public struct RemoteQuestion: Hashable, Sendable {
     public var clauses: [String]
     /// The most features wanted.
     public var limit: Int
+    /// Whether the Z of coordinates are wanted, where there are any.
+    public var returnZ = false
+    /// Whether their M are wanted, where there are any.
+    public var returnM = false
 
     /// Makes a question.
     public init(
@@ -65,6 +69,8 @@ public struct RemoteAnswer: Hashable, Sendable {
         public var displayField: String?
         /// Its shape; nil where it is not told.
         public var shape: Shape?
+        /// The Z and M of its coordinates, as far as they were asked for.
+        public var ordinates: FurtherOrdinates
         /// The shape's spatial reference.
         public var spatialReference: SpatialReference
 
@@ -72,13 +78,14 @@ public struct RemoteAnswer: Hashable, Sendable {
         public init(
             group: String? = nil, id: Int64? = nil, attributes: Attributes,
             displayField: String? = nil, shape: Shape? = nil,
-            spatialReference: SpatialReference = .wgs84
+            ordinates: FurtherOrdinates = FurtherOrdinates(), spatialReference: SpatialReference = .wgs84
         ) {
             self.group = group
             self.id = id
             self.attributes = attributes
             self.displayField = displayField
             self.shape = shape
+            self.ordinates = ordinates
             self.spatialReference = spatialReference
         }
     }

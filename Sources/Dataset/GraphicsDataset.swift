@@ -96,7 +96,8 @@ public final class GraphicsDatasets: Sendable {
 extension FlatGeobufHeader {
     /// Magic and header of a file with one feature, somewhere, and these columns.
     static func bytes(
-        _ name: String, _ kind: Kind, _ columns: [Column], _ reference: SpatialReference
+        _ name: String, _ kind: Kind, _ columns: [Column], _ reference: SpatialReference,
+        hasZ: Bool = false, hasM: Bool = false
     ) -> [UInt8] {
         var builder = FlatBuilder()
         builder.begin()
@@ -123,6 +124,8 @@ extension FlatGeobufHeader {
         builder.refer(7, to: vector)
         builder.refer(1, to: envelope)
         builder.refer(0, to: name)
+        builder.byte(4, hasM ? 1 : 0)
+        builder.byte(3, hasZ ? 1 : 0)
         builder.byte(2, kind.rawValue)
         let root = builder.endTable()
         builder.finish(root: root)

@@ -5,7 +5,7 @@ public import CairnModel
 import Geometry
 
 extension EditedDataset {
-    /// Features of a layer on another server as a dataset in memory, without Z and M.
+    /// Features of a layer on another server as a dataset in memory, with the Z and M that they came with.
     ///
     /// Its columns stand for the fields of `properties` one by one, under other names; a value that a field cannot
     /// hold is null. Coordinates are finite, rings are closed. Throws `.corrupt` where that makes no dataset.
@@ -30,14 +30,16 @@ extension EditedDataset {
             }
             return (
                 id: feature.id,
-                geometry: feature.shape.map { FlatGeometry($0.among(type), FurtherOrdinates()) }
+                geometry: feature.shape.map { FlatGeometry($0.among(type), feature.ordinates) }
                     ?? FlatGeometry(GeometryKind(kind)),
                 attributes: bytes
             )
         }
         let base = try Dataset(
-            records, kind,
-            header: FlatGeobufHeader.bytes(name, kind, columns, properties.spatialReference),
+            records, kind, hasZ: properties.hasZ, hasM: properties.hasM,
+            header: FlatGeobufHeader.bytes(
+                name, kind, columns, properties.spatialReference, hasZ: properties.hasZ,
+                hasM: properties.hasM),
             called: name)
         guard features.isEmpty else {
             self.init(base)

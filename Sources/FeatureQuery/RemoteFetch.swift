@@ -99,6 +99,8 @@ struct RemoteFetch {
             extent: filter.spatial?.searchEnvelope?.widened,
             comparesEnvelopes: request.spatialFilter?.relation.comparesEnvelopes ?? false,
             fields: try neededFields(), returnGeometry: needsGeometry)
+        question.returnZ = needsGeometry && request.returnZ && properties.hasZ
+        question.returnM = needsGeometry && request.returnM && properties.hasM
         if question.extent?.isFinite == false { question.extent = nil }
         if isExact, !request.makesTable, request.objectIDs == nil {
             if request.result == .count {

@@ -30,15 +30,18 @@ struct RemoteSearch: SearchableLayer {
         var groups: [(name: String?, results: [IdentifyResult])] = []
         var count = 0
         for hit in hits.prefix(form.resultsPerLayer) {
-            let geometry: Shape? =
+            let geometry: Geometry? =
                 if let shape = hit.feature.shape {
-                    try form.output(shape, from: hit.feature.spatialReference, transforms)
+                    try form.output(
+                        shape, further(hit.feature, shape), from: hit.feature.spatialReference,
+                        transforms)
                 } else if let middle = question.middle {
-                    try form.output(.point(middle), from: question.reference, transforms)
+                    try form.output(
+                        .point(middle), (nil, nil), from: question.reference, transforms)
                 } else {
                     nil
                 }
-            guard form.take(geometry) else { break }
+            guard form.take(geometry?.shape) else { break }
             let result = result(hit, geometry, form)
             count += 1
             if let place = groups.firstIndex(where: { $0.name == hit.feature.group }) {
@@ -90,7 +93,25 @@ struct RemoteSearch: SearchableLayer {
         }
     }
 
-    private func result(_ hit: Hit, _ geometry: Shape?, _ form: OutputForm) -> IdentifyResult {
+    private typealias Geometry = (shape: Shape, z: [Double?]?, m: [Double?]?)
+
+    /// NaN where a coordinate has none; nil as a whole where neither the layer nor the feature has any.
+    private func further(
+        _ feature: RemoteAnswer.Feature, _ shape: Shape
+    ) -> (z: [Double]?, m: [Double]?) {
+        func all(_ values: [Double?]?, _ isKnown: Bool?) -> [Double]? {
+            guard values != nil || isKnown == true else { return nil }
+            return (0..<shape.coordinateCount).map { place in
+                values.flatMap { place < $0.count ? $0[place] : nil } ?? .nan
+            }
+        }
+        return (
+            all(feature.ordinates.z, layer.properties?.hasZ),
+            all(feature.ordinates.m, layer.properties?.hasM)
+        )
+    }
+
+    private func result(_ hit: Hit, _ geometry: Geometry?, _ form: OutputForm) -> IdentifyResult {
         let attributes = hit.feature.attributes
         let fields = attributes.fields
         let wanted = layer.displayField == nil ? hit.feature.displayField : nil
@@ -104,8 +125,8 @@ struct RemoteSearch: SearchableLayer {
             objectID: hit.feature.id ?? Int64(hit.number), displayFieldName: field,
             value: named.value(attributes[field] ?? .null),
             attributes: named.attributes(attributes),
-            geometryType: hit.feature.shape?.geometryType ?? .point, geometry: geometry,
-            distance: hit.distance)
+            geometryType: hit.feature.shape?.geometryType ?? .point, geometry: geometry?.shape,
+            zValues: geometry?.z, mValues: geometry?.m, distance: hit.distance)
     }
 }
 
@@ -191,5 +212,7 @@ extension RemoteQuestion {
             dpi: request.imageDisplay.dpi, asksHidden: request.layers.option == .all,
             clauses: clauses.compactMap { $0 }.filter { $0.contains { !$0.isWhitespace } },
             limit: 100)
+        returnZ = request.returnGeometry && request.returnZ
+        returnM = request.returnGeometry && request.returnM
     }
 }

@@ -102,6 +102,40 @@ enum ArcGIS {
         return found.count == tree.elements.count ? found : nil
     }
 
+    /// The Z and M of the coordinates of ``shape(_:)``, in their order.
+    ///
+    /// Of a position's numbers the third is its Z where there are Z, and the next its M; null, text and what is
+    /// not finite is none.
+    static func ordinates(_ tree: JSONTree?, _ wish: OrdinatesWish) -> FurtherOrdinates {
+        guard let tree, wish.z || wish.m else { return FurtherOrdinates() }
+        func number(_ tree: JSONTree?) -> Double? {
+            tree?.number.flatMap { $0.isFinite ? $0 : nil }
+        }
+        if tree["x"] != nil {
+            return FurtherOrdinates(
+                z: wish.z ? [number(tree["z"])] : nil, m: wish.m ? [number(tree["m"])] : nil)
+        }
+        var positions: [JSONTree] = tree["points"]?.elements ?? []
+        for part in ["paths", "rings"] {
+            for chain in tree[part]?.elements ?? [] { positions += chain.elements }
+        }
+        let hasZ = tree["hasZ"]?.isTrue ?? wish.hasZ
+        let hasM = tree["hasM"]?.isTrue ?? wish.hasM
+        func all(_ place: Int) -> [Double?] {
+            positions.map { position in
+                guard case .array(let numbers) = position, place < numbers.count else { return nil }
+                return number(numbers[place])
+            }
+        }
+        return FurtherOrdinates(
+            z: wish.z && hasZ ? all(2) : nil, m: wish.m && hasM ? all(hasZ ? 3 : 2) : nil)
+    }
+
+    /// The parameters that ask for Z and M; none where they are not wanted.
+    static func parameters(z: Bool, m: Bool) -> [(name: String, value: String)] {
+        (z ? [("returnZ", "true")] : []) + (m ? [("returnM", "true")] : [])
+    }
+
     /// The parameters `geometry` and `geometryType`.
     static func parameters(of shape: Shape) -> [(name: String, value: String)] {
         let form = GeometryForm(shape)
@@ -161,5 +195,30 @@ extension TilingScheme {
         self.init(
             left: left, top: top, tileWidth: Int(clamping: width),
             tileHeight: Int(clamping: height), levels: levels)
+    }
+}
+
+/// Which of Z and M were asked for, and what an answer says that its positions have.
+struct OrdinatesWish {
+    static let none = OrdinatesWish(z: false, m: false, isSaid: false)
+
+    let z: Bool
+    let m: Bool
+    /// Whether positions have a Z where their geometry does not say.
+    let hasZ: Bool
+    /// Whether positions have an M where their geometry does not say.
+    let hasM: Bool
+
+    /// - Parameter isSaid: Whether a geometry that says nothing has neither.
+    init(z: Bool, m: Bool, isSaid: Bool) {
+        (self.z, self.m) = (z, m)
+        (hasZ, hasM) = isSaid ? (false, false) : (z, m)
+    }
+
+    /// An answer of features says it for all of them; one that does not has what was asked for.
+    init(_ answer: JSONTree, z: Bool, m: Bool) {
+        (self.z, self.m) = (z, m)
+        hasZ = answer["hasZ"]?.isTrue ?? z
+        hasM = answer["hasM"]?.isTrue ?? m
     }
 }

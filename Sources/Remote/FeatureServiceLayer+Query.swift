@@ -37,6 +37,7 @@ extension FeatureServiceLayer {
                 ("outFields", question.fields.joined(separator: ",")), ("outSR", reference),
                 ("returnGeometry", question.returnGeometry ? "true" : "false"),
             ]
+            parameters += ArcGIS.parameters(z: question.returnZ, m: question.returnM)
         }
         return RemoteCall(url: url.withPath("query"), parameters: parameters, isPosted: true)
     }
@@ -75,7 +76,10 @@ extension FeatureServiceLayer {
             }
             var features: [RemoteFeatureAnswer.Feature] = []
             features.reserveCapacity(elements.count)
-            for element in elements { features.append(try Self.feature(element, question)) }
+            let wish = OrdinatesWish(tree, z: question.returnZ, m: question.returnM)
+            for element in elements {
+                features.append(try Self.feature(element, question, wish))
+            }
             return .features(features, hasMore: hasMore)
         }
     }
@@ -99,7 +103,7 @@ extension FeatureServiceLayer {
     }
 
     private static func feature(
-        _ tree: JSONTree, _ question: RemoteFeatureQuestion
+        _ tree: JSONTree, _ question: RemoteFeatureQuestion, _ wish: OrdinatesWish
     ) throws(Failure) -> RemoteFeatureAnswer.Feature {
         let fields = question.properties.fields
         let members = tree["attributes"]?.members ?? []
@@ -120,10 +124,13 @@ extension FeatureServiceLayer {
             }
             values.append(try Self.value(value, field, id))
         }
-        let shape =
+        let found =
             question.returnGeometry
-            ? try shape(tree["geometry"], question.properties.geometryType ?? .point, id) : nil
-        return RemoteFeatureAnswer.Feature(id: id, shape: shape, values: values)
+            ? try shape(tree["geometry"], question.properties.geometryType ?? .point, id, wish)
+            : nil
+        return RemoteFeatureAnswer.Feature(
+            id: id, shape: found?.shape, ordinates: found?.ordinates ?? FurtherOrdinates(),
+            values: values)
     }
 
     /// The value as the field holds it; throws where it cannot.
@@ -152,10 +159,10 @@ extension FeatureServiceLayer {
                 + "'\(field.name.excerpt(60))'")
     }
 
-    /// The shape as a layer of that type holds it; nil for an empty one.
+    /// The shape as a layer of that type holds it, with its Z and M; nil for an empty one.
     private static func shape(
-        _ tree: JSONTree?, _ type: GeometryType, _ id: Int64
-    ) throws(Failure) -> Shape? {
+        _ tree: JSONTree?, _ type: GeometryType, _ id: Int64, _ wish: OrdinatesWish
+    ) throws(Failure) -> (shape: Shape, ordinates: FurtherOrdinates)? {
         guard let tree, case .object(let members) = tree else { return nil }
         if members.contains(where: { $0.name.hasPrefix("curve") }) {
             throw Failure(.unreadable, "its feature \(id) has curves, which are not read")
@@ -178,23 +185,49 @@ extension FeatureServiceLayer {
                 "its feature \(id) is a \(shape.geometryType.rawValue.lowercased()) on a layer of "
                     + "the type \(type.rawValue)")
         }
+        let ordinates = ArcGIS.ordinates(tree, wish)
         switch shape {
-        case .point(let place): return place.isFinite ? shape : nil
+        case .point(let place): return place.isFinite ? (shape, ordinates) : nil
         case .multipoint(let places):
             guard places.allSatisfy(\.isFinite) else { break }
-            return shape
+            return (shape, ordinates)
         case .polyline(let paths):
             guard paths.allSatisfy({ $0.allSatisfy(\.isFinite) }) else { break }
-            let whole = paths.filter { $0.count > 1 }
-            return whole.isEmpty ? nil : .polyline(paths: whole)
+            let whole = WholeChains(paths, ordinates, areRings: false)
+            return whole.chains.isEmpty ? nil : (.polyline(paths: whole.chains), whole.ordinates)
         case .polygon(let rings):
             guard rings.allSatisfy({ $0.allSatisfy(\.isFinite) }) else { break }
-            let whole = rings.map { $0.last == $0.first ? $0 : $0 + $0.prefix(1) }
-                .filter { $0.count > 3 }
-            return whole.isEmpty ? nil : .polygon(rings: whole)
+            let whole = WholeChains(rings, ordinates, areRings: true)
+            return whole.chains.isEmpty ? nil : (.polygon(rings: whole.chains), whole.ordinates)
         case .envelope: break
         }
         throw Failure(.unreadable, "its feature \(id) has a coordinate that is no number")
+    }
+}
+
+/// Paths of two coordinates or more, or rings of four, closed; with the Z and M of what is left.
+private struct WholeChains {
+    var chains: [[Coordinate]] = []
+    var ordinates: FurtherOrdinates
+
+    init(_ given: [[Coordinate]], _ further: FurtherOrdinates, areRings: Bool) {
+        var kept: [Int] = []
+        var start = 0
+        for var chain in given {
+            var places = Array(start..<start + chain.count)
+            start += chain.count
+            if areRings, let first = chain.first, chain.last != first {
+                chain.append(first)
+                places.append(places[0])
+            }
+            guard chain.count > (areRings ? 3 : 1) else { continue }
+            chains.append(chain)
+            kept += places
+        }
+        func of(_ values: [Double?]?) -> [Double?]? {
+            values.map { values in kept.map { $0 < values.count ? values[$0] : nil } }
+        }
+        ordinates = FurtherOrdinates(z: of(further.z), m: of(further.m))
     }
 }
 

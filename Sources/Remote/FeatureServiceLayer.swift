@@ -42,6 +42,7 @@ struct FeatureServiceLayer: RemoteLayer {
         return LayerProperties(
             extent: ArcGIS.envelope(tree["extent"]), spatialReference: reference,
             geometryType: geometryType, fields: columns, featureCount: 0,
+            hasZ: tree["hasZ"]?.isTrue ?? false, hasM: tree["hasM"]?.isTrue ?? false,
             service: ServiceProperties(
                 title: tree["name"]?.text?.excerpt(100),
                 version: tree["currentVersion"]?.number.map { "\($0)" },
@@ -85,7 +86,7 @@ struct FeatureServiceLayer: RemoteLayer {
                 ("f", "json"), ("where", clauses.isEmpty ? "1=1" : clauses), ("outFields", "*"),
                 ("inSR", reference), ("outSR", reference),
                 ("spatialRel", "esriSpatialRelIntersects"), ("returnGeometry", "true"),
-            ], isPosted: true)
+            ] + ArcGIS.parameters(z: question.wantsZ, m: question.wantsM), isPosted: true)
     }
 
     func answer(
@@ -93,13 +94,16 @@ struct FeatureServiceLayer: RemoteLayer {
     ) throws(Failure) -> RemoteAnswer {
         let tree = try ArcGIS.tree(response)
         return RemoteAnswer(
-            features: Self.features(tree, question.properties, question.spatialReference),
+            features: Self.features(
+                tree, question.properties, question.spatialReference,
+                OrdinatesWish(tree, z: question.wantsZ, m: question.wantsM)),
             isCut: tree["exceededTransferLimit"]?.isTrue ?? false, isSuperset: true)
     }
 
     /// The features of an answer; attributes in the order of the layer's fields, null where they are not told.
     static func features(
-        _ tree: JSONTree, _ properties: LayerProperties, _ asked: SpatialReference
+        _ tree: JSONTree, _ properties: LayerProperties, _ asked: SpatialReference,
+        _ wish: OrdinatesWish = .none
     ) -> [RemoteAnswer.Feature] {
         let fields = properties.fields
         let reference = ArcGIS.reference(tree["spatialReference"]) ?? asked
@@ -116,7 +120,9 @@ struct FeatureServiceLayer: RemoteLayer {
             return RemoteAnswer.Feature(
                 id: id, attributes: attributes,
                 displayField: properties.service?.displayField,
-                shape: ArcGIS.shape(feature["geometry"]), spatialReference: reference)
+                shape: ArcGIS.shape(feature["geometry"]),
+                ordinates: ArcGIS.ordinates(feature["geometry"], wish),
+                spatialReference: reference)
         }
     }
 
@@ -129,6 +135,13 @@ struct FeatureServiceLayer: RemoteLayer {
         default: return tree.attribute
         }
     }
+}
+
+extension RemoteQuestion {
+    /// Whether the layer has Z that are wanted.
+    fileprivate var wantsZ: Bool { returnZ && properties.hasZ }
+    /// Whether the layer has M that are wanted.
+    fileprivate var wantsM: Bool { returnM && properties.hasM }
 }
 
 extension Shape {

@@ -71,7 +71,7 @@ struct MapServiceLayer: RemoteLayer {
                 ("imageDisplay", "\(side),\(side),\(Int(question.dpi.rounded()))"),
                 ("returnGeometry", "true"), ("returnFieldName", "true"),
                 ("returnUnformattedValues", "true"),
-            ], isPosted: true)
+            ] + ArcGIS.parameters(z: question.returnZ, m: question.returnM), isPosted: true)
     }
 
     func answer(
@@ -93,6 +93,10 @@ struct MapServiceLayer: RemoteLayer {
                 attributes: Attributes(
                     attributes.map { .init(name: $0.name, value: $0.value.attribute) }),
                 displayField: result["displayFieldName"]?.text, shape: ArcGIS.shape(geometry),
+                // Layers differ: each geometry says for itself what it has.
+                ordinates: ArcGIS.ordinates(
+                    geometry,
+                    OrdinatesWish(z: question.returnZ, m: question.returnM, isSaid: true)),
                 spatialReference: ArcGIS.reference(geometry?["spatialReference"])
                     ?? question.spatialReference)
         }

@@ -17,6 +17,8 @@ import Testing
     private struct Questions {
         var random: SeededGenerator
         let type: GeometryType
+        /// `Z`, `M`, `ZM` or nothing.
+        var dimensions = ""
 
         mutating func pick<T>(_ items: [T]) -> T {
             items[Int.random(in: 0..<items.count, using: &random)]
@@ -33,21 +35,29 @@ import Testing
 
         /// Shapes of one or two parts, some with a hole, all within a few degrees.
         private mutating func coordinates() -> String {
+            let dimensions = dimensions
+            func position(_ x: Double, _ y: Double) -> String {
+                // The same place has the same ones: where rings begin is where they end.
+                let further = dimensions.map { ",\(($0 == "Z" ? x * 3 - y : y * 7 + x).rounded())" }
+                return "[\(x),\(y)\(further.joined())]"
+            }
             func ring(_ x: Double, _ y: Double, _ side: Double) -> String {
                 // No two corners are as far from a side: rings are generalised from where they begin.
                 let corners = [(0.0, 0.0), (1, 0.03), (0.96, 1.08), (-0.05, 0.93), (0, 0)]
                 return "["
-                    + corners.map { "[\(x + $0.0 * side),\(y + $0.1 * side)]" }
+                    + corners.map { position(x + $0.0 * side, y + $0.1 * side) }
                     .joined(separator: ",") + "]"
             }
             let (a, b) = (place(), place())
             let side = Double.random(in: 0.1...3, using: &random)
             switch type {
-            case .point: return "[\(a.x),\(a.y)]"
-            case .multipoint: return "[[\(a.x),\(a.y)],[\(b.x),\(b.y)]]"
+            case .point: return position(a.x, a.y)
+            case .multipoint: return "[\(position(a.x, a.y)),\(position(b.x, b.y))]"
             case .polyline:
-                let one = "[[\(a.x),\(a.y)],[\(a.x + side),\(a.y)],[\(a.x + side),\(a.y + side)]]"
-                return chance(3) ? "[\(one),[[\(b.x),\(b.y)],[\(b.x + 1),\(b.y)]]]" : "[\(one)]"
+                let one = [(a.x, a.y), (a.x + side, a.y), (a.x + side, a.y + side)]
+                    .map { position($0.0, $0.1) }.joined(separator: ",")
+                let other = "[\(position(b.x, b.y)),\(position(b.x + 1, b.y))]"
+                return chance(3) ? "[[\(one)],\(other)]" : "[[\(one)]]"
             case .polygon:
                 let hole = chance(3) ? "," + ring(a.x + side / 4, a.y + side / 4, side / 3) : ""
                 let one = "[" + ring(a.x, a.y, side) + hole + "]"
@@ -136,6 +146,9 @@ import Testing
                 nil, ["*"], ["name"], ["pop", "seen"], ["objectid", "size"],
             ])
             request.returnGeometry = !chance(3)
+            if !dimensions.isEmpty {
+                (request.returnZ, request.returnM) = (!chance(3), !chance(3))
+            }
             request.returnCentroid = chance(5)
             if chance(3) {
                 request.outReference = SpatialReference(wkid: pick([3857, 4326, 2154]))
@@ -198,6 +211,69 @@ import Testing
             // Not all were refused.
             #expect(answered > 30)
         }
+    }
+
+    private static let dimensions = ["Z", "M", "ZM"]
+
+    @Test(arguments: [GeometryType.point, .multipoint, .polyline, .polygon], dimensions)
+    func `Z and M of another server's features are those of the layer itself`(
+        _ type: GeometryType, _ dimensions: String
+    ) throws {
+        let seed = Seeds.chosen(1)[0]
+        var questions = Questions(
+            random: SeededGenerator(seed: seed), type: type, dimensions: dimensions)
+        for abilities in Self.abilities.prefix(3) {
+            let layer = try ServedLayer(
+                questions.features(90), dimensions: dimensions, abilities: abilities
+            ) { $0.timeInfo = LayerTimeInfo(startField: "seen") }
+            #expect(layer.there.layers[0].properties?.hasZ == dimensions.contains("Z"))
+            #expect(layer.there.layers[0].properties?.hasM == dimensions.contains("M"))
+            var withOrdinates = 0
+            for round in 0..<30 {
+                let request = layer.request { request in
+                    guard round % 2 == 0 else { return questions.change(&request) }
+                    (request.returnZ, request.returnM) = (true, round % 8 != 4)
+                    request.clause = questions.clause()
+                    if round % 4 == 2 { request.form = questions.pick([.geoJSON, .ogcFeatures]) }
+                    if questions.chance(3) { request.maxAllowableOffset = 0.3 }
+                    if questions.chance(3) { request.outReference = .webMercator }
+                }
+                let (here, there) = (layer.answerHere(request), layer.answerThere(request))
+                #expect(
+                    there == here, "seed \(seed) \(abilities) round \(round): \(request)")
+                if case .success(let text) = here, text.contains("\"has") { withOrdinates += 1 }
+            }
+            // They were among what was compared.
+            #expect(withOrdinates > 2)
+
+            var find = FindRequest(map: layer.here.name, text: "e")
+            (find.returnZ, find.returnM) = (true, true)
+            #expect(try layer.findThere(find) == layer.findHere(find))
+        }
+    }
+
+    @Test(arguments: [GeometryType.point, .multipoint, .polyline, .polygon], dimensions + [""])
+    func `features of another server are identified as those of the layer itself`(
+        _ type: GeometryType, _ dimensions: String
+    ) throws {
+        let seed = Seeds.chosen(1)[0]
+        var questions = Questions(
+            random: SeededGenerator(seed: seed), type: type, dimensions: dimensions)
+        let layer = try ServedLayer(questions.features(120), dimensions: dimensions)
+        var found = 0
+        for round in 0..<40 {
+            var request = layer.identify(at: questions.place(), within: 1.5)
+            request.returnZ = !questions.chance(3)
+            request.returnM = !questions.chance(3)
+            if questions.chance(4) { request.maxAllowableOffset = 0.2 }
+            if questions.chance(4) { request.geometryPrecision = 2 }
+            let (here, there) = (
+                try layer.identifyHere(request), try layer.identifyThere(request)
+            )
+            #expect(there == here, "seed \(seed) round \(round): \(request)")
+            found += here.count
+        }
+        #expect(found > 20)
     }
 
     @Test func `another map's reference and a projected layer change nothing`() throws {

@@ -8,6 +8,7 @@ import EsriForms
 import FeatureQuery
 import Foundation
 import Geometry
+import Identify
 import Synchronization
 import TestKit
 
@@ -32,27 +33,31 @@ final class ServedLayer: Sendable {
     let there: MapDescription
     let abilities: Abilities
     private let local: QueryEngine
+    private let clicks: IdentifyEngine
     private let remote = QueryEngine { id throws(Failure) in throw Failure(.notFound, "\(id)") }
     private let asked = Mutex<[[String: String]]>([])
     /// How many features were given.
     let givenCount = Atomic<Int>(0)
 
-    /// Imports features given as GeoJSON.
+    /// Imports features given as GeoJSON, whose positions have after x and y what `dimensions` says: `Z`, `M`, `ZM` or
+    /// nothing.
     init(
-        _ features: [String], wkid: Int = 4326, mapWkid: Int? = nil,
+        _ features: [String], dimensions: String = "", wkid: Int = 4326, mapWkid: Int? = nil,
         abilities: Abilities = Abilities(),
         change: (inout LayerDescription) -> Void = { _ in }
     ) throws {
         let directory = NSTemporaryDirectory() + "cairn-served-" + UUID().uuidString
         try FileManager.default.createDirectory(
             atPath: directory + "/datasets", withIntermediateDirectories: true)
-        let path = directory + "/features.geojson"
+        var path = directory + "/features.geojson"
         let crs = #""crs":{"type":"name","properties":{"name":"urn:ogc:def:crs:EPSG::\#(wkid)"}}"#
         try
             #"{"type":"FeatureCollection",\#(crs),"features":[\#(features.joined(separator: ","))]}"#
             .write(toFile: path, atomically: true, encoding: .utf8)
+        if !dimensions.isEmpty { path = try Self.converted(path, dimensions) }
         let imported = try DatasetBuilder.importFile(path: path, into: directory + "/datasets")[0]
         let shelf = DatasetShelf(directory: directory + "/datasets")
+        clicks = IdentifyEngine { id throws(Failure) in try shelf.dataset(id) }
         local = QueryEngine { id throws(Failure) in try shelf.dataset(id) }
         self.directory = directory
         self.abilities = abilities
@@ -80,6 +85,46 @@ final class ServedLayer: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: directory) }
 
+    /// GeoJSON knows no M: so the file is made by way of a table with WKT.
+    private static func converted(_ path: String, _ dimensions: String) throws -> String {
+        let data = try Data(contentsOf: URL(filePath: path))
+        let json = try JSONSerialization.jsonObject(with: data) as? [String: Any]
+        func text(_ value: Any) -> String {
+            guard let list = value as? [Any] else {
+                return "\((value as? NSNumber)?.doubleValue ?? .nan)"
+            }
+            let isPosition = list.first is NSNumber
+            let parts = list.map(text).joined(separator: isPosition ? " " : ",")
+            return isPosition ? parts : "(\(parts))"
+        }
+        var kind = ""
+        var rows = ["name,pop,size,seen,wkt"]
+        for feature in json?["features"] as? [[String: Any]] ?? [] {
+            let values = feature["properties"] as? [String: Any] ?? [:]
+            let geometry = feature["geometry"] as? [String: Any] ?? [:]
+            kind = (geometry["type"] as? String ?? "").uppercased()
+            var place = text(geometry["coordinates"] ?? [])
+            if kind == "POINT" { place = "(\(place))" }
+            let columns = ["name", "pop", "size", "seen"].map { name in
+                values[name].map { $0 is NSNull ? "" : "\"\($0)\"" } ?? ""
+            }
+            rows.append((columns + ["\"\(kind) \(dimensions) \(place)\""]).joined(separator: ","))
+        }
+        let table = path + ".csv"
+        try rows.joined(separator: "\n").write(toFile: table, atomically: true, encoding: .utf8)
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = [
+            "ogr2ogr", "-f", "GPKG", path + ".gpkg", table, "-oo", "AUTODETECT_TYPE=YES",
+            "-oo", "GEOM_POSSIBLE_NAMES=wkt", "-oo", "KEEP_GEOM_COLUMNS=NO",
+            "-a_srs", "EPSG:4326", "-nlt", kind + dimensions,
+        ]
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw CocoaError(.fileWriteUnknown) }
+        return path + ".gpkg"
+    }
+
     private static func description(
         _ properties: LayerProperties, _ abilities: Abilities
     ) -> [UInt8] {
@@ -89,6 +134,8 @@ final class ServedLayer: Sendable {
             json.member(
                 "geometryType", "esriGeometry" + (properties.geometryType?.rawValue ?? "Point"))
             json.member("capabilities", "Query")
+            json.member("hasZ", properties.hasZ)
+            json.member("hasM", properties.hasM)
             json.member("maxRecordCount", abilities.recordLimit)
             json.member("advancedQueryCapabilities") {
                 $0.member("supportsPagination", abilities.hasPages)
@@ -146,6 +193,68 @@ final class ServedLayer: Sendable {
         String(decoding: try remote.find(request, in: there, remotes: provider).body, as: UTF8.self)
     }
 
+    /// A click, and what lies up to a distance in degrees from it.
+    func identify(at place: Coordinate, within distance: Double) -> IdentifyRequest {
+        IdentifyRequest(
+            map: here.name, geometry: .point(place), layers: LayerSelection(.all), tolerance: 10,
+            mapExtent: Envelope(
+                minX: place.x, minY: place.y, maxX: place.x + distance * 40,
+                maxY: place.y + distance * 30),
+            imageDisplay: ImageDisplay(width: 400, height: 300))
+    }
+
+    /// A line for each result, the geometry as Esri's JSON.
+    func identifyHere(_ request: IdentifyRequest) throws -> [String] {
+        try lines(clicks.identify(request, in: here))
+    }
+
+    /// The same by way of the server; throws what failed.
+    func identifyThere(_ request: IdentifyRequest) throws -> [String] {
+        let answer = try clicks.identify(
+            request, in: there,
+            remotes: { [self] questions in
+                { index in
+                    Result { () throws(Failure) in
+                        let question = questions[index]
+                        guard case .featureService(let source) = question.source else {
+                            throw Failure(.internal, "another source")
+                        }
+                        let layer = FeatureServiceLayer(source: source)
+                        guard let call = try layer.call(question) else {
+                            throw Failure(.internal, "nothing is asked")
+                        }
+                        return try layer.answer(try self.served(call), to: question)
+                    }
+                }
+            })
+        if let failure = answer.failures?.first { throw failure.error }
+        return try lines(answer)
+    }
+
+    private func lines(_ answer: IdentifyAnswer) throws -> [String] {
+        answer.results.map { result in
+            var json = JSONWriter()
+            json.object { json in
+                if let shape = result.geometry {
+                    json.geometry(
+                        shape, z: result.zValues, m: result.mValues, in: answer.spatialReference)
+                }
+            }
+            return
+                "\(result.layerID) \(result.objectID) \(result.displayFieldName) \(result.value) "
+                + "\(result.attributes.entries) \(result.geometryType) \(result.distance) "
+                + String(decoding: json.bytes, as: UTF8.self)
+        }
+    }
+
+    private func served(_ call: RemoteCall) throws(Failure) -> WebResponse {
+        let form = Dictionary(
+            call.parameters.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+        asked.withLock { $0.append(form) }
+        return WebResponse(
+            status: 200, contentType: "application/json", body: try serve(form))
+    }
+
     /// The forms that were sent since the last look.
     func takeAsked() -> [[String: String]] {
         asked.withLock { asked in
@@ -160,14 +269,7 @@ final class ServedLayer: Sendable {
                 throw Failure(.internal, "another source")
             }
             let layer = FeatureServiceLayer(source: source)
-            let form = Dictionary(
-                layer.call(question).parameters.map { ($0.name, $0.value) },
-                uniquingKeysWith: { first, _ in first })
-            asked.withLock { $0.append(form) }
-            return try layer.answer(
-                WebResponse(
-                    status: 200, contentType: "application/json", body: try serve(form)),
-                to: question)
+            return try layer.answer(try self.served(layer.call(question)), to: question)
         }
     }
 
@@ -178,6 +280,8 @@ final class ServedLayer: Sendable {
         request.clause = form["where"]
         request.outFields = form["outFields"]?.split(separator: ",").map(String.init)
         request.returnGeometry = form["returnGeometry"] == "true"
+        request.returnZ = form["returnZ"] == "true"
+        request.returnM = form["returnM"] == "true"
         request.outReference = form["outSR"].flatMap { Int($0) }.map { SpatialReference(wkid: $0) }
         request.objectIDs = form["objectIds"]?.split(separator: ",").compactMap { Int64($0) }
         if form["returnCountOnly"] == "true" { request.result = .count }
