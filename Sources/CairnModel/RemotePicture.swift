@@ -23,8 +23,10 @@ public struct RemotePictureQuestion: Hashable, Sendable {
     public var dpi: Double
     /// The fields whose values are wanted of features; nil for all.
     public var fields: [String]?
-    /// WHERE clauses, all of which must hold.
-    public var clauses: [String]
+    /// SQL that holds of every feature that is to be drawn; nil for none.
+    ///
+    /// A service that draws by itself is given one only where it holds of no others.
+    public var clause: String?
     /// Only what is of that time; nil: of any.
     public var time: TimeExtent?
 
@@ -32,7 +34,7 @@ public struct RemotePictureQuestion: Hashable, Sendable {
     public init(
         source: LayerSource, properties: LayerProperties, spatialReference: SpatialReference,
         extent: Envelope?, width: Int, height: Int, unitsPerPixel: Double, dpi: Double,
-        fields: [String]? = [], clauses: [String] = [], time: TimeExtent? = nil
+        fields: [String]? = [], clause: String? = nil, time: TimeExtent? = nil
     ) {
         self.source = source
         self.properties = properties
@@ -43,7 +45,7 @@ public struct RemotePictureQuestion: Hashable, Sendable {
         self.unitsPerPixel = unitsPerPixel
         self.dpi = dpi
         self.fields = fields
-        self.clauses = clauses
+        self.clause = clause
         self.time = time
     }
 }

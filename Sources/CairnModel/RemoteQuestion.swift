@@ -25,8 +25,10 @@ public struct RemoteQuestion: Hashable, Sendable {
     public var dpi: Double
     /// Whether layers that are hidden there are asked too.
     public var asksHidden: Bool
-    /// WHERE clauses, all of which must hold.
-    public var clauses: [String]
+    /// SQL that holds of every feature that counts; nil for none.
+    ///
+    /// What comes is put to the clauses themselves.
+    public var clause: String?
     /// The most features wanted.
     public var limit: Int
     /// Whether the Z of coordinates are wanted, where there are any.
@@ -38,7 +40,7 @@ public struct RemoteQuestion: Hashable, Sendable {
     public init(
         source: LayerSource, properties: LayerProperties, spatialReference: SpatialReference,
         shape: Shape, middle: Coordinate, tolerancePixels: Double, distance: Double,
-        resolution: Double, dpi: Double, asksHidden: Bool, clauses: [String], limit: Int
+        resolution: Double, dpi: Double, asksHidden: Bool, clause: String? = nil, limit: Int
     ) {
         self.source = source
         self.properties = properties
@@ -50,7 +52,7 @@ public struct RemoteQuestion: Hashable, Sendable {
         self.resolution = resolution
         self.dpi = dpi
         self.asksHidden = asksHidden
-        self.clauses = clauses
+        self.clause = clause
         self.limit = limit
     }
 }
@@ -78,7 +80,8 @@ public struct RemoteAnswer: Hashable, Sendable {
         public init(
             group: String? = nil, id: Int64? = nil, attributes: Attributes,
             displayField: String? = nil, shape: Shape? = nil,
-            ordinates: FurtherOrdinates = FurtherOrdinates(), spatialReference: SpatialReference = .wgs84
+            ordinates: FurtherOrdinates = FurtherOrdinates(),
+            spatialReference: SpatialReference = .wgs84
         ) {
             self.group = group
             self.id = id

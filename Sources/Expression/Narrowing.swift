@@ -92,6 +92,10 @@ struct Narrower {
             return isAll ? .conjunction(narrowings) : .disjunction(narrowings)
         case .comparison(let comparison, let left, let right):
             let comparison = truth ? comparison : comparison.negated
+            if case .literal(let first) = left, case .literal(let second) = right {
+                let holds = Evaluation.order(first, second).map(comparison.holds) == true
+                return holds ? .everything : .nothing
+            }
             if let left = subject(left), case .literal(let value) = right {
                 return compared(left, comparison, value)
             }

@@ -112,7 +112,7 @@ extension IdentifyEngine {
         var left = Self.drawnCoordinateBound
         var missing: [LayerFailure] = []
         let drawn = map.resolution.drawn(request.layers, scale: frame.scale)
-        let batch = PictureBatch(drawn, remotes, request, frame, wish, state.transforms)
+        let batch = PictureBatch(drawn, remotes, request, drawing, wish, state.transforms)
         for each in drawn {
             try Failure.stop(if: isCancelled)
             let description = each.description
@@ -168,7 +168,7 @@ extension IdentifyEngine {
                 isCancelled: isCancelled),
             frame: frame)
         let drawn = map.resolution.drawn(request.layers, scale: frame.scale).filter(\.isRemote)
-        let batch = PictureBatch(drawn, remotes, request, frame, wish, state.transforms)
+        let batch = PictureBatch(drawn, remotes, request, drawing, wish, state.transforms)
         var missing: [LayerFailure] = []
         for each in drawn {
             let found = drawing.content(

@@ -20,12 +20,7 @@ struct FeatureFilter {
         of feature: Dataset.FeatureReference, in dataset: Dataset
     ) throws(Failure) -> Exclusion? {
         if clauses.isEmpty && time == nil { return nil }
-        let attributes = try dataset.attributes(of: feature)
-        let isSelected = clauses.allSatisfy { clause in
-            clause.evaluate { attributes.entries[$0].value } == true
-        }
-        guard isSelected else { return .definition }
-        return time?.contains(attributes) == false ? .time : nil
+        return exclusion(of: try dataset.attributes(of: feature))
     }
 }
 

@@ -149,9 +149,13 @@ struct IdentifyRun {
     ) throws(Failure) {
         guard layers.contains(where: \.isRemote) else { return }
         if let haste = transforms.haste { throw haste.giveUp() }
-        batch.ask(layers.lazy.filter(\.isRemote).map(\.description), remotes) {
-            layer throws(Failure) in
-            try RemoteQuestion(question, to: layer, request, transforms)
+        batch.ask(layers.lazy.filter(\.isRemote), remotes) { layer throws(Failure) in
+            var clause: String?
+            if case .columns(let filter) = try remoteFilter(layer) {
+                clause = filter.narrowing(layer.fields)
+            }
+            return try RemoteQuestion(
+                question, to: layer.description, request, clause: clause, transforms)
         }
     }
 
@@ -176,7 +180,8 @@ struct IdentifyRun {
         case .wms, .mapService, .featureService, .tiles:
             return try finding(
                 RemoteSearch(
-                    layer: layer.description, answer: findings.remotes.answer(layer.id)))
+                    layer: layer.description, answer: findings.remotes.answer(layer.id),
+                    filter: try remoteFilter(layer)))
         case .graphics(let source):
             let toMap = try kept.transforms.transform(
                 from: source.spatialReference, to: reference)

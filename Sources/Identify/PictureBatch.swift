@@ -21,7 +21,7 @@ struct PictureBatch {
     /// Asks for those of the layers that are on other servers; a question that cannot be put is its layer's failure.
     init(
         _ layers: [PreparedLayer], _ provider: IdentifyEngine.RemotePictureProvider?,
-        _ request: ExportRequest, _ frame: PictureFrame, _ wish: (LayerDescription) -> DrawnWish,
+        _ request: ExportRequest, _ drawing: Drawing, _ wish: (LayerDescription) -> DrawnWish,
         _ transforms: Transforms
     ) {
         var questions: [RemotePictureQuestion] = []
@@ -31,7 +31,7 @@ struct PictureBatch {
                     throw Failure(.unavailable, "this program asks no other servers")
                 }
                 let question = try RemotePictureQuestion(
-                    layer, request, frame, wish(layer.description), transforms)
+                    layer, request, drawing, wish(layer.description), transforms)
                 if let question {
                     questions.append(question)
                     answers[layer.id] = .pending(questions.count - 1)
@@ -60,7 +60,8 @@ struct PictureBatch {
 struct RemoteFeatures {
     let features: [RemoteAnswer.Feature]
     let window: DrawnWindow
-    let time: TimeWindow?
+    /// The layer's definition, the request's clause and its time.
+    let filter: FeatureFilter
 
     var coordinateCount: Int { features.reduce(0) { $0 + ($1.shape?.coordinateCount ?? 0) } }
 }
@@ -94,7 +95,7 @@ extension Drawing {
             case .features(let features):
                 let found = RemoteFeatures(
                     features: features, window: try window(layer, 0, transforms),
-                    time: try TimeWindow(run.request, layer.description, layer.fields))
+                    filter: try run.filter(layer))
                 guard found.coordinateCount <= left else {
                     throw Failure(.tooLarge, "it has more coordinates than a picture may have")
                 }
@@ -122,8 +123,8 @@ extension Drawing {
         for (number, feature) in found.features.enumerated() {
             if number.isMultiple(of: 64) { try Failure.stop(if: run.isCancelled) }
             guard let shape = feature.shape else { continue }
+            guard found.filter.exclusion(of: feature.attributes) == nil else { continue }
             let values = feature.attributes.entries
-            if let time = found.time, !time.contains({ values[$0].value }) { continue }
             let drawn = found.window.drawn(DrawnShape(shape))
             try body(details.feature(drawn) { values[$0].value })
         }
@@ -136,9 +137,10 @@ extension RemotePictureQuestion {
     ///
     /// Nil where the frame has no place there.
     fileprivate init?(
-        _ layer: PreparedLayer, _ request: ExportRequest, _ frame: PictureFrame,
+        _ layer: PreparedLayer, _ request: ExportRequest, _ drawing: Drawing,
         _ wish: DrawnWish, _ transforms: Transforms
     ) throws(Failure) {
+        let frame = drawing.frame
         let description = layer.description
         guard let source = description.kind.source, let properties = description.properties else {
             throw Failure(.internal, "layer \(layer.id) is not loaded")
@@ -147,8 +149,7 @@ extension RemotePictureQuestion {
         let reference =
             frame.spatialReference.isAsked(of: source, properties)
             ? frame.spatialReference : own
-        let clauses = [description.definitionExpression, request.layerDefinitions[layer.id]]
-            .compactMap { $0 }.filter { $0.contains { !$0.isWhitespace } }
+        var clause: String?
         let options = request.layerTimeOptions[layer.id] ?? LayerTimeOptions()
         var time = options.useTime ? request.time : nil
         time = try time.map { time throws(Failure) in try options.asked(time, of: description) }
@@ -159,10 +160,18 @@ extension RemotePictureQuestion {
             let window = DrawnWindow(
                 frame.extent.expanded(by: wish.reach), in: frame.spatialReference, from: own,
                 toFrame)
+            let filter = try drawing.run.filter(layer)
+            clause = filter.narrowing(layer.fields)
+            fields?.append(contentsOf: filter.fieldPlaces.map { layer.fields[$0].name })
             if !wish.conditions.isEmpty || description.timeInfo != nil { fields = nil }
             if description.timeInfo != nil { time = nil }
             place = PicturePlace(frame, request, own, transforms, features: window.bounds)
         } else {
+            if case .mapService = source {
+                var isNothing = false
+                clause = try drawing.run.exactClause(layer, nothing: &isNothing)
+                if isNothing { return nil }
+            }
             place = PicturePlace(frame, request, reference, transforms, features: nil)
         }
         guard let place else { return nil }
@@ -170,7 +179,7 @@ extension RemotePictureQuestion {
             source: source, properties: properties, spatialReference: reference,
             extent: place.extent, width: place.width, height: place.height,
             unitsPerPixel: place.unitsPerPixel, dpi: request.dpi, fields: fields,
-            clauses: clauses, time: time)
+            clause: clause, time: time)
     }
 }
 

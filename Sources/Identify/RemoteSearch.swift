@@ -10,6 +10,7 @@ internal import PROJ
 struct RemoteSearch: SearchableLayer {
     let layer: LayerDescription
     let answer: Result<RemoteAnswer, Failure>
+    let filter: RemoteFilter
 
     /// A feature that counts.
     private struct Hit {
@@ -24,8 +25,8 @@ struct RemoteSearch: SearchableLayer {
         _ isCancelled: () -> Bool
     ) throws(Failure) -> LayerFinding {
         let answer = try self.answer.get()
-        let hits = try hits(answer, question, transforms, isCancelled)
         var finding = LayerFinding(candidateCount: answer.features.count)
+        let hits = try hits(answer, question, transforms, isCancelled, &finding)
         if hits.isEmpty, !answer.isCut { return finding }
         var groups: [(name: String?, results: [IdentifyResult])] = []
         var count = 0
@@ -66,7 +67,7 @@ struct RemoteSearch: SearchableLayer {
 
     private func hits(
         _ answer: RemoteAnswer, _ question: Question, _ transforms: Transforms,
-        _ isCancelled: () -> Bool
+        _ isCancelled: () -> Bool, _ finding: inout LayerFinding
     ) throws(Failure) -> [Hit] {
         var hits: [Hit] = []
         for (index, feature) in answer.features.enumerated() {
@@ -83,7 +84,11 @@ struct RemoteSearch: SearchableLayer {
                         ?? distance
                 }
             }
-            if let distance {
+            guard let distance else { continue }
+            switch filter.exclusion(of: feature) {
+            case .definition: finding.excludedByDefinition += 1
+            case .time: finding.excludedByTime += 1
+            case nil:
                 hits.append(Hit(distance: distance, feature: feature, number: index + 1))
             }
         }
@@ -153,8 +158,8 @@ struct RemoteBatch {
 
     /// Asks for all layers; a question that cannot be put is its layer's failure.
     mutating func ask(
-        _ layers: some Sequence<LayerDescription>, _ provider: IdentifyEngine.RemoteProvider?,
-        _ question: (LayerDescription) throws(Failure) -> RemoteQuestion
+        _ layers: some Sequence<PreparedLayer>, _ provider: IdentifyEngine.RemoteProvider?,
+        _ question: (PreparedLayer) throws(Failure) -> RemoteQuestion
     ) {
         var questions: [RemoteQuestion] = []
         for layer in layers {
@@ -177,7 +182,7 @@ extension RemoteQuestion {
     /// server knows it, else in the layer's own.
     init(
         _ question: Question, to layer: LayerDescription, _ request: IdentifyRequest,
-        _ transforms: Transforms
+        clause: String?, _ transforms: Transforms
     ) throws(Failure) {
         guard case .layer(let source) = layer.kind, let properties = layer.properties,
             let middle = question.middle
@@ -203,15 +208,13 @@ extension RemoteQuestion {
         }
         let width = properties.extent?.width ?? 0
         let resolution = question.resolution.map { $0 * place.scale } ?? width / 1000
-        let clauses = [layer.definitionExpression, request.layerDefinitions[layer.id]]
         self.init(
             source: source, properties: properties, spatialReference: reference,
             shape: place.shape, middle: place.middle, tolerancePixels: request.tolerance,
             distance: question.distance * reach,
             resolution: resolution > 0 && resolution.isFinite ? resolution : 1,
             dpi: request.imageDisplay.dpi, asksHidden: request.layers.option == .all,
-            clauses: clauses.compactMap { $0 }.filter { $0.contains { !$0.isWhitespace } },
-            limit: 100)
+            clause: clause, limit: 100)
         returnZ = request.returnGeometry && request.returnZ
         returnM = request.returnGeometry && request.returnM
     }

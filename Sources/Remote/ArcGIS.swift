@@ -168,17 +168,6 @@ enum ArcGIS {
     }
 }
 
-extension RemotePictureQuestion {
-    /// All clauses as one; nil for none.
-    var `where`: String? {
-        switch clauses.count {
-        case 0: nil
-        case 1: clauses[0]
-        default: clauses.map { "(\($0))" }.joined(separator: " AND ")
-        }
-    }
-}
-
 extension TilingScheme {
     /// Reads `tileInfo`; nil for none, and for one that tiles cannot have.
     init?(_ tree: JSONTree?) {

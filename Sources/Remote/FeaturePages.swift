@@ -37,7 +37,7 @@ struct FeaturePages: RemoteDrawing {
         let key = question.properties.fields.first?.name ?? "OBJECTID"
         var parameters = question.extent.map { ArcGIS.parameters(of: .envelope($0)) } ?? []
         parameters += [
-            ("f", "json"), ("where", question.where ?? "1=1"),
+            ("f", "json"), ("where", question.clause ?? "1=1"),
             ("outFields", fields(besides: key)), ("inSR", reference), ("outSR", reference),
             ("spatialRel", "esriSpatialRelIntersects"), ("returnGeometry", "true"),
             ("maxAllowableOffset", "\(question.unitsPerPixel * Self.detail)"),

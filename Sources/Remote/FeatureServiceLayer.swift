@@ -79,11 +79,10 @@ struct FeatureServiceLayer: RemoteLayer {
             ? .envelope(question.shape.envelope.expanded(by: question.distance).padded)
             : question.shape
         let reference = ArcGIS.text(question.spatialReference)
-        let clauses = question.clauses.map { "(\($0))" }.joined(separator: " AND ")
         return RemoteCall(
             url: url.withPath("query"),
             parameters: ArcGIS.parameters(of: shape) + [
-                ("f", "json"), ("where", clauses.isEmpty ? "1=1" : clauses), ("outFields", "*"),
+                ("f", "json"), ("where", question.clause ?? "1=1"), ("outFields", "*"),
                 ("inSR", reference), ("outSR", reference),
                 ("spatialRel", "esriSpatialRelIntersects"), ("returnGeometry", "true"),
             ] + ArcGIS.parameters(z: question.wantsZ, m: question.wantsM), isPosted: true)

@@ -121,7 +121,7 @@ extension MapServiceLayer {
         if let layers = source.layers {
             parameters.append(("layers", "show:" + layers.map { "\($0)" }.joined(separator: ",")))
         }
-        if let clause = question.where {
+        if let clause = question.clause {
             let numbers = source.layers?.map { "\($0)" } ?? question.properties.service?.queryable
             let text = ArcGIS.quoted(clause)
             parameters.append(

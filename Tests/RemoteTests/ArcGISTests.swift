@@ -49,6 +49,45 @@ import Testing
         #expect(answer.failures == nil)
     }
 
+    @Test(arguments: [
+        ("pixel = 100 AND asked = 'all'", 2), ("\"PIXEL\" < 100", 0), ("tolerance = 3", 2),
+        ("asked LIKE 'a%' AND middle BETWEEN -1 AND 1", 2), ("nothing IS NOT NULL", 0), (" ", 2),
+        ("1 = 0", 0),
+    ])
+    func `a clause decides here on what a map service tells`(_ clause: String, _ count: Int) throws
+    {
+        let map = try fixture.map([try mapService(0)], wkid: 3857)
+        var request = try fixture.request(250_000, 6_200_000, pixel: 100)
+        request.layerDefinitions = [0: clause]
+
+        let answer = try fixture.identify(request, in: map)
+
+        #expect(answer.failures == nil)
+        #expect(answer.layers.flatMap(\.flattened).count == count)
+        #expect(answer.explanation?.layers.first?.excludedByDefinition == 2 - count)
+        let asked = try fixture.server.log().filter { $0.contains("/identify") }
+        #expect(asked.count == 1 && !asked[0].contains("middle") && !asked[0].contains("layerDefs"))
+    }
+
+    @Test func `what is no clause is its layer's failure, and is not sent`() throws {
+        let layers = [try mapService(0), try featureService(1)]
+        let map = try fixture.map(layers, wkid: 3857)
+        var request = try fixture.request(0, 6_000_000, pixel: 100)
+        for clause in [
+            "KIND = 1; DROP TABLE x", "KIND = 1) OR (1=1", "KIND =", "'", "KIND = 1 /* x",
+        ] {
+            request.layerDefinitions = [0: clause, 1: clause]
+            let answer = try fixture.identify(request, in: map)
+            #expect(answer.failures?.map(\.layerID).sorted() == [0, 1] && answer.layers.isEmpty)
+            for failure in answer.failures ?? [] {
+                #expect(failure.error.code == .invalidParameter)
+                #expect(failure.error.message.contains("layerDefs of layer \(failure.layerID)"))
+            }
+        }
+        let asked = try fixture.server.log()
+        #expect(!asked.contains { $0.contains("/query") || $0.contains("/identify") })
+    }
+
     @Test func `only the layers that are wanted are asked, and they must exist`() throws {
         let map = try fixture.map([try mapService(0, layers: [3])], wkid: 3857)
 

@@ -77,7 +77,7 @@ final class RemoteFixture: Sendable {
         return RemoteQuestion(
             source: source, properties: properties, spatialReference: .wgs84,
             shape: .point(place), middle: place, tolerancePixels: 1, distance: 1, resolution: 1,
-            dpi: 96, asksHidden: false, clauses: [], limit: 10)
+            dpi: 96, asksHidden: false, limit: 10)
     }
 
     /// A layer of one square, drawn in the map.

@@ -182,7 +182,7 @@ import Testing
                 ArcGISSource(url: fixture.server.url + "/arcgis/MapServer", layers: [0, 3])))
         var request = try request(
             Envelope(minX: -4e5, minY: 5e6, maxX: 8e5, maxY: 5.9e6), 120, 90, wkid: 3857)
-        request.layerDefinitions[4] = "NAME = 'a\"b'"
+        request.layerDefinitions[4] = "(POP>5 or not KIND in (1,2)) AND NAME IS NOT NULL AND 1=1"
         request.time = TimeExtent(from: 1_000, to: nil)
         request.dpi = 192
 
@@ -202,7 +202,80 @@ import Testing
         #expect(values["time"] == "1000,null" && values["dpi"] == "192")
         let clauses = try JSONDecoder().decode(
             [String: String].self, from: Data((values["layerDefs"] ?? "").utf8))
-        #expect(clauses == ["0": "NAME = 'a\"b'", "3": "NAME = 'a\"b'"])
+        // Written anew, whatever the text was.
+        let clause = "(POP > 5 OR KIND <> 1 AND KIND <> 2) AND NAME IS NOT NULL"
+        #expect(clauses == ["0": clause, "3": clause])
+    }
+
+    private static let inexact = [
+        "NAME = 'a\"b'", "NAME = '5'", "POP IN (1, 2.5)", "NAME LIKE 'x%'", "POP > 0.5",
+        "SEEN > DATE '2001-01-01'", "POP + 1 > 2",
+        "\"POP; DROP TABLE x\" = 1", "POP = 1 OR NAME = 'x'", "POP > 99999999999",
+        "UPPER(NAME) = 'X'",
+        "POP = 1) OR (1=1", "POP = 1; DROP TABLE x", "POP = 1 -- x", "POP = 1 /* x", "POP = ", "'",
+    ]
+
+    @Test(arguments: inexact)
+    func `a clause that servers could read in several ways keeps a map service from the picture`(
+        _ clause: String
+    ) throws {
+        let fixture = try RemoteFixture()
+        let layer = try fixture.layer(
+            4, .mapService(ArcGISSource(url: fixture.server.url + "/arcgis/MapServer")))
+        var request = try request(
+            Envelope(minX: -4e5, minY: 5e6, maxX: 8e5, maxY: 5.9e6), 12, 9, wkid: 3857)
+        request.layerDefinitions[4] = clause
+
+        let drawn = try draw(request, [layer], fixture)
+
+        let missing = try #require(drawn.head.missing)
+        #expect(missing.map(\.layerID) == [4] && missing[0].error.code == .invalidParameter)
+        #expect(missing[0].error.message.contains("layer 4 'remote 4'"))
+        #expect(drawn.pixels.allSatisfy { $0 == 0 })
+        #expect(try !fixture.server.log().contains { $0.contains("/export") })
+    }
+
+    @Test func `where no feature counts a map service is not asked`() throws {
+        let fixture = try RemoteFixture()
+        let layer = try fixture.layer(
+            4, .mapService(ArcGISSource(url: fixture.server.url + "/arcgis/MapServer")))
+        var request = try request(
+            Envelope(minX: -4e5, minY: 5e6, maxX: 8e5, maxY: 5.9e6), 12, 9, wkid: 3857)
+        request.layerDefinitions[4] = "1 = 0"
+
+        let drawn = try draw(request, [layer], fixture)
+
+        #expect(drawn.head.missing == nil && drawn.pixels.allSatisfy { $0 == 0 })
+        #expect(try !fixture.server.log().contains { $0.contains("/export") })
+    }
+
+    @Test(arguments: ["KIND + 0 = 1", "KIND = 1", "NOT (KIND * 2 = 0)"])
+    func `the map's definition decides which features are drawn, sent or not`(
+        _ definition: String
+    ) throws {
+        let fixture = try RemoteFixture()
+        let url = fixture.server.url + "/arcgis/paged/FeatureServer/0"
+        var layer = try fixture.layer(2, .featureService(ArcGISSource(url: url)))
+        layer.definitionExpression = definition
+        layer.drawing = LayerDrawing(.simple(.init(LayerSymbol(standard: 2, .point))))
+        var own = fixture.drawn(2, wkid: 3857)
+        own.drawing = layer.drawing
+        own.graphics = (0..<400).filter { $0 % 2 == 1 }.map { number in
+            let place = Coordinate(
+                x: Double(number % 20) * 1_000, y: 6e6 + Double(number / 20) * 1_000)
+            return Graphic(
+                id: Int64(number + 1), shape: .point(place), attributes: Attributes([]), zIndex: 0)
+        }
+        let request = try request(
+            Envelope(minX: -2_000, minY: 5.998e6, maxX: 21_000, maxY: 6.021e6), 230, 230,
+            wkid: 3857)
+
+        let drawn = try draw(request, [layer], fixture)
+
+        #expect(drawn.head.missing == nil)
+        #expect(drawn.bytes == (try draw(request, [own], fixture)).bytes)
+        let asked = try fixture.server.log().filter { $0.contains("/query") }
+        #expect(!asked.isEmpty && asked.allSatisfy { !$0.contains("NOT") })
     }
 
     @Test(arguments: [false, true])

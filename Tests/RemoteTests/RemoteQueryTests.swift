@@ -259,10 +259,17 @@ import Testing
         let seed = Seeds.chosen(1)[0]
         var questions = Questions(
             random: SeededGenerator(seed: seed), type: type, dimensions: dimensions)
-        let layer = try ServedLayer(questions.features(120), dimensions: dimensions)
+        let layer = try ServedLayer(questions.features(120), dimensions: dimensions) { layer in
+            layer.timeInfo = LayerTimeInfo(startField: "seen")
+            layer.definitionExpression = "pop IS NULL OR pop <> 7 AND UPPER(name) <> 'ZÜRICH'"
+        }
         var found = 0
-        for round in 0..<40 {
-            var request = layer.identify(at: questions.place(), within: 1.5)
+        for round in 0..<60 {
+            var request = layer.identify(at: questions.place(), within: 3)
+            if questions.chance(2) { request.layerDefinitions = [0: questions.clause()] }
+            if questions.chance(5) {
+                request.time = TimeExtent(from: 1_020_000_000_000, to: nil)
+            }
             request.returnZ = !questions.chance(3)
             request.returnM = !questions.chance(3)
             if questions.chance(4) { request.maxAllowableOffset = 0.2 }
@@ -274,6 +281,13 @@ import Testing
             found += here.count
         }
         #expect(found > 20)
+        // The server is only sent what is written anew.
+        for form in layer.takeAsked() {
+            let clause = form["where"] ?? ""
+            #expect(
+                !clause.contains("ü") && !clause.contains("+ 1")
+                    && !clause.contains("UPPER(name) <>"))
+        }
     }
 
     @Test func `another map's reference and a projected layer change nothing`() throws {

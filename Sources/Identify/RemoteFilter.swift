@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Expression
+
+/// What decides here whether a feature of another server's layer counts, whatever that server makes of clauses.
+enum RemoteFilter {
+    /// Of a layer with fixed columns: attributes are in their order.
+    case columns(FeatureFilter)
+    /// Of a service whose layers have fields of their own: clauses that find attributes by name, a missing one
+    /// being null.
+    case names([WhereClause])
+
+    /// Nil when the feature counts.
+    func exclusion(of feature: RemoteAnswer.Feature) -> FeatureFilter.Exclusion? {
+        switch self {
+        case .columns(let filter): filter.exclusion(of: feature.attributes)
+        case .names(let clauses):
+            clauses.allSatisfy { $0.evaluate(feature.attributes) == true } ? nil : .definition
+        }
+    }
+}
+
+extension FeatureFilter {
+    /// Nil when the feature with these attributes, in field order, counts.
+    func exclusion(of attributes: Attributes) -> Exclusion? {
+        let values = attributes.entries
+        let isSelected = clauses.allSatisfy { clause in
+            clause.evaluate { values[$0].value } == true
+        }
+        guard isSelected else { return .definition }
+        return time?.contains(attributes) == false ? .time : nil
+    }
+
+    /// SQL that holds, on any server, wherever this lets a feature count; nil for none.
+    func narrowing(_ fields: [FieldDescription]) -> String? {
+        var parts = clauses.map { $0.narrowing(fields) }
+        if let text = time?.clause(fields),
+            let clause = try? WhereClause(parsing: text).bound(to: fields)
+        {
+            parts.append(clause.narrowing(fields))
+        }
+        return Narrowing.conjunction(parts).sql
+    }
+
+    /// The places of the fields that it needs, some of them more than once.
+    var fieldPlaces: [Int] { clauses.flatMap(\.fieldPlaces) + (time?.fieldPlaces ?? []) }
+}
+
+extension IdentifyRun {
+    /// What decides on the features of a layer on another server; throws `invalidParameter`, with the layer's name,
+    /// for what is no clause.
+    func remoteFilter(_ layer: PreparedLayer) throws(Failure) -> RemoteFilter {
+        switch layer.source {
+        case .featureService: return .columns(try filter(layer))
+        case .mapService, .tiles: return .names(try clauses(layer))
+        // What it tells has no fields that could be known before.
+        case .wms, .dataset, .raster, .graphics, nil: return .names([])
+        }
+    }
+
+    /// The layer's own definition expression and the request's clause, of no fields in particular.
+    private func clauses(_ layer: PreparedLayer) throws(Failure) -> [WhereClause] {
+        var clauses: [WhereClause] = []
+        for (origin, text) in [
+            ("definition expression", layer.description.definitionExpression),
+            ("layerDefs", request.layerDefinitions[layer.id]),
+        ] {
+            guard let text, text.contains(where: { !$0.isWhitespace }) else { continue }
+            do throws(Failure) { clauses.append(try WhereClause(parsing: text)) } catch {
+                throw Failure(
+                    error.code, "\(origin) of layer \(layer.id) '\(layer.name)': \(error.message)")
+            }
+        }
+        return clauses
+    }
+
+    /// All of them as SQL that means the same on any server; nil where every feature counts.
+    ///
+    /// A service that draws by itself leaves nothing to decide here: so clauses that servers could read in different
+    /// ways are refused, with the layer's name. `nothing` is set where no feature counts.
+    func exactClause(_ layer: PreparedLayer, nothing: inout Bool) throws(Failure) -> String? {
+        var parts: [Narrowing] = []
+        for clause in try clauses(layer) {
+            // Which types they have is not known; a comparison with a whole number is the same for all.
+            let fields = clause.fieldNames.map { FieldDescription(name: $0, type: .integer) }
+            guard clause.isOfWholeNumbers, let bound = try? clause.bound(to: fields) else {
+                throw inexact(layer)
+            }
+            if bound.isConstant {
+                if bound.evaluate({ _ in .null }) != true { nothing = true }
+                continue
+            }
+            parts.append(bound.narrowing(fields))
+        }
+        let all = Narrowing.conjunction(parts)
+        guard all.isExact else { throw inexact(layer) }
+        return all.sql
+    }
+
+    private func inexact(_ layer: PreparedLayer) -> Failure {
+        Failure(
+            .invalidParameter,
+            "layer \(layer.id) '\(layer.name)' is drawn by its own server, which is given only clauses "
+                + "that every server reads alike: fields compared with whole numbers, and IS NULL")
+    }
+}
