@@ -94,7 +94,7 @@ let tier3: [Target] = [
             "Site",
         ]),
     library("EventLog", ["CairnModel", "Platform", "SQLite"]),
-    library("Recording", ["CairnModel", "Platform", "Site"]),
+    library("Recording", ["CairnModel", "Geometry", "Platform", "Site"]),
     library("Bus", ["CairnModel", "Platform", "ZeroMQ", collections]),
 ]
 
@@ -141,8 +141,8 @@ let tier4: [Target] = [
     library(
         "Reexecution",
         [
-            "CairnIdentify", "CairnModel", "JobKinds", "Jobs", "Locator", "MapState", "Platform",
-            "Recording", "Replay", "Site",
+            "CairnIdentify", "CairnModel", "Dataset", "FeatureQuery", "JobKinds", "Jobs", "Locator",
+            "MapState", "Platform", "Recording", "Replay", "Site",
         ]),
     library(
         "CairnClient",

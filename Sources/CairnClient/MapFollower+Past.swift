@@ -20,16 +20,22 @@ extension MapFollower {
     /// The datasets of the layers with a hit, where the map has not changed since the answer; nil where it
     /// has.
     public func datasets(of answer: IdentifyAnswer, on map: MapName) -> [ContentID]? {
-        let state = current
-        guard let change = state.lastChange(of: map), change <= answer.sequence else { return nil }
         var layers = answer.layers
-        var found: Set<ContentID> = []
+        var found: Set<LayerID> = []
         while let layer = layers.popLast() {
             layers += layer.sublayerResults
-            if let dataset = state.layer(layer.layerID, in: map)?.kind.dataset {
-                found.insert(dataset)
-            }
+            found.insert(layer.layerID)
         }
+        return datasets(of: found, on: map, at: answer.sequence)
+    }
+
+    /// The datasets of layers, where the map has not changed since that sequence number; nil where it has.
+    public func datasets(
+        of layers: some Sequence<LayerID>, on map: MapName, at sequence: Int64
+    ) -> [ContentID]? {
+        let state = current
+        guard let change = state.lastChange(of: map), change <= sequence else { return nil }
+        let found = Set(layers.compactMap { state.layer($0, in: map)?.kind.dataset })
         return found.sorted { $0.rawValue < $1.rawValue }
     }
 

@@ -154,6 +154,12 @@ public final class SiteBackend: GatewayBackend {
             let answer = try await atHand.queries.answerAtOnce(request, until: end)
         {
             queriesAtOnceCount.add(1, ordering: .relaxed)
+            recorder?.note(
+                .query(request, answer),
+                Recorder.Context(
+                    sequence: answer.sequence,
+                    datasets: atHand.follower.datasets(
+                        of: [request.layer], on: request.map, at: answer.sequence)))
             return answer
         }
         queriesSentCount.add(1, ordering: .relaxed)

@@ -79,9 +79,11 @@ public final class IdentifyOperations: Sendable {
         operations["legend"] = { [self] in try legendOperation($0, $1) }
         operations["query"] = { [self] context, payload in
             let request = try CairnJSON.decode(QueryRequest.self, from: payload)
-            return try query(request, until: context.deadline, waiting: context.waiting) {
+            let answer = try query(request, until: context.deadline, waiting: context.waiting) {
                 context.isCancelled
-            }.wireForm
+            }
+            record(.query(request, answer), of: [request.layer], on: request.map, answer)
+            return answer.wireForm
         }
         operations["find"] = { [self] context, payload in
             let request = try CairnJSON.decode(FindRequest.self, from: payload)
@@ -89,13 +91,16 @@ public final class IdentifyOperations: Sendable {
                 named: request.map, asOf: request.asOf, minSequence: request.minSequence,
                 until: context.deadline, waiting: context.waiting)
             // Earlier than for one layer: those that have not answered by then are told of with the rest.
-            return try queries.find(
+            let answer = try queries.find(
                 request, in: map.description, isStale: isStale,
                 isCancelled: { context.isCancelled },
                 remotes: remoteFeatures(
                     until: context.deadline.map { $0 - .milliseconds(750) },
-                    waiting: context.waiting, isCancelled: { context.isCancelled })
-            ).wireForm
+                    waiting: context.waiting, isCancelled: { context.isCancelled }))
+            record(
+                .find(request, answer),
+                of: request.layers ?? map.description.layers.map(\.id), on: request.map, answer)
+            return answer.wireForm
         }
         operations["stateHash"] = { [follower] _, _ in
             try CairnJSON.encode(try follower.current.hash().limited(to: Self.hashed).message)
@@ -140,6 +145,17 @@ public final class IdentifyOperations: Sendable {
             Recorder.Context(
                 sequence: answer.sequence, datasets: follower.datasets(of: answer, on: request.map))
         )
+    }
+
+    private func record(
+        _ exchange: @autoclosure () -> RecordedExchange, of layers: @autoclosure () -> [LayerID],
+        on map: MapName, _ answer: QueryAnswer
+    ) {
+        recorder?.note(
+            exchange(),
+            Recorder.Context(
+                sequence: answer.sequence,
+                datasets: follower.datasets(of: layers(), on: map, at: answer.sequence)))
     }
 
     /// Answers a request on the calling thread, which waits where it must, inside `waiting`.

@@ -3,6 +3,7 @@
 
 public import CairnModel
 internal import FoundationEssentials
+internal import Geometry
 internal import Platform
 
 /// A request of a user with the answer that it got.
@@ -15,12 +16,30 @@ public enum RecordedExchange: Hashable, Sendable {
     case suggest(SuggestRequest, SuggestAnswer)
     /// What is this place called?
     case reverse(ReverseGeocodeRequest, ReverseGeocodeAnswer)
+    /// Which features are these? A part of the answer.
+    case query(QueryRequest, QueryAnswer)
+    /// Which features hold this text? A part of the answer.
+    case find(FindRequest, QueryAnswer)
+
+    /// About how many bytes wait with it to be written, where they can be many.
+    var byteCount: Int {
+        switch self {
+        case .identify, .geocode, .suggest, .reverse: 0
+        case .query(let request, let answer):
+            answer.body.count + 8 * (request.objectIDs?.count ?? 0)
+                + 16 * (request.spatialFilter?.geometry.coordinateCount ?? 0)
+                + (request.clause?.utf8.count ?? 0)
+        case .find(let request, let answer):
+            answer.body.count
+                + request.layerDefinitions.values.reduce(0) { $0 + $1.utf8.count }
+        }
+    }
 }
 
 /// One line of a recording: an exchange with what it takes to answer the request again.
 public struct RecordedRequest: Hashable, Sendable {
-    /// The version of the form.
-    public static let form = 1
+    /// The version of the form: 1 is that of lines whose operation is none of queries, 2 of all.
+    public static let form = 2
     /// The longest answer that is kept whole, in bytes of JSON; of longer ones only the digest is.
     public static let answerByteLimit = 32 << 10
 
@@ -34,9 +53,9 @@ public struct RecordedRequest: Hashable, Sendable {
     public var skipped: Int
     /// The sequence number of the state that answered.
     public var sequence: Int64
-    /// The locator file that answered; nil for identify.
+    /// The locator file that answered; nil for maps.
     public var locator: ContentID?
-    /// The datasets of the layers with a hit, as far as they were known; nil for locators.
+    /// The datasets of the layers with a hit, or that were queried, as far as they were known; nil for locators.
     public var datasets: [ContentID]?
     /// The SHA-256 of the answer as JSON.
     public var answerDigest: ContentID
@@ -55,6 +74,10 @@ public struct RecordedRequest: Hashable, Sendable {
         case suggest(SuggestRequest)
         /// What is this place called?
         case reverse(ReverseGeocodeRequest)
+        /// Which features are these?
+        case query(QueryRequest)
+        /// Which features hold this text?
+        case find(FindRequest)
 
         /// The operation's name on the bus.
         public var operation: String {
@@ -63,6 +86,16 @@ public struct RecordedRequest: Hashable, Sendable {
             case .geocode: "geocode"
             case .suggest: "suggest"
             case .reverse: "reverse"
+            case .query: "query"
+            case .find: "find"
+            }
+        }
+
+        /// The form of a line with it.
+        fileprivate var form: Int {
+            switch self {
+            case .identify, .geocode, .suggest, .reverse: 1
+            case .query, .find: 2
             }
         }
     }
@@ -77,6 +110,10 @@ public struct RecordedRequest: Hashable, Sendable {
         case suggest(SuggestAnswer)
         /// To what a place is called.
         case reverse(ReverseGeocodeAnswer)
+        /// To which features these are; a part of it.
+        case query(QueryAnswer)
+        /// To which features hold a text; a part of it.
+        case find(QueryAnswer)
 
         /// Writes the answer alone.
         public func encode(to encoder: any Encoder) throws {
@@ -85,16 +122,29 @@ public struct RecordedRequest: Hashable, Sendable {
             case .geocode(let answer): try answer.encode(to: encoder)
             case .suggest(let answer): try answer.encode(to: encoder)
             case .reverse(let answer): try answer.encode(to: encoder)
+            case .query(let answer), .find(let answer):
+                try RecordedBody(answer).encode(to: encoder)
             }
         }
 
-        /// The SHA-256 of the answer as JSON; of what does not depend on when it was asked.
+        /// The SHA-256 of the answer as JSON, or as its bytes where it is bytes; of what does not depend on when it was asked.
         ///
         /// Throws `Failure` for an answer that JSON cannot say.
         public func digest() throws(Failure) -> ContentID { try summary().digest }
 
         /// The same, and how many bytes of JSON it is of.
         fileprivate func summary() throws(Failure) -> (digest: ContentID, byteCount: Int) {
+            switch self {
+            case .query(let answer), .find(let answer):
+                var hash = SHA256()
+                hash.update(answer.body)
+                if let next = answer.next {
+                    hash.update(
+                        Array("\n\(next.row) \(next.byteCount) \(next.totalByteCount)".utf8))
+                }
+                return (ContentID(hash.finish()), answer.body.count)
+            case .identify, .geocode, .suggest, .reverse: break
+            }
             let json = Array(try CairnJSON.encode(timeless))
             return (ContentID(SHA256.digest(json)), json.count)
         }
@@ -116,6 +166,12 @@ public struct RecordedRequest: Hashable, Sendable {
             case .reverse(var answer):
                 answer.isStale = false
                 return .reverse(answer)
+            case .query(var answer):
+                (answer.sequence, answer.isStale) = (0, false)
+                return .query(answer)
+            case .find(var answer):
+                (answer.sequence, answer.isStale) = (0, false)
+                return .find(answer)
             }
         }
     }
@@ -142,10 +198,14 @@ public struct RecordedRequest: Hashable, Sendable {
             (self.request, whole) = (.suggest(request), .suggest(answer))
         case .reverse(let request, let answer):
             (self.request, whole) = (.reverse(request), .reverse(answer))
+        case .query(let request, let answer):
+            (self.request, whole) = (.query(request), Answer.query(answer).timeless)
+        case .find(let request, let answer):
+            (self.request, whole) = (.find(request), Answer.find(answer).timeless)
         }
         let summary = try whole.summary()
         answerDigest = summary.digest
-        answer = summary.byteCount <= Self.answerByteLimit ? whole : nil
+        answer = summary.byteCount <= Self.answerByteLimit && whole.isText ? whole : nil
     }
 }
 
@@ -190,10 +250,17 @@ extension RecordedRequest: Codable {
         case "reverse":
             self.request = .reverse(try request(ReverseGeocodeRequest.self))
             self.answer = try answer(ReverseGeocodeAnswer.self).map { .reverse($0) }
+        case "query":
+            self.request = .query(try request(QueryRequest.self))
+            self.answer = try answer(RecordedBody.self).map { .query($0.answer) }
+        case "find":
+            self.request = .find(try request(FindRequest.self))
+            self.answer = try answer(RecordedBody.self).map { .find($0.answer) }
         case let other:
             throw DecodingError.dataCorruptedError(
                 forKey: .operation, in: members,
-                debugDescription: "expected identify, geocode, suggest or reverse, not "
+                debugDescription:
+                    "expected identify, geocode, suggest, reverse, query or find, not "
                     + "'\(other.prefix(40))'")
         }
     }
@@ -201,7 +268,8 @@ extension RecordedRequest: Codable {
     /// Writes every member that has a value.
     public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: CodingKeys.self)
-        try members.encode(Self.form, forKey: .form)
+        // Whoever knows the earlier form reads what it has.
+        try members.encode(request.form, forKey: .form)
         try members.encode(at, forKey: .at)
         try members.encode(process, forKey: .process)
         try members.encode(build, forKey: .build)
@@ -216,7 +284,35 @@ extension RecordedRequest: Codable {
         case .geocode(let request): try members.encode(request, forKey: .request)
         case .suggest(let request): try members.encode(request, forKey: .request)
         case .reverse(let request): try members.encode(request, forKey: .request)
+        case .query(let request): try members.encode(request, forKey: .request)
+        case .find(let request): try members.encode(request, forKey: .request)
         }
         try members.encodeIfPresent(answer, forKey: .answer)
+    }
+}
+
+/// An answer that is bytes, as a line has it.
+private struct RecordedBody: Codable {
+    var body: String
+    var next: QueryPart?
+
+    init(_ answer: QueryAnswer) {
+        body = String(decoding: answer.body, as: UTF8.self)
+        next = answer.next
+    }
+
+    var answer: QueryAnswer {
+        QueryAnswer(body: Array(body.utf8), sequence: 0, isStale: false, next: next)
+    }
+}
+
+extension RecordedRequest.Answer {
+    /// Whether text can hold it: a part of an answer may end in the middle of a letter.
+    fileprivate var isText: Bool {
+        switch self {
+        case .identify, .geocode, .suggest, .reverse: true
+        case .query(let answer), .find(let answer):
+            String(validating: answer.body, as: UTF8.self) != nil
+        }
     }
 }

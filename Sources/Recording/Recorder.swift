@@ -83,6 +83,8 @@ public final class Recorder: Sendable {
 
     private final class Tally: Sendable {
         let counts = Mutex(Counts())
+        /// Of the answers that wait.
+        let waitingByteCount = Mutex(0)
         let admission = Mutex(Admission())
     }
 
@@ -111,6 +113,8 @@ public final class Recorder: Sendable {
     }
 
     private static let queueCapacity = 1_024
+    /// Answers that wait together have at most so many bytes, but for one.
+    private static let queueByteLimit = 32 << 20
     /// One part of so many of a processor is the recorder's share.
     private static let processorPart: Int64 = 50
     /// A share that has not been used is saved for so long.
@@ -184,7 +188,16 @@ public final class Recorder: Sendable {
         let item = Item(
             exchange: exchange(), context: context(),
             at: Timestamp(microseconds: WallClock.microseconds()), skipped: skipped)
-        guard !queue.tryPush(item) else { return }
+        let byteCount = item.exchange.byteCount
+        let fits = tally.waitingByteCount.withLock { waiting in
+            guard waiting == 0 || waiting + byteCount <= Self.queueByteLimit else { return false }
+            waiting += byteCount
+            return true
+        }
+        if fits {
+            if queue.tryPush(item) { return }
+            tally.waitingByteCount.withLock { $0 -= byteCount }
+        }
         tally.counts.withLock { $0.dropped += 1 }
         tally.admission.withLock { $0.skipped += skipped + 1 }
     }
@@ -221,6 +234,8 @@ public final class Recorder: Sendable {
         var count = 0
         while let item = queue.pop() {
             let begun = ThreadClock.nanoseconds()
+            let byteCount = item.exchange.byteCount
+            defer { tally.waitingByteCount.withLock { $0 -= byteCount } }
             defer { if sharing { charge(ThreadClock.nanoseconds() - begun, to: tally) } }
             if let line = line(item, process, build) {
                 bytes += line

@@ -3,6 +3,8 @@
 
 internal import CairnIdentify
 public import CairnModel
+internal import Dataset
+internal import FeatureQuery
 internal import Locator
 public import Recording
 internal import Site
@@ -31,6 +33,7 @@ public enum Reanswer: Hashable, Sendable {
 public final class SiteEngine: AnswerEngine {
     private let site: Site
     private let atlas: Atlas
+    private let queries: QueryEngine
     private let locators = Mutex<[ContentID: Locator]>([:])
 
     /// How many locators stay open.
@@ -44,6 +47,8 @@ public final class SiteEngine: AnswerEngine {
     ) throws(Failure) {
         site = try Site(reading: path)
         atlas = try Atlas(site: path, report: report)
+        let shelf = DatasetShelf(directory: site.datasetsDirectory)
+        queries = QueryEngine { id throws(Failure) in try shelf.dataset(id) }
     }
 
     /// Answers as ``AnswerEngine/answer(_:)`` says.
@@ -56,7 +61,28 @@ public final class SiteEngine: AnswerEngine {
             return .answer(.suggest(try locator(record).suggest(request)))
         case .reverse(let request):
             return .answer(.reverse(try locator(record).reverse(request)))
+        case .query(let request):
+            let map = try map(request.map, at: record.sequence)
+            if map.layer(request.layer)?.kind.source?.isRemote == true {
+                return .incomparable("the layer is on another server")
+            }
+            return .answer(.query(try queries.answer(request, in: map)))
+        case .find(let request):
+            let map = try map(request.map, at: record.sequence)
+            if map.layers.contains(where: { $0.kind.source?.isRemote == true }) {
+                return .incomparable("the map has layers on other servers")
+            }
+            return .answer(.find(try queries.find(request, in: map)))
         }
+    }
+
+    /// Throws `notFound` where there was none.
+    private func map(_ name: MapName, at sequence: Int64) throws(Failure) -> MapDescription {
+        guard let map = try map(named: name, at: sequence) else {
+            throw Failure(
+                .notFound, "there was no map '\(name)' at sequence number \(sequence)")
+        }
+        return map
     }
 
     private func identify(

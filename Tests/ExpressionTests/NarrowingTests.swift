@@ -230,7 +230,8 @@ import Testing
             ("whole = 1 OR real > whole", nil, false),
             ("word > 'a' OR whole LIKE '%x%'", "word IS NOT NULL", false),
             ("seen >= DATE '2001-02-03'", "seen >= TIMESTAMP '2001-02-02 00:00:00'", false),
-            ("1 = 1", nil, false),
+            ("1 = 1", nil, true), ("1 = 1 AND whole > 5", "whole > 5", true),
+            ("1 = 0 OR NULL = 1", "1=0", true),
         ] as [(String, String?, Bool)])
     func `what is asked for is written anew`(
         text: String, sql: String?, isExact: Bool

@@ -4,6 +4,7 @@
 import CairnModel
 import Foundation
 import Geometry
+import Platform
 import Recording
 import TestKit
 import Testing
@@ -200,6 +201,101 @@ import Testing
         #expect(try RecordedRequest.Answer.identify(answer).digest() == digest)
         answer.layers[0].results[0].distance += 1e-12
         #expect(try RecordedRequest.Answer.identify(answer).digest() != digest)
+    }
+
+    private static func answer(_ body: String, next: QueryPart? = nil) -> QueryAnswer {
+        QueryAnswer(body: Array(body.utf8), sequence: 7, isStale: true, next: next)
+    }
+
+    @Test func `queries and finds read back as they were, and their lines have the later form`()
+        throws
+    {
+        var query = QueryRequest(map: Self.world, layer: 3)
+        query.clause = "NAME = 'Zürich'"
+        query.part = QueryPart(row: 1, byteCount: 2, totalByteCount: 3)
+        var find = FindRequest(map: Self.world, text: "ü")
+        find.layerDefinitions = [3: "POP > 1"]
+        let more = QueryPart(row: 9, byteCount: 8, totalByteCount: 7)
+        let exchanges: [RecordedExchange] = [
+            .query(query, Self.answer(#"{"features":[{"name":"Zürich \u0007"}]}"#)),
+            .query(query, Self.answer("\"half of", next: more)),
+            .find(find, Self.answer(#"{"results":[]}"#)),
+        ]
+        var digests: Set<ContentID> = []
+        for exchange in exchanges {
+            let record = try RecordedRequest(
+                exchange, at: Timestamp(microseconds: 1), process: "test", build: "1", skipped: 0,
+                sequence: 7)
+            let line = try CairnJSON.encode(record)
+            #expect(String(decoding: line, as: UTF8.self).contains(#""form":2"#))
+            let again = try CairnJSON.decode(RecordedRequest.self, from: line)
+            #expect(again == record && again.answer != nil)
+            #expect(try again.answer?.digest() == record.answerDigest)
+            digests.insert(record.answerDigest)
+        }
+        #expect(digests.count == exchanges.count)
+
+        let identify = try RecordedRequest(
+            Self.exchange(1), at: Timestamp(microseconds: 1), process: "test", build: "1",
+            skipped: 0, sequence: 1)
+        let line = String(decoding: try CairnJSON.encode(identify), as: UTF8.self)
+        #expect(line.contains(#""form":1"#), "an earlier build reads it")
+        let failure = #expect(throws: Failure.self) {
+            try CairnJSON.decode(
+                RecordedRequest.self,
+                from: Data(line.replacing(#""form":1"#, with: #""form":3"#).utf8))
+        }
+        #expect(failure?.code == .newerVersion)
+    }
+
+    @Test func `the digest of a query is that of its bytes and of where it goes on`() throws {
+        func digest(_ answer: QueryAnswer) throws -> ContentID {
+            try RecordedRequest.Answer.query(answer).digest()
+        }
+        var later = Self.answer("{}")
+        later.sequence = 99
+        later.isStale = false
+        #expect(try digest(later) == digest(Self.answer("{}")))
+        #expect(try digest(Self.answer("{ }")) != digest(later))
+        let next = QueryPart(row: 1, byteCount: 0, totalByteCount: 2)
+        #expect(try digest(Self.answer("{}", next: next)) != digest(later))
+    }
+
+    @Test func `what is long, or ends in the middle of a letter, is kept as its digest`() throws {
+        let long = String(repeating: "x", count: RecordedRequest.answerByteLimit + 1)
+        let halves = [Array(long.utf8), Array("Zü".utf8.dropLast())]
+        for body in halves {
+            let answer = QueryAnswer(body: body, sequence: 1, isStale: false, next: nil)
+            let record = try RecordedRequest(
+                .query(QueryRequest(map: Self.world, layer: 0), answer),
+                at: Timestamp(microseconds: 1), process: "test", build: "1", skipped: 0,
+                sequence: 1)
+            #expect(record.answer == nil)
+            #expect(try RecordedRequest.Answer.query(answer).digest() == record.answerDigest)
+        }
+    }
+
+    @Test func `large answers that wait are bounded by their bytes`() throws {
+        let scratch = try Scratch()
+        let gate = BlockingQueue<Bool>(capacity: 1)
+        // The recorder's thread asks for the build before it writes anything.
+        let recorder = try Recorder(
+            directory: scratch.recordings, process: "test", rate: .all,
+            build: { gate.pop() == true ? "1" : "0" })
+        let body = [UInt8](repeating: 0x20, count: 6 << 20)
+        for number in 0..<20 {
+            recorder.note(
+                .query(
+                    QueryRequest(map: Self.world, layer: 0),
+                    QueryAnswer(body: body, sequence: 1, isStale: false, next: nil)),
+                Recorder.Context(sequence: Int64(number)))
+        }
+        #expect(recorder.counts.dropped == 15, "five have 30 MiB, one more 36")
+        _ = gate.tryPush(true)
+        recorder.close()
+
+        #expect(recorder.counts.written == 5)
+        #expect(try scratch.records().map(\.sequence) == [0, 1, 2, 3, 4])
     }
 
     @Test func `a build is named by the bytes of its program`() throws {
