@@ -3,13 +3,13 @@
 
 /// A LIKE pattern: `%` stands for any run of code points, `_` for one.
 struct LikePattern: Sendable, Hashable {
-    private enum Element: Sendable, Hashable {
+    enum Element: Sendable, Hashable {
         case exactly(Unicode.Scalar)
         case one
         case run
     }
 
-    private var elements: [Element] = []
+    private(set) var elements: [Element] = []
 
     /// Nil when the escape character ends the pattern or stands before anything but `%`, `_` or
     /// itself.

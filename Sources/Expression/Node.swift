@@ -75,28 +75,3 @@ enum Arithmetic: String, Sendable, Hashable {
     case multiply = "*"
     case divide = "/"
 }
-
-extension Condition {
-    /// Whether nothing but fields, whole numbers and null is compared.
-    var isOfWholeNumbers: Bool {
-        switch self {
-        case .comparison(_, let left, let right): left.isPlain && right.isPlain
-        case .isNull(let operand, _): operand.isPlain
-        case .isOneOf(let operand, let items, _): operand.isPlain && items.allSatisfy(\.isPlain)
-        case .isBetween(let operand, let low, let high, _):
-            operand.isPlain && low.isPlain && high.isPlain
-        case .isLike: false
-        case .not(let inner): inner.isOfWholeNumbers
-        case .all(let parts), .any(let parts): parts.allSatisfy(\.isOfWholeNumbers)
-        }
-    }
-}
-
-extension Operand {
-    fileprivate var isPlain: Bool {
-        switch self {
-        case .field, .literal(.integer), .literal(.null): true
-        case .literal, .negated, .arithmetic, .upper, .lower: false
-        }
-    }
-}

@@ -50,9 +50,6 @@ public struct WhereClause: Sendable, Hashable {
         evaluate { attributes[$0] ?? .null }
     }
 
-    /// Whether it does nothing but compare fields with whole numbers, and ask which are null.
-    public var isOfWholeNumbers: Bool { condition.isOfWholeNumbers }
-
     /// Checks that every field exists and that no value is compared with one of another kind; throws
     /// `invalidParameter` with position and sentence.
     public func validate(against fields: [FieldDescription]) throws(Failure) {

@@ -169,7 +169,7 @@ extension RemotePictureQuestion {
         } else {
             if case .mapService = source {
                 var isNothing = false
-                clause = try drawing.run.exactClause(layer, nothing: &isNothing)
+                clause = try drawing.run.drawnClause(layer, nothing: &isNothing)
                 if isNothing { return nil }
             }
             place = PicturePlace(frame, request, reference, transforms, features: nil)

@@ -76,33 +76,27 @@ extension IdentifyRun {
         return clauses
     }
 
-    /// All of them as SQL that means the same on any server; nil where every feature counts.
+    /// All of them for a service that draws by itself; nil where every feature counts.
     ///
-    /// A service that draws by itself leaves nothing to decide here: so clauses that servers could read in different
-    /// ways are refused, with the layer's name. `nothing` is set where no feature counts.
-    func exactClause(_ layer: PreparedLayer, nothing: inout Bool) throws(Failure) -> String? {
-        var parts: [Narrowing] = []
+    /// Nothing is left to decide here, so a clause that cannot be written for every server is refused, with the
+    /// layer's name. `nothing` is set where no feature counts.
+    func drawnClause(_ layer: PreparedLayer, nothing: inout Bool) throws(Failure) -> String? {
+        var parts: [String] = []
         for clause in try clauses(layer) {
-            // Which types they have is not known; a comparison with a whole number is the same for all.
-            let fields = clause.fieldNames.map { FieldDescription(name: $0, type: .integer) }
-            guard clause.isOfWholeNumbers, let bound = try? clause.bound(to: fields) else {
-                throw inexact(layer)
-            }
-            if bound.isConstant {
-                if bound.evaluate({ _ in .null }) != true { nothing = true }
+            if clause.fieldNames.isEmpty {
+                if clause.evaluate({ _ in .null }) != true { nothing = true }
                 continue
             }
-            parts.append(bound.narrowing(fields))
+            guard let sql = clause.standardSQL else {
+                throw Failure(
+                    .invalidParameter,
+                    "layer \(layer.id) '\(layer.name)' is drawn by its own server, which is given only "
+                        + "clauses that every server reads: fields beside numbers and texts, UPPER, "
+                        + "LOWER, IN, BETWEEN, LIKE and IS NULL")
+            }
+            parts.append(sql)
         }
-        let all = Narrowing.conjunction(parts)
-        guard all.isExact else { throw inexact(layer) }
-        return all.sql
-    }
-
-    private func inexact(_ layer: PreparedLayer) -> Failure {
-        Failure(
-            .invalidParameter,
-            "layer \(layer.id) '\(layer.name)' is drawn by its own server, which is given only clauses "
-                + "that every server reads alike: fields compared with whole numbers, and IS NULL")
+        return parts.count > 1
+            ? parts.map { "(\($0))" }.joined(separator: " AND ") : parts.first
     }
 }

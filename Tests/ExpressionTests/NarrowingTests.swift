@@ -190,6 +190,36 @@ import Testing
         #expect(narrowed > 300 && exact > 30, "\(narrowed) \(exact)")
     }
 
+    @Test(arguments: Seeds.chosen(3))
+    func `a clause in standard SQL selects the same in a database`(_ seed: UInt64) throws {
+        var clauses = Clauses(random: SeededGenerator(seed: seed))
+        let rows = (0..<120).map { _ in Row(&clauses.random) }
+        let server = try Server(rows, ignoresCase: false, drift: 0, hours: 0)
+        var written = 0
+        for round in 0..<400 {
+            let text = clauses.condition(3)
+            let clause = try WhereClause(parsing: text)
+            // Moments are written in a way of this database's own.
+            guard (try? clause.bound(to: Self.fields)) != nil, let sql = clause.standardSQL,
+                !clause.fieldNames.contains("seen")
+            else { continue }
+            written += 1
+            #expect(try WhereClause(parsing: sql).standardSQL == sql)
+            // This database knows no other letters than those of ASCII in two cases.
+            let changesCase = sql.contains("UPPER") || sql.contains("LOWER")
+            for (whether, asked) in [(true, sql), (false, "NOT (\(sql))")] {
+                let found = try server.selects(asked, rows.count)
+                for (index, row) in rows.enumerated()
+                where !changesCase || row.word?.utf8.allSatisfy({ $0 < 0x80 }) != false {
+                    #expect(
+                        found[index] == (clause.evaluate { row.value($0) } == whether),
+                        "seed \(seed) round \(round) \(row): \(text) → \(asked)")
+                }
+            }
+        }
+        #expect(written > 100, "\(written)")
+    }
+
     @Test func `letters that turn into others in another letter case are left open`() throws {
         let scalars = (0x80...0x1FFFF as ClosedRange<UInt32>).compactMap(Unicode.Scalar.init)
         func check(_ function: String, _ changed: (String) -> String) throws -> Int {
