@@ -135,6 +135,138 @@ import Testing
         #expect(apart > 10)
     }
 
+    /// How far a position is from the nearest of some edges; longitudes and latitudes as they are kept.
+    private static func meters(
+        from vertex: (x: Double, y: Double), to line: Line
+    ) -> (meters: Double, at: (x: Double, y: Double)) {
+        var best = (meters: Double.infinity, at: (x: 0.0, y: 0.0))
+        for edge in line.edges {
+            let (dx, dy) = (edge.end.x - edge.start.x, edge.end.y - edge.start.y)
+            let share =
+                ((vertex.x - edge.start.x) * dx + (vertex.y - edge.start.y) * dy)
+                / (dx * dx + dy * dy)
+            let inside = min(1, max(0, share))
+            let at = (x: edge.start.x + inside * dx, y: edge.start.y + inside * dy)
+            let meters = hypot(vertex.x - at.x, vertex.y - at.y)
+            if meters < best.meters { best = (meters, at) }
+        }
+        return best
+    }
+
+    /// Main roads one below the other, and lanes that end or bend near one of them.
+    ///
+    /// On it, on it but for rounding, a little before it, or well before it. Who meets whom follows from trying
+    /// all pairs.
+    @Test(arguments: [4, 5] as [UInt64])
+    func `a line that ends on another's meets it there`(_ seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        print("seed \(random.seed)")
+        let named = Self.lines(46, using: &random)
+        var lines: [Line] = []
+        for (number, line) in named.prefix(6).enumerated() {
+            let y = 400.0 * Double(number)
+            lines.append(
+                Line(
+                    name: line.name,
+                    vertices: [
+                        (0, y), (900, y + Double.random(in: -60...60, using: &random)),
+                        (2_000, y + 30),
+                    ]))
+        }
+        let roads = lines
+        for (number, line) in named.dropFirst(6).enumerated() {
+            let road = roads[number % roads.count]
+            let edge = road.edges[number % 2]
+            let share = Double.random(in: 0.05...0.95, using: &random)
+            let (dx, dy) = (edge.end.x - edge.start.x, edge.end.y - edge.start.y)
+            let length = hypot(dx, dy)
+            let short = [0, 0.3, 0.8, 2, 15][number % 5]
+            let end = (
+                x: edge.start.x + share * dx - short * dy / length,
+                y: edge.start.y + share * dy + short * dx / length
+            )
+            let far = (
+                x: end.x + Double.random(in: -80...80, using: &random) - 150 * dy / length,
+                y: end.y + 150 * dx / length
+            )
+            // Drawn to the road, from it, or to it and back.
+            let vertices = [[far, end], [end, far], [far, end, (x: far.x + 90, y: far.y + 5)]]
+            lines.append(Line(name: line.name, vertices: vertices[number % 3]))
+        }
+        let collection = GeoJSON.collection(
+            lines.map { line in
+                GeoJSON.line(
+                    line.vertices.map { GridCity.location($0.x, $0.y) }, ["FULLNAME": line.name])
+            })
+        let (_, locator) = try Scratch.build([try Scratch.file(collection, "lines.geojson")])
+        var (met, apart) = (0, 0)
+        for (number, one) in lines.enumerated() {
+            for other in lines[(number + 1)...] {
+                let touches =
+                    one.vertices.map { Self.meters(from: $0, to: other) }
+                    + other.vertices.map { Self.meters(from: $0, to: one) }
+                let crossings = Self.strictCrossings(one, other)
+                // So near the limit that rounding decides.
+                if crossings.isEmpty, touches.contains(where: { 0.9...1.05 ~= $0.meters }) {
+                    continue
+                }
+                let expected =
+                    touches.filter { $0.meters < 0.9 }.map { GridCity.location($0.at.x, $0.at.y) }
+                    + crossings
+                let found = try locator.geocode(
+                    GeocodeRequest(singleLine: "\(one.name) & \(other.name)", maxLocations: 50)
+                ).candidates.filter { $0.text("StAddr") == "\(one.name) & \(other.name)" }
+                if expected.isEmpty { apart += 1 } else { met += 1 }
+                #expect(found.isEmpty == expected.isEmpty, "\(one.name), \(other.name)")
+                for candidate in found {
+                    // Vertices within 1 m of each other are one.
+                    #expect(
+                        expected.contains { candidate.meters(to: $0) < 2 },
+                        "\(one.name), \(other.name)")
+                }
+                for location in expected {
+                    #expect(
+                        found.contains { $0.meters(to: location) < 30 },
+                        "\(one.name), \(other.name)")
+                }
+            }
+        }
+        #expect(met >= 20)
+        #expect(apart > 500)
+        // The roads stand where they stood, at a vertex of their own.
+        for road in roads {
+            let street = try #require(try locator.first("\(road.name), Gridham"))
+            #expect(
+                road.vertices.contains {
+                    street.meters(to: GridCity.location($0.x, $0.y)) < 0.1
+                })
+        }
+    }
+
+    /// Where edges of two lines cross, each with its ends on both sides of the other.
+    private static func strictCrossings(_ one: Line, _ other: Line) -> [Coordinate] {
+        var result: [Coordinate] = []
+        for first in one.edges {
+            for second in other.edges {
+                let (a, b) = (
+                    cross(first.start, first.end, second.start),
+                    cross(first.start, first.end, second.end)
+                )
+                let (c, d) = (
+                    cross(second.start, second.end, first.start),
+                    cross(second.start, second.end, first.end)
+                )
+                guard a * b < 0, c * d < 0 else { continue }
+                let share = c / (c - d)
+                result.append(
+                    GridCity.location(
+                        first.start.x + share * (first.end.x - first.start.x),
+                        first.start.y + share * (first.end.y - first.start.y)))
+            }
+        }
+        return result
+    }
+
     @Test func `the nearest crossing of a location is found as well`() throws {
         let lines = [
             Line(name: "Alder Street", vertices: [(0, 0), (500, 0)]),
@@ -178,10 +310,11 @@ import Testing
             <node id="3" lat="49.999" lon="10.001"/><node id="4" lat="50.001" lon="10.001"/>
             <node id="5" lat="49.999" lon="10.003"/><node id="6" lat="50.001" lon="10.003"/>
             <node id="7" lat="50" lon="10.003"/>
+            <node id="8" lat="50" lon="10.002"/><node id="9" lat="49.999" lon="10.0021"/>
             <node id="90" lat="50.001" lon="10.001"><tag k="place" v="town"/>
               <tag k="name" v="Mitte"/></node>
             \(way(1, [1, 7, 2], "Ahornweg", mark))\(way(2, [3, 4], "Birkenweg", ""))
-            \(way(3, [5, 7, 6], "Lindenweg", ""))
+            \(way(3, [5, 7, 6], "Lindenweg", ""))\(way(4, [9, 8], "Eschenweg", ""))
             </osm>
             """
         let (built, locator) = try Scratch.build(
@@ -191,6 +324,12 @@ import Testing
         #expect((crossing?.text("Addr_type") == "StreetInt") == doesMeet, "\(tag)")
         if doesMeet {
             #expect(crossing?.meters(to: Coordinate(x: 10.001, y: 50)) ?? .infinity < 0.1)
+        }
+        // A way that ends on it meets it as one that crosses it does.
+        let end = try locator.first("Ahornweg & Eschenweg, Mitte")
+        #expect((end?.text("Addr_type") == "StreetInt") == doesMeet, "\(tag)")
+        if doesMeet {
+            #expect(end?.meters(to: Coordinate(x: 10.002, y: 50)) ?? .infinity < 0.1)
         }
         // A vertex in common counts all the same.
         let corner = try #require(try locator.first("Ahornweg & Lindenweg, Mitte"))

@@ -3,9 +3,11 @@
 
 internal import Glibc
 
-/// Finds where lines of streets cross without a vertex in common, and gives both one there.
+/// Finds where lines of streets cross, or one ends on another, without a vertex in common, and gives them one
+/// there.
 ///
-/// Streets of one town and of different names, with their lines as straight edges between rounded vertices.
+/// Streets of one town and of different names, with their lines as straight edges between rounded vertices. A
+/// vertex within ``touchMeters`` of another's edge is on it: that edge gets one where it is nearest.
 /// Lines that are on another level than the ground around them cross nothing. By bands of latitude, each
 /// swept from west to east, so that only edges near each other are compared.
 struct StreetCrossings {
@@ -30,6 +32,33 @@ struct StreetCrossings {
         func side(_ px: Int64, _ py: Int64) -> Int64 {
             (x.1 - x.0) * (py - y.0) - (y.1 - y.0) * (px - x.0)
         }
+
+        /// Where it is nearest to a position that is within ``StreetCrossings/touchMeters`` of it and of
+        /// neither end; nil for any other.
+        ///
+        /// - Parameter shrink: How long a degree of longitude is there, in degrees of latitude.
+        func touch(_ px: Int64, _ py: Int64, shrink: Double) -> (share: Double, at: Position)? {
+            let (dx, dy) = (Double(x.1 - x.0) * shrink, Double(y.1 - y.0))
+            let (ox, oy) = (Double(px - x.0) * shrink, Double(py - y.0))
+            let share = (dx * ox + dy * oy) / (dx * dx + dy * dy)
+            guard share > 0, share < 1 else { return nil }
+            let off = hypot(ox - share * dx, oy - share * dy)
+            let ends = min(hypot(ox, oy), hypot(ox - dx, oy - dy))
+            guard off <= StreetCrossings.touch, ends > StreetCrossings.touch else { return nil }
+            return (share, Position(self, share))
+        }
+    }
+
+    /// A longitude and latitude in 10⁻⁷ degrees.
+    private struct Position {
+        var longitude: Int32
+        var latitude: Int32
+
+        /// At a share of an edge.
+        init(_ edge: Edge, _ share: Double) {
+            longitude = Int32((Double(edge.x.0) + share * Double(edge.x.1 - edge.x.0)).rounded())
+            latitude = Int32((Double(edge.y.0) + share * Double(edge.y.1 - edge.y.0)).rounded())
+        }
     }
 
     /// A vertex to be put behind one of a line.
@@ -44,6 +73,12 @@ struct StreetCrossings {
 
     /// 0.002°, some 220 m.
     private static let bandHeight: Int64 = 20_000
+    /// How near an edge a vertex is on it: what rounding to five decimals moves it, and less than what vertices
+    /// that meet may be apart, so that the one put in meets it.
+    static let touchMeters = 0.95
+    /// The same in 10⁻⁷ degrees of latitude.
+    private static let touch = touchMeters / (Sphere.radius * .pi / 180) * 1e7
+    private static let reach = Int64(touch) + 1
     /// Edges that reach over more degrees than this, 0.05°, cross nothing.
     static let longestEdge: Int64 = 500_000
     /// So many pairs of edges are compared in one build, and so many vertices put in; what crosses beyond is
@@ -123,7 +158,7 @@ struct StreetCrossings {
         var result: [Entry] = []
         result.reserveCapacity(edges.count + edges.count / 2)
         for (number, edge) in edges.enumerated() {
-            for band in band(edge.south)...band(edge.north) {
+            for band in band(edge.south - reach)...band(edge.north + reach) {
                 result.append(Entry(band: band, west: edge.west, edge: number))
             }
         }
@@ -136,35 +171,55 @@ struct StreetCrossings {
         _ entries: ArraySlice<Entry>, _ edges: [Edge], _ found: inout [Int32: Set<Insertion>]
     ) {
         var open: [Int] = []
+        guard let band = entries.first?.band else { return }
+        // Of the middle of the band, as a degree of longitude is there.
+        let latitude = (Double(band) + 0.5) * Double(Self.bandHeight) / 1e7 - 90
+        let shrink = max(0.01, cos(latitude * .pi / 180))
+        let reachX = Int64(Self.touch / shrink) + 1
         for entry in entries {
             let edge = edges[entry.edge]
-            open.removeAll { edges[$0].east < edge.west }
+            open.removeAll { edges[$0].east < edge.west - reachX }
             for number in open {
                 guard pairs < Self.mostPairs, vertices < Self.mostVertices else { return }
                 pairs += 1
                 let other = edges[number]
-                guard other.name != edge.name, other.south <= edge.north,
-                    edge.south <= other.north,
-                    let crossing = Self.crossing(edge, other)
+                guard other.name != edge.name, other.south <= edge.north + Self.reach,
+                    edge.south <= other.north + Self.reach
                 else { continue }
-                // Found in every band that both are in, taken in that of the crossing.
-                guard Self.band(Int64(crossing.latitude)) == entry.band else { continue }
-                vertices += 2
-                for (line, share) in [(edge, crossing.share), (other, crossing.otherShare)] {
-                    found[line.street, default: []].insert(
-                        Insertion(
-                            segment: line.segment, vertex: line.vertex, share: share,
-                            longitude: crossing.longitude, latitude: crossing.latitude))
+                // Found in every band that both are in, taken in that of the place.
+                if let (share, otherShare, at) = Self.crossing(edge, other) {
+                    guard Self.band(Int64(at.latitude)) == band else { continue }
+                    put(at, share, into: edge, &found)
+                    put(at, otherShare, into: other, &found)
+                    continue
+                }
+                for (line, ends) in [(edge, other), (other, edge)] {
+                    for (x, y) in [(ends.x.0, ends.y.0), (ends.x.1, ends.y.1)] {
+                        guard let (share, at) = line.touch(x, y, shrink: shrink),
+                            Self.band(Int64(at.latitude)) == band
+                        else { continue }
+                        put(at, share, into: line, &found)
+                    }
                 }
             }
             open.append(entry.edge)
         }
     }
 
+    private mutating func put(
+        _ at: Position, _ share: Double, into edge: Edge, _ found: inout [Int32: Set<Insertion>]
+    ) {
+        vertices += 1
+        found[edge.street, default: []].insert(
+            Insertion(
+                segment: edge.segment, vertex: edge.vertex, share: share, longitude: at.longitude,
+                latitude: at.latitude))
+    }
+
     /// Where two edges cross, each with its ends on both sides of the other.
     private static func crossing(
         _ edge: Edge, _ other: Edge
-    ) -> (share: Double, otherShare: Double, longitude: Int32, latitude: Int32)? {
+    ) -> (share: Double, otherShare: Double, at: Position)? {
         let (a, b) = (other.side(edge.x.0, edge.y.0), other.side(edge.x.1, edge.y.1))
         let (c, d) = (edge.side(other.x.0, other.y.0), edge.side(other.x.1, other.y.1))
         guard (a < 0 && b > 0) || (a > 0 && b < 0), (c < 0 && d > 0) || (c > 0 && d < 0) else {
@@ -172,9 +227,7 @@ struct StreetCrossings {
         }
         let share = Double(a) / (Double(a) - Double(b))
         let otherShare = Double(c) / (Double(c) - Double(d))
-        let x = Double(edge.x.0) + share * Double(edge.x.1 - edge.x.0)
-        let y = Double(edge.y.0) + share * Double(edge.y.1 - edge.y.0)
-        return (share, otherShare, Int32(x.rounded()), Int32(y.rounded()))
+        return (share, otherShare, Position(edge, share))
     }
 
     private static func insert(
