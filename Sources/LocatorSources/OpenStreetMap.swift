@@ -135,6 +135,7 @@ struct OpenStreetMap {
                 var area = try LocatorDraft.Area(
                     kind: kind, name: name, code: code.first { !$0.isEmpty } ?? "", shapes: found)
                 area.identifier = identifier
+                area.alternateNames = Self.otherNames(names)
                 area.languageNames = languageNames
                 return area
             }

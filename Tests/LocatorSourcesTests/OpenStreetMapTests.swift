@@ -183,6 +183,68 @@ import Testing
         #expect(try near(10.5011)?.text("CountryCode") == "QO")
     }
 
+    /// Of a country and a division every name in every tag finds it, alone and after a town, and every
+    /// language answers in its own; the gazetteer's division is found by its name in English.
+    @Test(arguments: [false, true])
+    func `names of borders are looked for, and answer in their languages`(
+        _ hasGazetteer: Bool
+    ) throws {
+        var random = SeededGenerator(seed: hasGazetteer ? 8 : 9)
+        func word() -> String {
+            (0..<5).map { _ in
+                ["ba", "ke", "li", "mo", "nu", "ra", "se", "ti", "vo", "zu"].randomElement(
+                    using: &random) ?? ""
+            }.joined().capitalized
+        }
+        let languages = ["en", "fr", "pl", "zh-Hant", "sr-Latn"]
+        var names: [String: [String: String]] = [:]
+        for area in ["Land", "Gau"] {
+            for language in languages { names[area, default: [:]]["name:" + language] = word() }
+            for key in ["alt_name", "official_name", "short_name", "old_name"] {
+                names[area, default: [:]][key] = word() + ";" + word()
+            }
+        }
+        var extract = Self.extract
+        for (area, tags) in names {
+            let mark = "<tag k=\"name\" v=\"\(area)\"/>"
+            let more = tags.sorted { $0.key < $1.key }.map {
+                "<tag k=\"\($0.key)\" v=\"\($0.value)\"/>"
+            }
+            extract = extract.replacing(mark, with: mark + more.joined())
+        }
+        var sources = [try Scratch.file(extract, "town.osm")]
+        if hasGazetteer {
+            let english = names["Gau"]?["name:en"] ?? ""
+            sources.insert(
+                try Scratch.file("name\tcode\tid\n\(english)\tQL.05\t77\n", "regions.tsv"), at: 0)
+        }
+        let (built, locator) = try Scratch.build(sources, constants: [])
+        #expect(built.areaCount == 2)
+        for (area, tags) in names {
+            let kind = area == "Land" ? "Country" : "State or Province"
+            let all = [area] + tags.values.flatMap { $0.split(separator: ";").map(String.init) }
+            for name in all {
+                for language in [nil] + languages.map(Optional.some) {
+                    let found = try #require(
+                        try locator.first(name) { $0.language = language }, "\(name)")
+                    #expect(found.score == 100, "\(name)")
+                    #expect(found.text("Type") == kind, "\(name)")
+                    let usual =
+                        hasGazetteer && area == "Gau" ? tags["name:en"] ?? "" : area
+                    #expect(
+                        found.text("PlaceName")
+                            == language.map { tags["name:" + $0] ?? "" } ?? usual, "\(name)")
+                }
+                let town = try #require(try locator.first("Dorf, \(name)"), "\(name)")
+                #expect(town.score == 100 && town.text("City") == "Dorf", "\(name)")
+            }
+        }
+        let division = try #require(try locator.first("Gau"))
+        #expect(
+            division.text("Origins")
+                == (hasGazetteer ? "regions.tsv#77; town.osm#way/5" : "town.osm#way/5"))
+    }
+
     @Test func `a settlement that two sources name is one`() throws {
         let gazetteer = try Scratch.file(
             """

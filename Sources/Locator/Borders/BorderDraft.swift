@@ -117,7 +117,9 @@ extension LocatorDraft {
         var source: UInt16 = 0
         /// What the source calls it.
         public var identifier = SourceIdentifier.none
-        /// Its names in languages; they answer in them and are not looked for.
+        /// Other names; municipalities keep none.
+        public var alternateNames: [String] = []
+        /// Its names in languages; each is among the other names, or the usual one, as well.
         public var languageNames: [NameInLanguage] = []
 
         /// The alpha-2 code of its country.
@@ -181,8 +183,9 @@ extension Gazetteer {
     /// Gives first-level divisions the gazetteer's codes, and adds countries and divisions that no
     /// other source has.
     ///
-    /// A division is the one of its own code (`US.MD`), else of its name in the country; else ISO's
-    /// code (`US-MD`) makes one. Those with neither are returned with the reason.
+    /// A division is the one of its own code (`US.MD`), else of its name in the country, else of its name
+    /// in English, which is what GeoNames has; else ISO's code (`US-MD`) makes one. Those with none are
+    /// returned with the reason.
     mutating func add(_ added: [LocatorDraft.Area]) -> (
         areas: [LocatorDraft.Area], refused: [RejectedLine]
     ) {
@@ -193,6 +196,11 @@ extension Gazetteer {
                 known[key] = known[key] ?? String(code)
             }
         }
+        func code(_ area: LocatorDraft.Area, named name: String) -> String? {
+            known[Folder.fold(area.country + " " + name).bytes]
+        }
+        // A name that one division has for its own is not another's.
+        let own = Set(added.compactMap { $0.kind == .region ? code($0, named: $0.name) : nil })
         var result: [LocatorDraft.Area] = []
         var refused: [RejectedLine] = []
         for var area in added {
@@ -205,15 +213,20 @@ extension Gazetteer {
                         id: 0)
                 }
             case .region:
-                let named = known[Folder.fold(area.code.prefix(2) + " " + area.name).bytes]
-                let own = area.code.prefix(2) + "." + area.code.dropFirst(3)
+                let english = area.languageNames.first { $0.language == "en" }
+                let named =
+                    code(area, named: area.name)
+                    ?? english.flatMap { code(area, named: $0.name) }.flatMap {
+                        own.contains($0) ? nil : $0
+                    }
+                let dotted = area.code.prefix(2) + "." + area.code.dropFirst(3)
                 let isGeoNames = area.code.utf8.dropFirst(2).first == 0x2E
-                if isGeoNames, regions[String(own)] != nil {
-                    area.code = String(own)
+                if isGeoNames, regions[String(dotted)] != nil {
+                    area.code = String(dotted)
                 } else if let named {
                     area.code = named
                 } else if area.code.utf8.count > 3 {
-                    area.code = String(own)
+                    area.code = String(dotted)
                 } else {
                     refused.append(
                         RejectedLine(
@@ -229,9 +242,11 @@ extension Gazetteer {
                 }
             }
             if area.kind != .municipality {
-                areas[area.code, default: AreaNames()].origins.add(
-                    Origin(source: area.source, id: area.identifier))
-                areas[area.code]?.languageNames.add(area.languageNames)
+                var names = areas[area.code] ?? AreaNames()
+                names.origins.add(Origin(source: area.source, id: area.identifier))
+                names.alternateNames += [area.name] + area.alternateNames
+                names.languageNames.add(area.languageNames)
+                areas[area.code] = names
             }
             result.append(area)
         }
