@@ -177,6 +177,136 @@ import Testing
         #expect(try houseOriginBytes(path) > 8)
     }
 
+    /// A house as a source has it.
+    private struct SourceHouse {
+        var table: Int
+        var metersNorth: Double
+        var postal: String
+    }
+
+    /// A house as it must come out.
+    private struct MergedHouse: Hashable {
+        var origins: String
+        var postal: String
+        /// In 10⁻⁶ degrees.
+        var latitude: Int
+    }
+
+    /// What must become of the houses of one street, town and number in their order: those of the first
+    /// source that are near; each pair by its distance alone.
+    private static func merged(_ houses: [SourceHouse], at latitude: Double) -> Set<MergedHouse> {
+        func house(_ all: [SourceHouse]) -> MergedHouse {
+            MergedHouse(
+                origins: all.map { "\(["a", "b", "c"][$0.table]).json" }.joined(separator: "; "),
+                postal: all.map(\.postal).first { !$0.isEmpty } ?? "",
+                latitude: Int(((latitude + all[0].metersNorth / 111_195) * 1e6).rounded()))
+        }
+        let areNear = houses.allSatisfy { one in
+            houses.allSatisfy {
+                abs($0.metersNorth - one.metersNorth) <= ($0.postal == one.postal ? 50 : 10)
+            }
+        }
+        return areNear ? [house(houses)] : Set(houses.map { house([$0]) })
+    }
+
+    /// Three sources of the same streets in towns at one place, two of one name in two countries.
+    ///
+    /// All three have a house within a few metres, or two have it near or far; under any postcode or none.
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func `houses with other postcodes are one where they are very near, on one street of one town`(
+        _ seed: UInt64
+    ) throws {
+        var random = SeededGenerator(seed: seed)
+        let towns = [("Sedan", "FR"), ("Sedan", "BE"), ("Bazeilles", "FR")]
+        var tables: [[(texts: [String], location: Coordinate)]] = [[], [], []]
+        var wanted: [(number: Int, street: String, town: Int, houses: Set<MergedHouse>)] = []
+        for number in 1...30 {
+            let latitude = 49.7 + 0.01 * Double(number)
+            for street in ["Rue Haute", "Rue Basse"] {
+                for town in towns.indices {
+                    let isOfThree = Bool.random(using: &random)
+                    let chosen = isOfThree ? [0, 1, 2] : [[0, 1], [1, 2], [0, 2]][number % 3]
+                    var houses: [SourceHouse] = []
+                    for table in chosen {
+                        let postal =
+                            ["08200", "08210", ""].randomElement(using: &random) ?? ""
+                        // Of one street under one postcode a number is asked for once.
+                        let isKnown = houses.contains { $0.postal == postal }
+                        let meters: [Double] =
+                            isOfThree ? [0, 4] : isKnown ? [0, 4, 30] : [0, 4, 30, 300]
+                        houses.append(
+                            SourceHouse(
+                                table: table,
+                                metersNorth: meters.randomElement(using: &random) ?? 0,
+                                postal: postal))
+                    }
+                    if houses.count == 2, houses[0].metersNorth > 100,
+                        houses[1].postal == houses[0].postal
+                    {
+                        houses[0].metersNorth = 0
+                    }
+                    for house in houses {
+                        tables[house.table].append(
+                            (
+                                [
+                                    street, "\(number)", "", towns[town].0, house.postal, "",
+                                    towns[town].1,
+                                ],
+                                Coordinate(x: 4.94, y: latitude + house.metersNorth / 111_195)
+                            ))
+                    }
+                    wanted.append((number, street, town, Self.merged(houses, at: latitude)))
+                }
+            }
+        }
+        let rows = tables
+        let names = ["a.json", "b.json", "c.json"]
+        let (_, locator, _) = try build(
+            names.map { ($0, "{}") },
+            vectors: { (path, draft, _) throws(Failure) in
+                let table = names.firstIndex { path.hasSuffix($0) } ?? 0
+                for (number, row) in rows[table].enumerated() {
+                    draft.take(
+                        [.point(row.location)], draft.plainLayout, source: path, number: number + 1
+                    ) { row.texts[$0] }
+                }
+            })
+        #expect(locator.addressCount.houses == wanted.reduce(0) { $0 + $1.houses.count })
+        for one in wanted {
+            let (town, country) = towns[one.town]
+            var request = GeocodeRequest(
+                singleLine: "\(one.number) \(one.street), \(town)", maxLocations: 50)
+            request.countryCodes = [country]
+            let found = try locator.geocode(request).candidates.filter {
+                $0.text("Addr_type") == "PointAddress" && $0.text("AddNum") == "\(one.number)"
+                    && $0.text("StName") == one.street && $0.text("City") == town
+            }
+            let houses = found.map {
+                MergedHouse(
+                    origins: $0.text("Origins"), postal: $0.text("Postal"),
+                    latitude: Int(($0.location.y * 1e6).rounded()))
+            }
+            #expect(houses.count == one.houses.count, "\(one)")
+            #expect(Set(houses) == one.houses, "\(one)")
+        }
+    }
+
+    /// A source that has one address twice keeps both, whatever another says of one of them.
+    @Test func `houses of one source stay under their postcodes`() throws {
+        let row = "x,12,Rue Haute,08200,Sedan,C+O,49.7,4.94\n"
+        let other = row.replacing("08200", with: "08210")
+        let (_, locator, _) = try build([("a.csv", row + other), ("b.csv", other)])
+        #expect(locator.addressCount.houses == 2)
+        for postal in ["08200", "08210"] {
+            let house = try first("12 rue haute \(postal) sedan", in: locator)
+            #expect(house.text("Postal") == postal && house.text("AddNum") == "12")
+        }
+        // Nothing is left of the street under the second source's postcode.
+        let (_, joined, _) = try build([("a.csv", row), ("b.csv", other)])
+        #expect(joined.addressCount.streets == 1 && joined.addressCount.houses == 1)
+        #expect(try first("rue haute sedan", in: joined).text("Origins") == "a.csv; b.csv")
+    }
+
     @Test func `the houses of one source cost eight bytes together`() throws {
         let rows = (1...5_000).map {
             "x,\($0 % 100 + 1),Rue \($0 / 100)e,08200,Sedan,C+O,\(49.7 + Double($0) / 1e5),4.94"

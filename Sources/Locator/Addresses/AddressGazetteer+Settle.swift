@@ -42,6 +42,7 @@ extension AddressGazetteer {
             streets[number].points.sort(by: DraftHouse.precedes)
         }
         sortStreets()
+        mergeAcrossPostcodes()
         var crossings = StreetCrossings()
         crossings.join(&streets)
     }
@@ -115,6 +116,104 @@ extension AddressGazetteer {
             return right.isTownInferred
         }
         return result
+    }
+
+    /// How near two houses of one number on one street are the same, though two sources give them other
+    /// postcodes.
+    private static let samePostcodeMeters = 10.0
+
+    /// A house, by its street, its place there, and its first source.
+    private struct HousePlace {
+        var street: Int
+        var house: Int
+        var source: UInt16
+    }
+
+    /// Makes one of houses of one street, town, number and suffix that sources with nothing in common have
+    /// near each other under different postcodes.
+    ///
+    /// The first source's house stays, at its position and under its postcode; where that has none, under
+    /// the postcode that another states. A street of which nothing is left under a postcode goes with it.
+    /// The streets are in the order of the file.
+    private mutating func mergeAcrossPostcodes() {
+        var start = 0
+        var isEmptied = false
+        while start < streets.count {
+            var end = start + 1
+            while end < streets.count, streets[end].town == streets[start].town,
+                streets[end].folded == streets[start].folded
+            {
+                end += 1
+            }
+            if end - start > 1 { isEmptied = mergeAcrossPostcodes(start..<end) || isEmptied }
+            start = end
+        }
+        guard isEmptied else { return }
+        streets.removeAll { $0.houses.isEmpty && $0.points.isEmpty && $0.segments.isEmpty }
+    }
+
+    /// Of the streets of one name in a town; whether one of them has lost its last house.
+    private mutating func mergeAcrossPostcodes(_ named: Range<Int>) -> Bool {
+        var places: [HousePlace] = []
+        for street in named {
+            for (house, one) in streets[street].houses.enumerated() {
+                places.append(
+                    HousePlace(
+                        street: street, house: house, source: origins.first(of: one.origin) ?? 0))
+            }
+        }
+        func house(_ place: HousePlace) -> DraftHouse { streets[place.street].houses[place.house] }
+        places.sort { left, right in
+            let (one, other) = (house(left), house(right))
+            if one.number != other.number { return one.number < other.number }
+            if one.suffix != other.suffix { return one.suffix < other.suffix }
+            return (left.source, left.street, left.house)
+                < (right.source, right.street, right.house)
+        }
+        // Those that stay, of one number; and those that go, by street.
+        var kept: [HousePlace] = []
+        var gone: [Int: Set<Int>] = [:]
+        var last: DraftHouse?
+        for place in places {
+            let own = house(place)
+            if last?.number != own.number || last?.suffix != own.suffix { kept = [] }
+            last = own
+            let same = kept.suffix(Self.mostOfOneNumber).firstIndex { known in
+                known.street != place.street
+                    && origins.areApart(house(known).origin, own.origin)
+                    && Sphere.meters(from: house(known).location, to: own.location)
+                        <= Self.samePostcodeMeters
+            }
+            guard let same else {
+                kept.append(place)
+                continue
+            }
+            let first = kept[same]
+            // A postcode says more than none.
+            let stays =
+                streets[first.street].postal.isEmpty && !streets[place.street].postal.isEmpty
+                ? place : first
+            let goes = stays.street == first.street ? place : first
+            merge(house(first), own, into: stays)
+            gone[goes.street, default: []].insert(goes.house)
+            kept[same] = stays
+        }
+        for (street, houses) in gone {
+            streets[street].houses = streets[street].houses.enumerated()
+                .filter { !houses.contains($0.offset) }.map(\.element)
+        }
+        return gone.keys.contains { streets[$0].houses.isEmpty }
+    }
+
+    /// Makes a house that of two sources, at the position of the first.
+    private mutating func merge(_ first: DraftHouse, _ second: DraftHouse, into place: HousePlace) {
+        let all = origins.union(first.origin, second.origin)
+        var house = streets[place.street].houses[place.house]
+        (house.longitude, house.latitude) = (first.longitude, first.latitude)
+        house.origin = all
+        house.isTownInferred = first.isTownInferred && second.isTownInferred
+        streets[place.street].houses[place.house] = house
+        streets[place.street].origin = origins.union(streets[place.street].origin, all)
     }
 
     private static func precedes(

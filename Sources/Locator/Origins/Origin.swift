@@ -81,6 +81,11 @@ struct OriginSets {
     /// The first source of a set; none of the empty one.
     func first(of set: UInt16) -> UInt16? { sets[Int(set)].first }
 
+    /// Whether two sets have no source in common.
+    func areApart(_ set: UInt16, _ other: UInt16) -> Bool {
+        sets[Int(set)].allSatisfy { !sets[Int(other)].contains($0) }
+    }
+
     /// The set of all sources of both; the first where there are too many sets.
     mutating func union(_ set: UInt16, _ other: UInt16) -> UInt16 {
         if set == other || other == Self.empty { return set }
