@@ -172,6 +172,8 @@ struct NameTable {
     /// Words that are written short and long; either is taken for the other.
     private static let shortForms: [([UInt8], [UInt8])] = [
         ("saint", "st"), ("sankt", "st"), ("sainte", "ste"), ("fort", "ft"), ("mount", "mt"),
+        ("santa", "sta"), ("santo", "sto"), ("ciudad", "cd"), ("puerto", "pto"),
+        ("general", "gral"), ("north", "n"), ("south", "s"), ("east", "e"), ("west", "w"),
     ].map { (Array($0.0.utf8), Array($0.1.utf8)) }
 
     /// The name with its short words written long, and the reverse.

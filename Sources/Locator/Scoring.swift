@@ -13,12 +13,21 @@ struct Scoring {
     /// What all words weigh, those that are not read included.
     let total: Double
 
-    /// Words that say nothing about which place is meant.
+    /// Words that say nothing about which place is meant, folded: articles and prepositions, and what sort of
+    /// place it is.
     private static let fillers: Set<[UInt8]> = Set(
-        [
-            "the", "of", "in", "at", "near", "and", "city", "town", "state", "province", "county",
-            "region", "country", "republic",
-        ].map { Array($0.utf8) })
+        """
+        the of in at near and city town state province county region country republic municipality
+        de du des la le les ville commune departement canton
+        der die das am an im bei stadt gemeinde kreis kreisfreie landkreis hansestadt
+        landeshauptstadt
+        del el los las en ciudad municipio provincia departamento estado
+        di della nel citta comune regione
+        do da dos das em cidade concelho distrito
+        van het den stad gemeente provincie
+        miasto gmina powiat wojewodztwo mesto obec okres kraj kommun kommune
+        город область район край місто район δημος
+        """.split { $0 == " " || $0 == "\n" }.map { Array($0.utf8) })
 
     /// - Parameters:
     ///   - knowsPostcodes: Where not, a part that is a postcode weighs as little as a filler.

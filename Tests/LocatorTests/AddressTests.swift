@@ -48,6 +48,116 @@ import Testing
         }
     }
 
+    @Test func `numbers written together with the words beside them are parted`() throws {
+        for (number, house) in AddressSample.shared.houses.enumerated()
+        where number.isMultiple(of: 11) {
+            let own = "\(house.number)\(house.suffix)"
+            var texts: [String] = []
+            if house.street.last?.isLetter == true {
+                texts.append("\(own) \(house.street)\(house.postal) \(house.city)")
+            }
+            if !house.city.hasPrefix("L'") {
+                texts.append("\(own) \(house.street) \(house.postal)\(house.city)")
+            }
+            // `12bisrue` is nothing that can be told.
+            if house.suffix.isEmpty {
+                texts.append("\(own)\(house.street) \(house.postal) \(house.city)")
+            }
+            for text in texts {
+                let found = try first(text.lowercased())
+                #expect(isMeant(found, house), "\(text): \(found?.address ?? "nothing")")
+            }
+        }
+        // A suffix stays with its number, and nobody lives at 99.
+        for house in AddressSample.shared.houses.filter({ $0.suffix == "bis" }).prefix(10) {
+            #expect(isMeant(try first(house.written.replacing("bis", with: "BIS")), house))
+        }
+        #expect(try first("99rue de la gare 10110 saint-avre")?.text("AddNum") != "99")
+    }
+
+    @Test func `the number of a part of a house is not the house's`() throws {
+        let units = [
+            "appt 1", "apt 2", "bât 3", "unit 1", "suite 2", "3rd floor", "2ème étage", "BP 3",
+            "flat b",
+            "whg 1", "piso 2",
+        ]
+        for (number, house) in AddressSample.shared.houses.enumerated()
+        where number.isMultiple(of: 23) && house.number > 3 && house.suffix.isEmpty {
+            let unit = units[number % units.count]
+            let own = "\(house.number) \(house.street)"
+            for text in [
+                "\(unit), \(own), \(house.postal) \(house.city)",
+                "\(own) \(unit) \(house.postal) \(house.city)",
+                "\(own), \(house.postal) \(house.city), \(unit)",
+            ] {
+                let found = try first(text)
+                #expect(isMeant(found, house), "\(text): \(found?.address ?? "nothing")")
+            }
+        }
+        // A word before a postcode is no unit.
+        let towns = Set(AddressSample.shared.houses.map { $0.postal + " " + $0.city })
+        for town in towns {
+            #expect(try first("lot \(town)")?.text("Postal") == String(town.prefix(5)))
+        }
+    }
+
+    /// A town of streets with numbers and first names in their names.
+    private static let numbered = Result { () throws -> Locator in
+        let streets = [
+            "Rue du 8 Mai 1945", "Place du Onze Novembre", "Boulevard Henri IV",
+            "Rue du 19 Mars 1962",
+            "Avenue Louis XIV", "Rue Jean-Baptiste Clément", "Rue Pierre Proudhon", "Rue P Curie",
+            "Allée de la Gare", "Rue de Beaumont",
+        ]
+        let rows = streets.enumerated().flatMap { at, street in
+            (1...12).map {
+                "\(at)-\($0),\($0),\(street),10000,Beaumont,C+O,\(48 + Double(at) / 1000),"
+                    + "\(2 + Double($0) / 10_000)"
+            }
+        }
+        return try Scratch.locator([rows.joined(separator: "\n")], suffix: "csv")
+    }
+
+    @Test(arguments: [
+        ("3 rue du huit mai 1945", "Rue du 8 Mai 1945"), ("8 rue du 8 mai", "Rue du 8 Mai 1945"),
+        ("8 rue du VIII mai 1945", "Rue du 8 Mai 1945"),
+        ("11 place du 11 novembre", "Place du Onze Novembre"),
+        ("4 place du XI novembre", "Place du Onze Novembre"),
+        ("4 bd henri 4", "Boulevard Henri IV"), ("4 boulevard henri quatre", "Boulevard Henri IV"),
+        ("2 rue du dix-neuf mars 1962", "Rue du 19 Mars 1962"),
+        ("12 av louis 14", "Avenue Louis XIV"), ("12 avenue louis quatorze", "Avenue Louis XIV"),
+        ("5 rue J. Clément", "Rue Jean-Baptiste Clément"),
+        ("5 rue J.-B. Clément", "Rue Jean-Baptiste Clément"),
+        ("5 rue J B Clement", "Rue Jean-Baptiste Clément"),
+        ("6 rue P. Proudhon", "Rue Pierre Proudhon"), ("7 rue P. Curie", "Rue P Curie"),
+    ])
+    func `numbers in names are read however they are written, and initials`(
+        _ text: String, _ street: String
+    ) throws {
+        for town in ["beaumont", "10000 beaumont"] {
+            let found = try #require(
+                try Self.numbered.get().geocode(GeocodeRequest(singleLine: text + " " + town))
+                    .candidates.first)
+            #expect(found.text("StName") == street, "\(found.address)")
+            #expect(found.text("Addr_type") == "PointAddress")
+            #expect(found.text("AddNum") == String(text.prefix { $0.isNumber }))
+        }
+    }
+
+    /// Of a letter that is no initial nothing is thought.
+    @Test func `a letter elsewhere in the text, or another one, is no initial`() throws {
+        func score(_ text: String) throws -> Double {
+            try Self.numbered.get().geocode(GeocodeRequest(singleLine: text)).candidates
+                .first { $0.text("StName") == "Rue Pierre Proudhon" }?.score ?? 0
+        }
+        let right = try score("6 rue P. Proudhon beaumont")
+        for wrong in ["6 rue X. Proudhon beaumont", "P. 6 rue Proudhon beaumont"] {
+            #expect(try score(wrong) < right, "\(wrong)")
+        }
+        #expect(try score("6 rue Proudhon beaumont") < right)
+        #expect(right < 100)
+    }
+
     @Test func `every street is found without a number`() throws {
         var seen: Set<String> = []
         for house in AddressSample.shared.houses

@@ -63,6 +63,40 @@ import Testing
         #expect(first.score >= 50)
     }
 
+    /// Which words they are is stated for each language; what they must not change is the answer.
+    @Test(arguments: [
+        "ville de", "commune de", "Stadt", "Gemeinde", "Landeshauptstadt", "kreisfreie Stadt",
+        "municipio de", "comune di", "município de", "gemeente", "miasto", "kommun",
+        "the municipality of",
+        "город",
+    ])
+    func `the sort of place before its name changes nothing`(_ sort: String) throws {
+        let locator = try Sample.locator()
+        let cities = Sample.cities.sorted { $0.population > $1.population }.prefix(50)
+        var changed: [String] = []
+        for city in cities {
+            let plain = try locator.geocode(GeocodeRequest(singleLine: city.name)).candidates.first
+            let found = try locator.geocode(GeocodeRequest(singleLine: "\(sort) \(city.name)"))
+                .candidates.first
+            if found?.address != plain?.address { changed.append(city.name) }
+        }
+        // A place may really be called so.
+        #expect(changed.count <= 3, "\(changed)")
+    }
+
+    @Test(arguments: [
+        ("N Las Vegas", "North Las Vegas"), ("W Palm Beach", "West Palm Beach"),
+        ("Sta Fe, Argentina", "Santa Fe"), ("Pto Montt", "Puerto Montt"),
+        ("Cd Juarez", "Ciudad Juárez"), ("Sto Domingo", "Santo Domingo"),
+    ])
+    func `words of names that are written short are read in full`(
+        _ text: String, _ name: String
+    ) throws {
+        let found = try Sample.locator().geocode(GeocodeRequest(singleLine: text)).candidates.first
+        #expect(found?.text("PlaceName") == name)
+        #expect(found?.score == 100)
+    }
+
     @Test func `scores fall with every slip`() throws {
         let scores = try ["Philadelphia", "Philadelpia", "Philadepia", "Philadepia Xyz"].map {
             try #require(

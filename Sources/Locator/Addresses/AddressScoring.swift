@@ -233,12 +233,15 @@ struct AddressScoring {
         var foundPlain = false
         var found = false
         var isWhole = true
+        var own: UInt64 = 0
+        var hasInitial = false
         for at in addresses.words(ofStreet: street, bytes) {
             let word = addresses.word(at: at, bytes)
             let kind = addresses.kind(ofWord: word, bytes)
             if kind == .plain { hasPlain = true }
-            if let entry = entry(for: word, text, used | forbidden.street) {
+            if let entry = entry(for: word, text, used | forbidden.street, after: next) {
                 used |= entry.mask
+                own |= entry.mask
                 lost += text.weight(entry.mask) * (1 - entry.quality)
                 if entry.quality < 1 { isCertain = false }
                 found = true
@@ -252,9 +255,43 @@ struct AddressScoring {
                 lost += Double(letters) * kind.weight(losses) * missing
                 isCertain = false
                 if kind != .little { isWhole = false }
+                if kind == .plain { hasInitial = hasInitial || !text.initials.isEmpty }
             }
         }
+        if foundPlain, hasInitial { takeInitials(of: street, text, own, &used, &lost, bytes) }
         return foundPlain || found && !hasPlain && isWhole
+    }
+
+    /// Lets letters of the text beside other words of the street's name stand for words of it that the text
+    /// lacks: `J. Clément` for `Jean-Baptiste Clément`.
+    ///
+    /// - Parameter own: The words of the text that are the street's name.
+    private func takeInitials(
+        of street: Int, _ text: AddressText, _ own: UInt64, _ used: inout UInt64,
+        _ lost: inout Double, _ bytes: RawSpan
+    ) {
+        var own = own
+        for at in addresses.words(ofStreet: street, bytes) {
+            let word = addresses.word(at: at, bytes)
+            guard addresses.kind(ofWord: word, bytes) == .plain else { continue }
+            // A word of which the text has an entry was taken, or its entry is another's.
+            let isFound = text.entries(ofWord: word).contains {
+                text.entries[$0].mask & own == text.entries[$0].mask
+            }
+            guard !isFound else { continue }
+            let name = addresses.vocabulary.text(word, bytes)
+            for initial in text.initials
+            where initial.mask & (used | forbidden.street) == 0
+                && (initial.mask << 2 | initial.mask >> 2) & own != 0
+                && initial.letter == name.first.map({ bytes.byte(at: $0) })
+            {
+                used |= initial.mask
+                own |= initial.mask
+                lost -= Double(name.count) * missing
+                lost += text.weight(initial.mask) * losses.beginning
+                break
+            }
+        }
     }
 
     /// The same for the town's name; whether any word of it is in the text.
@@ -284,13 +321,22 @@ struct AddressScoring {
         return isFound
     }
 
+    /// The best words of the text that are left for one of the vocabulary: of several as good those that
+    /// follow what the name's last word took, so that `8 rue du VIII mai` keeps its number.
     @inline(__always)
-    private func entry(for word: Int, _ text: AddressText, _ used: UInt64) -> AddressText.Entry? {
+    private func entry(
+        for word: Int, _ text: AddressText, _ used: UInt64, after last: Int? = nil
+    ) -> AddressText.Entry? {
+        var best: AddressText.Entry?
         for number in text.entries(ofWord: word) {
             let entry = text.entries[number]
-            if entry.mask & used == 0 { return entry }
+            guard entry.mask & used == 0 else { continue }
+            guard let last else { return entry }
+            if let best, entry.quality < best.quality { break }
+            if entry.mask.trailingZeroBitCount == last { return entry }
+            if best == nil { best = entry }
         }
-        return nil
+        return best
     }
 }
 

@@ -42,7 +42,8 @@ struct AddressSearch {
         self.file = file
         self.addresses = addresses
         self.text = AddressText(
-            text, file: addresses, file.ranking.addresses, isUnfinished: isUnfinished, bytes)
+            text.partingNumbers(addresses, isUnfinished: isUnfinished, bytes), file: addresses,
+            file.ranking.addresses, isUnfinished: isUnfinished, bytes)
         scoring = AddressScoring(
             file: file, addresses: addresses, text: self.text, filter: filter, bytes)
         seen = [UInt64](repeating: 0, count: addresses.streetCount / 64 + 1)

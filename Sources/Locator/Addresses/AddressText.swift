@@ -41,6 +41,10 @@ struct AddressText {
     private var known: UInt64 = 0
     /// Words that say nothing where no name has them.
     private(set) var silent: UInt64 = 0
+    /// Single letters, which may be initials.
+    private(set) var initials: [(letter: UInt8, mask: UInt64)] = []
+    /// Words that say which part of a house is meant, `apt 12`.
+    private var units: UInt64 = 0
 
     /// - Parameter beginnings: Words of the vocabulary of which the last word may be the beginning, that
     ///   of a number as well; nil for all, of which the most frequent are taken.
@@ -60,10 +64,19 @@ struct AddressText {
             let letters = Double(text.letters[number])
             weights.append(isNumber[number] ? max(2, letters) : letters * kind.weight(ranking))
         }
+        for number in 0..<count where units & mask(number) == 0 { findUnit(number) }
+        for number in 0..<count where text.letters[number] == 1 && !isNumber[number] {
+            let word = text.bytes[text.words[number]]
+            if let letter = word.first, word.count == 1, units & mask(number) == 0 {
+                initials.append((letter, mask(number)))
+            }
+        }
         total =
             weights.reduce(0, +)
             + text.letters.dropFirst(count).reduce(0) { $0 + Double($1) }
-        for number in 0..<count where isNumber[number] { addHouseNumber(number) }
+        for number in 0..<count where isNumber[number] && units & mask(number) == 0 {
+            addHouseNumber(number)
+        }
         for number in 0..<count { addJoined(number, bytes) }
         if isUnfinished, text.endsInsideWord, count > 0 {
             if let beginnings {
@@ -139,6 +152,43 @@ struct AddressText {
         }
         for entry in entries { remainders[entry.word >> 6 & 15] |= 1 << UInt64(entry.word & 63) }
     }
+
+    /// Finds whether a word and the number or letter after it (`apt 12`, `bât b`), or the ordinal before it
+    /// (`3rd floor`), are a part of a house: then they are no house number, and say next to nothing.
+    private mutating func findUnit(_ number: Int) {
+        guard AddressWords.shipped.units.contains(Array(text.bytes[text.words[number]])) else {
+            return
+        }
+        var found = mask(number)
+        let after = number + 1
+        if number > 0, isNumber[number - 1], isOrdinal(number - 1) {
+            found |= mask(number - 1)
+        } else if after < count, text.letters[after] <= 4,
+            isNumber[after] || text.letters[after] == 1,
+            !postcodes.contains(where: { $0.mask == mask(after) })
+        {
+            found |= mask(after)
+        } else {
+            return
+        }
+        units |= found
+        for word in max(0, number - 1)...min(count - 1, after) where found & mask(word) != 0 {
+            weights[word] = min(
+                weights[word], Double(text.letters[word]) * ranking.littleWeight)
+        }
+    }
+
+    /// Whether a word is an ordinal: `3rd`, `2eme`.
+    private func isOrdinal(_ number: Int) -> Bool {
+        let letters = text.bytes[text.words[number]].drop {
+            UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
+        }
+        return Self.ordinalEndings.contains { letters.elementsEqual($0.utf8) }
+    }
+
+    private static let ordinalEndings = [
+        "st", "nd", "rd", "th", "e", "er", "eme", "ieme", "nde", "o",
+    ]
 
     private mutating func addHouseNumber(_ number: Int) {
         func word(_ at: Int) -> ArraySlice<UInt8> {

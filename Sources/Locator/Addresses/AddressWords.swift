@@ -32,6 +32,8 @@ struct AddressWords: Sendable {
     let dictionaries: [Dictionary]
     /// The writings of what follows a house number, of all languages.
     let suffixes: [[[UInt8]]]
+    /// Words before a number or letter that is part of a house: `apt`, `bât`, `suite`.
+    let units: Set<[UInt8]>
     /// The last parts of compounds, by their last byte, with what may stand for each.
     private let endings: [UInt8: [(ending: [UInt8], others: [[UInt8]])]]
     /// What sort of word each is where no file says it: sorts of street and articles of all languages.
@@ -53,6 +55,7 @@ struct AddressWords: Sendable {
     init(files: [[UInt8]]) {
         var dictionaries: [Dictionary] = []
         var suffixes: [[[UInt8]]] = []
+        var units: Set<[UInt8]> = []
         var endings: [UInt8: [(ending: [UInt8], others: [[UInt8]])]] = [:]
         for file in files {
             var dictionary = Dictionary()
@@ -68,6 +71,7 @@ struct AddressWords: Sendable {
                 case "little": dictionary.groups.append((.little, words))
                 case "silent": dictionary.groups.append((.silent, words))
                 case "suffix": suffixes.append(words)
+                case "unit": units.formUnion(words)
                 case "ending":
                     for word in words {
                         guard let last = word.last else { continue }
@@ -81,6 +85,7 @@ struct AddressWords: Sendable {
         precondition(dictionaries.count <= Choice.bitWidth)
         self.dictionaries = dictionaries
         self.suffixes = suffixes
+        self.units = units
         self.endings = endings
         common = Self.common(of: dictionaries)
     }
