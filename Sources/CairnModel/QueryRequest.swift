@@ -67,6 +67,8 @@ public struct QueryRequest: PastRequest, Hashable, Sendable, Codable {
     public var minSequence: Int64?
     /// Which part of the answer is asked for; nil for the first.
     public var part: QueryPart?
+    /// Whether it is asked for the sake of another query of the same client, which alone is recorded; nil: no.
+    public var isAuxiliary: Bool?
 
     /// Asks for all features of a layer.
     public init(map: MapName, layer: LayerID) {

@@ -132,7 +132,9 @@ public final class IdentifyOperations: Sendable {
         let answer = try query(
             request, until: context.deadline, waiting: context.waiting, turn: turn
         ) { context.isCancelled }
-        record(.query(request, answer), of: [request.layer], on: request.map, answer)
+        if request.isAuxiliary != true {
+            record(.query(request, answer), of: [request.layer], on: request.map, answer)
+        }
         return answer.wireForm
     }
 
