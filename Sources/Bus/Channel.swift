@@ -10,12 +10,6 @@ internal import ZeroMQ
 class Channel {
     /// The most messages taken from one socket before the others have their turn.
     static let batchCount = 256
-    /// The most messages of one group.
-    static let groupCount = 16
-    /// A group that has so many bytes of payload takes no further message.
-    static let groupByteCount = 64 << 10
-    /// Nor does one that has been open so long; nanoseconds.
-    static let groupNanoseconds: Int64 = 100_000
 
     final class Sockets {
         let socket: Socket
@@ -56,22 +50,14 @@ class Channel {
     /// Whether the last receive found nothing more, so that the next message raises a signal.
     var isDrained = false
     /// Whether the peer, the only one there is, reads groups: what is sent to it in one turn of the loop
-    /// then leaves together, which costs both sides, and the system, as much as one message.
+    /// then leaves together.
     var sendsGroups = false
-    /// What is being sent.
-    private var group: Group?
-    /// Whether the frames that come next are of the same group as the message taken last.
-    private var isInGroup = false
-
-    /// Messages handed to libzmq that leave with the last frame of the last of them.
-    private struct Group {
-        var count = 0
-        var byteCount = 0
-        /// When the first was sent; monotonic nanoseconds.
-        let since: Int64
-        /// The payload of the last message.
-        var last = Data()
-    }
+    /// What leaves with the end of the turn, or as soon as there is room.
+    private var group = OutgoingGroup()
+    /// Whether there was no room for the group.
+    private var isHeld = false
+    /// What has come with the message taken last.
+    private var incoming = IncomingGroup()
 
     var isClosed: Bool { sockets == nil }
 
@@ -147,6 +133,7 @@ class Channel {
     /// Takes what has come; comes back to it when there was more than one batch.
     func look() {
         guard let sockets else { return }
+        if isHeld { loop.endGroup(of: self) }
         if kind == .push {
             // Nothing ever comes, but what has happened must be looked at for the signal to go.
             if (try? sockets.socket.hasRoom()) == true { didGetRoom() }
@@ -199,8 +186,8 @@ class Channel {
         receive()
         loop.remove(self)
         sockets = nil
-        group = nil
-        isInGroup = false
+        dropGroup()
+        incoming.removeAll()
         guard let opened = try? open() else {
             loop.counters.change { $0.socketErrorCount += 1 }
             return didClose()
@@ -222,9 +209,9 @@ class Channel {
 
     /// The next message; nil when there is none.
     func next() -> Incoming<Void>? {
-        take { socket, head, body throws(ZeroMQError) in
-            guard try socket.receive(&head) else { return nil }
-            return try finish((), socket, &head, &body)
+        if incoming.hasMore() { return nextOfGroup(()) }
+        return take { socket, head, body throws(ZeroMQError) in
+            try socket.receive(&head) ? try finish((), socket, &head, &body) : nil
         }
     }
 
@@ -233,10 +220,10 @@ class Channel {
     func next<Leading>(
         after read: (RawSpan) -> Leading, _ last: inout Leading?
     ) -> Incoming<Leading>? {
-        var leading = isInGroup ? last : nil
+        if incoming.hasMore(), let last { return nextOfGroup(last) }
+        var leading: Leading?
         let incoming: Incoming<Leading>? = take { socket, head, body throws(ZeroMQError) in
             guard try socket.receive(&head) else { return nil }
-            if let leading { return try finish(leading, socket, &head, &body) }
             let read = head.withBytes(read)
             leading = read
             guard head.hasMore, try socket.receive(&head) else {
@@ -244,8 +231,14 @@ class Channel {
             }
             return try finish(read, socket, &head, &body)
         }
-        last = isInGroup ? leading : nil
+        last = leading
         return incoming
+    }
+
+    /// Over which connection the message taken last came; `Frame.connectionDescriptor`.
+    var connectionDescriptor: Int32? {
+        incoming.isEmpty
+            ? loop.bodyFrame.connectionDescriptor : incoming.connectionDescriptor
     }
 
     private func take<Leading>(
@@ -264,19 +257,23 @@ class Channel {
         return nil
     }
 
-    /// Takes the frames of one message after the header, which `head` holds.
+    /// Takes what follows a message's first frame, or the first message of a group, which is one frame; `head` holds it.
     private func finish<Leading>(
         _ leading: Leading, _ socket: borrowing Socket, _ head: inout Frame, _ body: inout Frame
     ) throws(ZeroMQError) -> Incoming<Leading> {
-        var metadata = Data()
-        var payload = Data()
-        isInGroup = false
+        guard head.hasMore else {
+            incoming.begin(with: &head)
+            return nextOfGroup(leading)
+        }
         // A message is there as a whole or not at all.
-        guard head.hasMore, try socket.receive(&body) else { return .fault(.frameCount, leading) }
-        metadata = Self.copy(&body)
+        guard try socket.receive(&body) else { return .fault(.frameCount, leading) }
+        let metadata = body.withBytes { $0.data() }
         guard body.hasMore, try socket.receive(&body) else { return .fault(.frameCount, leading) }
-        payload = Self.copy(&body)
-        isInGroup = body.hasMore
+        let payload = body.withBytes { $0.data() }
+        guard !body.hasMore else {
+            while body.hasMore, try socket.receive(&body) {}
+            return .fault(.frameCount, leading)
+        }
         do throws(FrameFault) {
             let message = try head.withBytes { head throws(FrameFault) in
                 try HeaderCoding.decode(header: head, metadata: metadata, payload: payload)
@@ -287,12 +284,10 @@ class Channel {
         }
     }
 
-    private static func copy(_ frame: inout Frame) -> Data {
-        guard frame.byteCount > 0 else { return Data() }
-        var data = Data(count: frame.byteCount)
-        var span = data.mutableBytes
-        frame.copy(into: &span)
-        return data
+    private func nextOfGroup<Leading>(_ leading: Leading) -> Incoming<Leading> {
+        do throws(FrameFault) { return .message(leading, try incoming.next()) } catch {
+            return .fault(error, leading)
+        }
     }
 
     func discardAll() {
@@ -304,70 +299,101 @@ class Channel {
 
     // MARK: Sending
 
-    /// Hands a message to libzmq; false when it would have to wait.
+    /// Hands a message to libzmq, or puts it into the group that leaves with this turn; false when it would have to
+    /// wait.
     ///
     /// The size must have been checked.
     func send(_ message: Message) throws(ZeroMQError) -> Bool {
-        try send(message) { _ throws(ZeroMQError) in true }
+        guard sendsGroups, OutgoingGroup.takes(message) else {
+            // What was sent before it leaves before it.
+            guard try endGroup() else { return false }
+            return try sendAlone(message) { _ throws(ZeroMQError) in true }
+        }
+        loop.assertIsCurrent()
+        if isClosed { return false }
+        if isHeld, try !endGroup() { return false }
+        if group.isEmpty { loop.expectEnd(ofGroupOf: self) }
+        let isFull = group.add(message, from: loop.instance, now: MonotonicClock.nanoseconds())
+        if isFull { _ = try endGroup() }
+        loop.counters.countSent()
+        return true
     }
 
-    /// The same to one peer of a ROUTER socket.
-    func send(_ message: Message, to peer: RoutingID) throws(ZeroMQError) -> Bool {
-        try send(message) { socket throws(ZeroMQError) in try socket.send(to: peer) }
+    /// The same to one peer of a ROUTER socket, at once; `asGroup` to one that reads groups.
+    func send(
+        _ message: Message, to peer: RoutingID, asGroup: Bool
+    ) throws(ZeroMQError) -> Bool {
+        try sendAlone(message, asGroup: asGroup) { socket throws(ZeroMQError) in
+            try socket.send(to: peer)
+        }
     }
 
     /// The same under a topic.
     func send(_ message: Message, topic: String) throws(ZeroMQError) -> Bool {
-        try send(message) { socket throws(ZeroMQError) in
+        try sendAlone(message) { socket throws(ZeroMQError) in
             try socket.send(topic, more: true)
         }
     }
 
-    private func send(
-        _ message: Message, after sendLeading: (borrowing Socket) throws(ZeroMQError) -> Bool
+    private func sendAlone(
+        _ message: Message, asGroup: Bool = false,
+        after sendLeading: (borrowing Socket) throws(ZeroMQError) -> Bool
     ) throws(ZeroMQError) -> Bool {
         loop.assertIsCurrent()
-        guard let socket = sockets else { return false }
-        if let group { _ = try socket.socket.send(group.last.bytes, more: true) }
-        guard try sendLeading(socket.socket) else { return false }
-        let header = HeaderCoding.encode(message, from: loop.instance)
-        let isTaken = try header.withBytes { header throws(ZeroMQError) in
-            try socket.socket.send(header, more: true)
-        }
+        guard let sockets, try sendLeading(sockets.socket) else { return false }
+        let isTaken =
+            asGroup && OutgoingGroup.takes(message)
+            ? try sendFrame(OutgoingGroup(message, from: loop.instance), sockets.socket)
+            : try sendFrames(message, sockets.socket)
         guard isTaken else { return false }
-        _ = try socket.socket.send(message.metadata.bytes, more: true)
-        if sendsGroups || group != nil {
-            try continueGroup(message.payload)
-        } else {
-            _ = try socket.socket.send(message.payload.bytes, more: false)
-        }
         loop.counters.countSent()
-        // To send is to look at what has happened, so the signal of an answer may be gone.
-        if kind != .push { loop.expectInput(of: self) }
+        didSend()
         return true
     }
 
-    /// Takes a message into the group, but for its last frame, which tells libzmq whether there is another.
-    private func continueGroup(_ payload: Data) throws(ZeroMQError) {
-        let now = MonotonicClock.nanoseconds()
-        if group == nil { loop.expectEnd(ofGroupOf: self) }
-        var group = group ?? Group(since: now)
-        group.count += 1
-        group.byteCount += payload.count
-        group.last = payload
-        self.group = group
-        if group.count >= Self.groupCount || group.byteCount >= Self.groupByteCount
-            || now - group.since >= Self.groupNanoseconds
-        {
-            try endGroup()
+    private func sendFrames(
+        _ message: Message, _ socket: borrowing Socket
+    ) throws(ZeroMQError) -> Bool {
+        let header = HeaderCoding.encode(message, from: loop.instance)
+        let isTaken = try header.withBytes { header throws(ZeroMQError) in
+            try socket.send(header, more: true)
         }
+        guard isTaken else { return false }
+        _ = try socket.send(message.metadata.bytes, more: true)
+        _ = try socket.send(message.payload.bytes, more: false)
+        return true
     }
 
-    /// Sends off what has been handed to libzmq.
-    func endGroup() throws(ZeroMQError) {
-        guard let last = group.take()?.last, let sockets else { return }
-        _ = try sockets.socket.send(last.bytes, more: false)
+    private func sendFrame(
+        _ group: OutgoingGroup, _ socket: borrowing Socket
+    ) throws(ZeroMQError) -> Bool {
+        try group.withBytes { bytes throws(ZeroMQError) in try socket.send(bytes, more: false) }
     }
+
+    /// Hands the group to libzmq; false when there is no room: then it is kept until there is.
+    @discardableResult
+    func endGroup() throws(ZeroMQError) -> Bool {
+        guard !group.isEmpty, let sockets else { return true }
+        do throws(ZeroMQError) {
+            isHeld = try !sendFrame(group, sockets.socket)
+        } catch {
+            dropGroup()
+            throw error
+        }
+        if isHeld { return false }
+        group.removeAll()
+        didSend()
+        return true
+    }
+
+    /// Forgets what has not been handed to libzmq.
+    func dropGroup() {
+        group.removeAll()
+        isHeld = false
+    }
+
+    /// To send is to look at what has happened, so the signal of an answer may be gone.
+    private func didSend() { if kind != .push { loop.expectInput(of: self) } }
 
     /// Changes the subscriptions of a SUB socket.
     func withSocket(_ body: (borrowing Socket) throws(ZeroMQError) -> Void) {

@@ -38,8 +38,8 @@ public enum HeaderCoding {
     /// The longest header read: a later build may append fields.
     public static let maximumByteCount = 1024
     private static let checksumOffset = 92
-    /// Of byte 11: the sender reads groups.
-    private static let groupFlag: UInt8 = 1
+    /// Of byte 11: the sender reads groups; 1 was another form of them.
+    private static let groupFlag: UInt8 = 2
 
     /// A header as written.
     typealias Bytes = InlineArray<96, UInt8>
@@ -120,15 +120,56 @@ public enum HeaderCoding {
         guard Int(decoded.metadataByteCount) == metadata.count,
             Int(decoded.payloadByteCount) == payload.count
         else { throw .length }
+        try check(decoded, metadata.bytes, payload.bytes)
+        return Message(header: decoded.header, metadata: metadata, payload: payload)
+    }
+
+    /// Reads the first of messages whose bytes follow each other; any bytes give a message and how many are its own, or a
+    /// fault, never a trap.
+    static func decodeFirst(
+        of bytes: RawSpan
+    ) throws(FrameFault) -> (message: Message, byteCount: Int) {
+        guard bytes.byteCount >= byteCount else { throw .headerLength }
+        guard bytes.uint32(at: 0) == magicNumber else { throw .magic }
+        guard bytes.byte(at: 4) == version else { throw .version }
+        let metadataStart = Int(bytes.uint16(at: 6))
+        guard byteCount...maximumByteCount ~= metadataStart, metadataStart <= bytes.byteCount else {
+            throw .headerLength
+        }
+        let decoded = try decode(bytes.extracting(0..<metadataStart))
+        let payloadStart = metadataStart + Int(decoded.metadataByteCount)
+        let end = payloadStart + Int(decoded.payloadByteCount)
+        guard end <= bytes.byteCount else { throw .length }
+        let metadata = bytes.extracting(metadataStart..<payloadStart)
+        let payload = bytes.extracting(payloadStart..<end)
+        try check(decoded, metadata, payload)
+        return (
+            Message(header: decoded.header, metadata: metadata.data(), payload: payload.data()), end
+        )
+    }
+
+    private static func check(
+        _ decoded: Decoded, _ metadata: RawSpan, _ payload: RawSpan
+    ) throws(FrameFault) {
         var crc = decoded.partialChecksum
-        crc.update(metadata.bytes)
-        crc.update(payload.bytes)
+        crc.update(metadata)
+        crc.update(payload)
         guard crc.value == decoded.checksum else { throw .checksum }
         guard decoded.header.kind.isKnown else { throw .kind }
-        return Message(header: decoded.header, metadata: metadata, payload: payload)
     }
 
     private static func uuid(_ bytes: RawSpan, _ offset: Int) -> UUID {
         UUID(uuid: bytes.uuid(at: offset))
+    }
+}
+
+extension RawSpan {
+    /// A copy of the bytes.
+    func data() -> Data {
+        guard byteCount > 0 else { return Data() }
+        var data = Data(count: byteCount)
+        var target = data.mutableBytes
+        copy(into: &target)
+        return data
     }
 }

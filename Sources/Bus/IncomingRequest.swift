@@ -119,9 +119,10 @@ public struct IncomingRequest: Sendable {
                     correlation: question.header.messageID, sequence: sequence),
                 metadata: metadata, payload: payload)
             let address = address
+            let asGroup = question.header.readsGroups
             address.thread.onThread {
                 let channel = $0.channel(address.channel) as? RouterChannel
-                channel?.answer(answer, address.asker)
+                channel?.answer(answer, address.asker, asGroup: asGroup)
             }
         }
 

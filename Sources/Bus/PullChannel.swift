@@ -50,7 +50,7 @@ final class PullChannel: Channel {
     private func note(_ header: MessageHeader) {
         let sender = header.sender
         guard !known.contains(sender) || header.kind == .hello || header.kind == .beat,
-            let descriptor = loop.bodyFrame.connectionDescriptor, senders[descriptor] != sender
+            let descriptor = connectionDescriptor, senders[descriptor] != sender
         else { return }
         // The number may have been another connection's, whose end comes first.
         receiveEvents()

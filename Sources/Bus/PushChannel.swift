@@ -72,6 +72,9 @@ final class PushChannel: Channel {
             if onEnd != nil { close() }
         case .disconnected:
             isConnected = false
+            // The next one may be another build, and what waits was for this one.
+            sendsGroups = false
+            dropGroup()
             if onEnd != nil { return close() }
             // What waits for room hears that nobody is there any more.
             didGetRoom()
@@ -170,6 +173,13 @@ public struct Pusher: Sendable {
             throw Failure(.unavailable, "\(endpoint) is closed")
         }
         try channel.push(message)
+    }
+
+    /// Sends groups from now on, until the connection ends: the peer has said that it reads them (`MessageHeader.readsGroups`);
+    /// bus thread only.
+    public func sendGroups() {
+        thread.loop.assertIsCurrent()
+        thread.loop.channel(id)?.sendsGroups = true
     }
 
     /// Closes it; a lane's `onDisconnect` is called.

@@ -83,7 +83,7 @@ final class RouterChannel: Channel {
     /// Binds the asker of the message just received to its connection; false when that has ended.
     private func locate(_ asker: RoutingID) -> Bool {
         if open.isLocated(asker) { return true }
-        let descriptor = loop.bodyFrame.connectionDescriptor
+        let descriptor = connectionDescriptor
         // Who is new on a connection may have gone again, and its number may have been another's: the
         // connections' story up to here comes first.
         if !open.knows(asker, at: descriptor) { receiveEvents() }
@@ -108,7 +108,7 @@ final class RouterChannel: Channel {
     }
 
     /// Sends an answer, or the sentence that it is too large.
-    func answer(_ answer: Message, _ asker: RoutingID) {
+    func answer(_ answer: Message, _ asker: RoutingID, asGroup: Bool = false) {
         open.remove(answer.header.correlation, from: asker)
         var answer = answer
         do throws(Failure) { try endpoint.check(answer) } catch {
@@ -120,7 +120,7 @@ final class RouterChannel: Channel {
         }
         // An asker that is gone (EHOSTUNREACH) or does not read (full) loses its answer, and only
         // it: this thread serves all the others.
-        let isSent = (try? send(answer, to: asker)) ?? false
+        let isSent = (try? send(answer, to: asker, asGroup: asGroup)) ?? false
         if !isSent { loop.counters.change { $0.droppedReplyCount += 1 } }
     }
 }

@@ -7,7 +7,7 @@ internal import FoundationEssentials
 internal import Platform
 internal import Synchronization
 
-/// Has small appends that come while another is under way travel together as the next one, as Nagle's algorithm (RFC 896) has bytes.
+/// Has small appends that come while some are under way travel together as the next one, as Nagle's algorithm (RFC 896) has bytes.
 ///
 /// A producer that is faster than the disk then costs one message, one place in a commit and one answer for as many appends as have
 /// come meanwhile. Nothing waits for a timer: what comes first goes at once, and what has gathered goes with its
@@ -23,6 +23,9 @@ final class JoinedAppends: Sendable {
     static let fullAppendCount = 64
     static let fullEventCount = 256
     static let fullByteCount = 128 << 10
+    /// So many messages are under way before what comes has to wait: the log finds the next one when it has
+    /// written one, while answers and appends are on their way.
+    static let underWayBound = 4
     /// How long an answer is waited for; at most twice as long goes by until an append is known to
     /// have had none.
     static let patience = Duration.seconds(2)
@@ -86,7 +89,7 @@ final class JoinedAppends: Sendable {
                 return .alone
             }
             state.add(append)
-            guard state.underWayCount == 0 || state.isFull else { return .wait }
+            guard state.underWayCount < Self.underWayBound || state.isFull else { return .wait }
             state.underWayCount += 1
             return .send(state.takeWaiting())
         }
@@ -118,7 +121,9 @@ final class JoinedAppends: Sendable {
         let (next, left) = state.withLock { state -> ([JoinedAppend], [JoinedAppend]) in
             state.underWayCount -= 1
             if isAway { return ([], state.takeWaiting()) }
-            guard state.underWayCount == 0, !state.waiting.isEmpty else { return ([], []) }
+            guard state.underWayCount < Self.underWayBound, !state.waiting.isEmpty else {
+                return ([], [])
+            }
             state.underWayCount += 1
             return (state.takeWaiting(), [])
         }

@@ -25,6 +25,15 @@ extension RawSpan {
         }
     }
 
+    /// Copies the bytes to the front of `destination`; traps when it is smaller.
+    public func copy(into destination: inout MutableRawSpan) {
+        let count = byteCount
+        unsafe destination.withUnsafeMutableBytes { target in
+            precondition(target.count >= count, "a copy needs room for all its bytes")
+            unsafe withUnsafeBytes { unsafe target.copyMemory(from: $0) }
+        }
+    }
+
     /// A copy of all bytes.
     public func copy() -> [UInt8] { copy(0..<byteCount) }
 }

@@ -32,12 +32,11 @@ extension Hub {
                 return
             }
             guard worker.tasks[question]?.serial == serial else { continue }
-            let task = worker.tasks.removeValue(forKey: question)
+            worker.tasks[question] = nil
             worker.returnTaskCredit()
             worker.doneCount += 1
             health[pool]?.succeeded()
-            if let task { becameFreer(worker, by: task) }
-            return
+            return becameFreer(worker)
         }
     }
 
@@ -48,7 +47,7 @@ extension Hub {
         worker.returnTaskCredit()
         worker.doneCount += 1
         health[task.pool]?.succeeded()
-        becameFreer(worker, by: task)
+        becameFreer(worker)
     }
 
     /// An asker that is stopped says nothing, and must not keep a worker's credit.

@@ -14,7 +14,9 @@ extension WorkerHost {
 
     func receive(_ message: Message) {
         switch message.header.kind {
-        case .welcome: welcome(by: message.header.sender)
+        case .welcome:
+            if message.header.readsGroups { sink?.sendGroups() }
+            welcome(by: message.header.sender)
         case .task:
             // Addressed to another instance: somebody listens at a lane that is not theirs.
             guard message.header.correlation == bus.instance else { return }

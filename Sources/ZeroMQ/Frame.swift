@@ -53,16 +53,4 @@ public struct Frame: ~Copyable {
 
     /// A copy of the bytes.
     public mutating func copy() -> [UInt8] { withBytes { $0.copy() } }
-
-    /// Copies the bytes to the front of `destination`; traps when it is smaller.
-    public mutating func copy(into destination: inout MutableRawSpan) {
-        unsafe withUnsafeMutablePointer(to: &message) { message in
-            let buffer = unsafe UnsafeRawBufferPointer(
-                start: zmq_msg_data(message), count: zmq_msg_size(message))
-            unsafe destination.withUnsafeMutableBytes { target in
-                precondition(target.count >= buffer.count, "a frame needs room for all its bytes")
-                unsafe target.copyMemory(from: buffer)
-            }
-        }
-    }
 }

@@ -64,7 +64,7 @@ import ZeroMQ
         #expect(worker.statistics.receivedCount == sent.count)
     }
 
-    @Test func `a group has at most sixteen messages and ends after sixty-four kibibytes`()
+    @Test func `a group ends after sixty-four kibibytes, and what is as large travels alone`()
         async throws
     {
         let directory = try RunDirectory()
@@ -73,24 +73,52 @@ import ZeroMQ
         let lane = Endpoint.lane(UUID())
         let pusher = try supervisor.bindLane(lane, credit: 1_000, sendsGroups: true) {}
         let listener = try Listener(.pull, try lane.path(in: directory.path))
-        let large = [40_000, 30_000, 5, 70_000, 5]
         // The first message waits for the connection, with all that comes before that.
         let hello = messages([0])
         await send(hello, by: pusher, on: supervisor)
-        _ = try listener.multiparts(untilMessages: 1)
+        _ = try listener.arrivals(untilMessages: 1)
 
-        await send(messages(Array(repeating: 3, count: 50)), by: pusher, on: supervisor)
-        let small = try listener.multiparts(untilMessages: 50).map { $0.count / 3 }
-        await send(messages(large), by: pusher, on: supervisor)
-        let groups = try listener.multiparts(untilMessages: large.count)
+        await send(messages(Array(repeating: 3, count: 600)), by: pusher, on: supervisor)
+        let small = try listener.arrivals(untilMessages: 600)
+        let sizes = [40_000, 30_000, 5, 70_000, 5]
+        await send(messages(sizes), by: pusher, on: supervisor)
+        let mixed = try listener.arrivals(untilMessages: sizes.count)
 
         // A slow machine may end one earlier, because it has been open for long.
-        #expect(small.allSatisfy { 1...16 ~= $0 } && small.count < 50)
-        for group in groups {
-            #expect(group.count.isMultiple(of: 3))
-            let sizes = stride(from: 2, to: group.count, by: 3).map { group[$0].count }
-            #expect(sizes.dropLast().reduce(0, +) < 64 << 10)
+        #expect(small.allSatisfy { $0.isGroup && 1...256 ~= $0.messages.count })
+        #expect(small.count < 600)
+        #expect(mixed.flatMap(\.messages).map(\.payload) == messages(sizes).map(\.payload))
+        for arrival in mixed {
+            let isLarge = arrival.messages.contains { $0.payload.count > 64 << 10 }
+            #expect(arrival.isGroup == !isLarge)
+            #expect(!arrival.isGroup || arrival.byteCount < 2 * (64 << 10) + 200)
         }
+    }
+
+    @Test func `a group for which there is no room leaves when there is some`() async throws {
+        let directory = try RunDirectory()
+        let supervisor = try directory.bus("supervisor")
+        defer { supervisor.stop() }
+        let lane = Endpoint.lane(UUID())
+        let pusher = try supervisor.bindLane(lane, credit: 1, sendsGroups: true) {}
+        let listener = try Listener(.pull, try lane.path(in: directory.path))
+        await send(messages([0]), by: pusher, on: supervisor)
+        _ = try listener.arrivals(untilMessages: 1)
+
+        // One after the other, until libzmq and the group behind it are full.
+        let taken = Inbox<Int>()
+        supervisor.post {
+            var count = 0
+            let large = messages([60_000])[0]
+            while (try? pusher.send(large)) != nil { count += 1 }
+            taken.put(count)
+        }
+        let count = try await taken.first()
+        let arrived = try listener.arrivals(untilMessages: count)
+
+        #expect(arrived.flatMap(\.messages).count == count)
+        await send(messages([3]), by: pusher, on: supervisor)
+        #expect(try listener.arrivals(untilMessages: 1).count == 1)
     }
 
     @Test func `a peer that has not said that it reads groups gets none`() async throws {
@@ -102,10 +130,36 @@ import ZeroMQ
         let listener = try Listener(.pull, try lane.path(in: directory.path))
 
         await send(messages([0]), by: pusher, on: supervisor)
-        _ = try listener.multiparts(untilMessages: 1)
+        _ = try listener.arrivals(untilMessages: 1)
         await send(messages(Array(repeating: 3, count: 50)), by: pusher, on: supervisor)
 
-        #expect(try listener.multiparts(untilMessages: 50).allSatisfy { $0.count == 3 })
+        #expect(try listener.arrivals(untilMessages: 50).allSatisfy { !$0.isGroup })
+    }
+
+    @Test(arguments: [false, true])
+    func `an answer is a group to an asker that reads them`(readsGroups: Bool) async throws {
+        let directory = try RunDirectory()
+        let service = try directory.bus("service")
+        defer { service.stop() }
+        try service.bindRouter(.requests) { $0.reply($0.message.payload) }
+        let asker = try Listener(.dealer, try Endpoint.requests.path(in: directory.path))
+        let sizes = [3, 70_000, 0]
+        for var message in messages(sizes) {
+            message.header.kind = .request
+            message.header.readsGroups = readsGroups
+            message.header.sender = service.instance
+            let frames = [
+                HeaderCoding.encode(message), Array(message.metadata), Array(message.payload),
+            ]
+            for (index, frame) in frames.enumerated() {
+                #expect(try asker.socket.send(frame, more: index < 2))
+            }
+        }
+
+        let answers = try asker.arrivals(untilMessages: sizes.count)
+
+        #expect(answers.map(\.isGroup) == [readsGroups, false, readsGroups])
+        #expect(answers.flatMap(\.messages).map(\.payload) == messages(sizes).map(\.payload))
     }
 
     @Test(arguments: [false, true])
@@ -134,82 +188,69 @@ import ZeroMQ
         }
 
         ask(12)
-        let first = try service.multiparts(untilMessages: 12, leading: 1)
-        let question = try decode(Array(first[0][1...]))
+        let first = try service.arrivals(untilMessages: 12, leading: 1)
         let reply = Message(
             header: MessageHeader(
-                kind: .reply, correlation: question.header.messageID, readsGroups: readsGroups))
-        #expect(try service.socket.send(first[0][0], more: true))
+                kind: .reply, correlation: first[0].messages[0].header.messageID,
+                readsGroups: readsGroups))
+        #expect(try service.socket.send(first[0].leading[0], more: true))
         #expect(try service.socket.send(HeaderCoding.encode(reply), more: true))
         #expect(try service.socket.send([], more: true))
         #expect(try service.socket.send([], more: false))
         _ = await answers.waitFor(1)
         ask(12)
-        let then = try service.multiparts(untilMessages: 12, leading: 1)
+        let then = try service.arrivals(untilMessages: 12, leading: 1)
 
-        #expect(first.allSatisfy { $0.count == 4 })
-        #expect(then.contains { $0.count > 4 } == readsGroups)
-        let payloads = try then.flatMap { group in
-            try stride(from: 1, to: group.count, by: 3).map { start in
-                try decode(Array(group[start..<start + 3])).payload
-            }
-        }
-        #expect(payloads == (0..<12).map { Data("\($0)".utf8) })
-    }
-
-    private func decode(_ frames: [[UInt8]]) throws -> Message {
-        let header = Data(frames[0])
-        return try HeaderCoding.decode(
-            header: header.bytes, metadata: Data(frames[1]), payload: Data(frames[2]))
+        #expect(first.allSatisfy { !$0.isGroup })
+        #expect(then.allSatisfy { $0.isGroup == readsGroups })
+        #expect(then.contains { $0.messages.count > 1 } == readsGroups)
+        #expect(
+            then.flatMap(\.messages).map(\.payload) == (0..<12).map { Data("\($0)".utf8) })
     }
 
     @Test(arguments: [UInt64(11), 12, 13])
-    func `of a group what is damaged is rejected, and only that`(seed: UInt64) async throws {
+    func `of a group what is damaged is rejected with what follows it`(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let directory = try RunDirectory()
         let server = try directory.bus("server")
         defer { server.stop() }
-        let path = try Endpoint.requests.path(in: directory.path)
         let arrived = Inbox<Data>()
         try server.bindRouter(.requests) { arrived.put($0.message.payload) }
-        let peer = try Listener(.dealer, path)
+        let peer = try Listener(.dealer, try Endpoint.requests.path(in: directory.path))
         var expected: [Data] = []
         var faults = 0
 
-        for _ in 0..<50 {
-            let group = messages((0..<Int.random(in: 1...20, using: &random)).map { _ in 3 })
-            var frames: [[UInt8]] = []
-            var isLastWhole = false
-            for var message in group {
-                message.header.kind = .request
+        for _ in 0..<200 {
+            var group: [UInt8] = []
+            var ends: [Int] = []
+            let members = messages((0..<Int.random(in: 1...20, using: &random)).map { _ in 3 })
+            for var message in members {
+                message.header.kind = Bool.random(using: &random) ? .request : .task
                 message.header.sender = server.instance
-                var three = [
-                    HeaderCoding.encode(message), Array(message.metadata), Array(message.payload),
-                ]
-                isLastWhole = Int.random(in: 0..<5, using: &random) > 0
-                if !isLastWhole {
-                    three[Int.random(in: 0..<3, using: &random)] = [1, 2, 3]
-                    faults += 1
-                } else {
-                    expected.append(message.payload)
-                }
-                frames += three
+                group += HeaderCoding.encode(message) + message.metadata + message.payload
+                ends.append(group.count)
             }
-            // Some end in the middle of a message.
-            if Bool.random(using: &random) {
-                let last = group.count * 3 - Int.random(in: 1...2, using: &random)
-                frames.removeSubrange(last...)
-                if isLastWhole {
-                    expected.removeLast()
-                    faults += 1
-                }
+            var whole = members.count
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0: break
+            case 1:
+                // Any bit of any byte: all are under the checksum, or are it.
+                let place = Int.random(in: 0..<group.count, using: &random)
+                group[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+                whole = ends.firstIndex { place < $0 } ?? 0
+            default:
+                let count = Int.random(in: 0..<group.count, using: &random)
+                group.removeSubrange(count...)
+                whole = ends.firstIndex { count < $0 } ?? 0
+                // Cut between two messages, or before the first.
+                if count > 0, ends.contains(count) { faults -= 1 }
             }
-            for (index, frame) in frames.enumerated() {
-                while !(try peer.socket.send(frame, more: index < frames.count - 1)) {
-                    var poller = Poller()
-                    poller.add(peer.socket)
-                    _ = try poller.wait(milliseconds: 10)
-                }
+            if whole < members.count { faults += 1 }
+            expected += members.prefix(whole).map(\.payload)
+            while !(try peer.socket.send(group, more: false)) {
+                var poller = Poller()
+                poller.add(peer.socket)
+                _ = try poller.wait(milliseconds: 10)
             }
         }
 

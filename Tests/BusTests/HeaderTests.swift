@@ -53,7 +53,7 @@ import Testing
         reading.header.readsGroups = true
         let bytes = Data(HeaderCoding.encode(reading))
 
-        #expect(bytes[11] == 1)
+        #expect(bytes[11] == 2)
         #expect(
             try HeaderCoding.decode(
                 header: bytes.bytes, metadata: Self.metadata, payload: Self.payload) == reading)

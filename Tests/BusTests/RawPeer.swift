@@ -103,7 +103,7 @@ enum WrongFrames {
         switch Int.random(in: 0..<8, using: &random) {
         case 0: return [noise(10)]
         case 1: return [header, metadata]
-        // Not in step: a group is read three frames at a time.
+        // A frame too many.
         case 2: return [payload, header, metadata, payload]
         case 3: return [[UInt8]](repeating: noise(9), count: 40)
         case 4: return [header, metadata, payload + [0]]
@@ -131,14 +131,59 @@ struct Listener: ~Copyable {
         self.socket = socket
     }
 
-    /// Multipart messages until their frames hold so many bus messages.
-    func multiparts(untilMessages count: Int, leading: Int = 0) throws -> [[[UInt8]]] {
+    /// What one receive brings.
+    struct Arrival {
+        /// What stands in front.
+        var leading: [[UInt8]]
+        /// One of three frames, or those of a group.
+        var messages: [Message]
+        var isGroup: Bool
+        /// How many bytes its last frame has.
+        var byteCount: Int
+
+        init(_ frames: [[UInt8]], leading count: Int) throws {
+            leading = Array(frames.prefix(count))
+            let rest = frames.dropFirst(count)
+            isGroup = rest.count == 1
+            byteCount = rest.last?.count ?? 0
+            let messages = isGroup ? Self.split(rest[count]) : [Array(rest)]
+            self.messages = try messages.map { frames in
+                try #require(frames.count == 3)
+                return try HeaderCoding.decode(
+                    header: Data(frames[0]).bytes, metadata: Data(frames[1]),
+                    payload: Data(frames[2]))
+            }
+        }
+
+        /// By the three lengths that each header names.
+        private static func split(_ group: [UInt8]) -> [[[UInt8]]] {
+            func number(_ offset: Int, _ width: Int) -> Int {
+                (0..<width).reduce(0) { $0 | Int(group[offset + $1]) << (8 * $1) }
+            }
+            var messages: [[[UInt8]]] = []
+            var start = 0
+            while start < group.count {
+                var frames: [[UInt8]] = []
+                var offset = start
+                for count in [number(start + 6, 2), number(start + 84, 4), number(start + 88, 4)] {
+                    frames.append(Array(group[offset..<offset + count]))
+                    offset += count
+                }
+                messages.append(frames)
+                start = offset
+            }
+            return messages
+        }
+    }
+
+    /// What comes until so many messages of the bus are there.
+    func arrivals(untilMessages count: Int, leading: Int = 0) throws -> [Arrival] {
         var poller = Poller()
         poller.add(socket)
-        var result: [[[UInt8]]] = []
+        var result: [Arrival] = []
         var frame = Frame()
         let end = MonotonicClock.nanoseconds() + 30_000_000_000
-        while result.reduce(0, { $0 + ($1.count - leading) / 3 }) < count {
+        while result.reduce(0, { $0 + $1.messages.count }) < count {
             try #require(MonotonicClock.nanoseconds() < end, "\(result.count) came")
             guard try socket.receive(&frame) else {
                 _ = try poller.wait(milliseconds: 50)
@@ -146,7 +191,7 @@ struct Listener: ~Copyable {
             }
             var frames = [frame.copy()]
             while frame.hasMore, try socket.receive(&frame) { frames.append(frame.copy()) }
-            result.append(frames)
+            result.append(try Arrival(frames, leading: leading))
         }
         return result
     }

@@ -288,14 +288,12 @@ private struct Pair {
                 ) { completion((try? $0.get()) != nil) }
             }
         }
-        for frames in try service.multiparts(untilMessages: count, leading: 1) {
-            for start in stride(from: 1, to: frames.count, by: 3) {
-                let question = try HeaderCoding.decode(
-                    header: Data(frames[start]).bytes, metadata: Data(frames[start + 1]),
-                    payload: Data(frames[start + 2]))
+        for arrival in try service.arrivals(untilMessages: count, leading: 1) {
+            for question in arrival.messages {
                 let header = MessageHeader(
                     kind: .reply, correlation: question.header.messageID)
-                for frame in [frames[0], HeaderCoding.encode(Message(header: header)), []] {
+                for frame in [arrival.leading[0], HeaderCoding.encode(Message(header: header)), []]
+                {
                     try #require(try service.socket.send(frame, more: true))
                 }
                 try #require(try service.socket.send([], more: false))

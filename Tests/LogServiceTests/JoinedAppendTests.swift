@@ -167,7 +167,7 @@ import Testing
         #expect(positions.sorted() == Array(2...3_001))
     }
 
-    @Test func `what comes while an append is under way goes as soon as it fills a message`()
+    @Test func `what comes while four messages are under way goes as soon as it fills one`()
         async throws
     {
         let logd = try LogdProcess(scratch.site)
@@ -176,22 +176,22 @@ import Testing
         let sent = client.bus.statistics.sentCount
         logd.signal(SIGSTOP)
 
-        // One that nothing is under way before, ten full messages of 64, and three that wait for the first answer.
-        let calls = (0..<644).map { _ in
+        // Four before which fewer are under way, ten full messages of 64, and three that wait for an answer.
+        let calls = (0..<647).map { _ in
             Task {
                 try await client.log.append([newEvent()], to: name, expected: .any).firstPosition
             }
         }
-        #expect(await eventually { client.bus.statistics.sentCount == sent + 11 })
+        #expect(await eventually { client.bus.statistics.sentCount == sent + 14 })
         logd.signal(SIGCONT)
 
         var positions: [Int64] = []
         for call in calls { positions.append(try await call.value) }
-        #expect(positions.sorted() == Array(2...645))
-        #expect(client.bus.statistics.sentCount == sent + 12)
+        #expect(positions.sorted() == Array(2...648))
+        #expect(client.bus.statistics.sentCount == sent + 15)
     }
 
-    @Test func `who gives up while another's append is under way has appended nothing`()
+    @Test func `who gives up while others' appends are under way has appended nothing`()
         async throws
     {
         let logd = try LogdProcess(scratch.site)
@@ -199,17 +199,21 @@ import Testing
         let name = try stream("job-any")
         let sent = client.bus.statistics.sentCount
         logd.signal(SIGSTOP)
-        let first = Task { try await client.log.append([newEvent("1")], to: name, expected: .any) }
-        #expect(await eventually { client.bus.statistics.sentCount == sent + 1 })
+        let first = (0..<4).map { _ in
+            Task { try await client.log.append([newEvent()], to: name, expected: .any) }
+        }
+        #expect(await eventually { client.bus.statistics.sentCount == sent + 4 })
 
-        let second = Task { try await client.log.append([newEvent("2")], to: name, expected: .any) }
-        second.cancel()
-        let failure = await #expect(throws: Failure.self) { try await second.value }
+        let last = Task { try await client.log.append([newEvent()], to: name, expected: .any) }
+        last.cancel()
+        let failure = await #expect(throws: Failure.self) { try await last.value }
         logd.signal(SIGCONT)
 
         #expect(failure?.code == .cancelled)
-        #expect(try await first.value.firstPosition == 2)
-        #expect(try await client.log.head().head == 2)
+        var positions: [Int64] = []
+        for call in first { positions.append(try await call.value.firstPosition) }
+        #expect(positions.sorted() == [2, 3, 4, 5])
+        #expect(try await client.log.head().head == 5)
     }
 }
 

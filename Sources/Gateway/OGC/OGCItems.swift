@@ -52,7 +52,6 @@ struct OGCItems {
         var count = query
         count.result = .count
         (count.limit, count.offset) = (nil, 0)
-        count.isAuxiliary = true
         return count
     }
 

@@ -113,7 +113,11 @@ enum BusRoles {
             if number == count { _ = done.tryPush(true) } else { bus.post { turn() } }
         }
         pusher.value = try bus.connectPush(endpoint(BenchEndpoint.stream)) { turn() }
-        bus.post { turn() }
+        // As a worker does that has been welcomed.
+        bus.post {
+            pusher.value?.sendGroups()
+            turn()
+        }
         _ = done.pop()
         bus.stop()
     }
