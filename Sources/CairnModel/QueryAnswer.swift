@@ -25,18 +25,20 @@ public struct QueryAnswer: Hashable, Sendable {
 
 extension QueryAnswer {
     /// The version of the layout that is written, and the only one read.
-    private static let version: UInt8 = 1
-    private static let headByteCount = 40
+    private static let version: UInt8 = 2
+    private static let headByteCount = 56
 
-    /// The layout of `Docs/bus-protocol.md`: 40 bytes, then the body.
+    /// The layout of `Docs/bus-protocol.md`: 56 bytes, then the body.
     public var wireForm: Data {
         var bytes = Data(capacity: Self.headByteCount + body.count)
         bytes.append(contentsOf: [
-            Self.version, isStale ? 1 : 0, next == nil ? 0 : 1, 0, 0, 0, 0, 0,
+            Self.version, isStale ? 1 : 0, next == nil ? 0 : 1, next?.place == nil ? 0 : 1,
+            0, 0, 0, 0,
         ])
         let numbers = [
             sequence, Int64(next?.row ?? 0), Int64(next?.byteCount ?? 0),
-            Int64(next?.totalByteCount ?? 0),
+            Int64(next?.totalByteCount ?? 0), Int64(next?.place?.layer ?? 0),
+            next?.place?.objectID ?? 0,
         ]
         for number in numbers {
             for shift in stride(from: 0, to: 64, by: 8) {
@@ -69,6 +71,8 @@ extension QueryAnswer {
             head[2] == 0
             ? nil
             : QueryPart(
-                row: Int(number(1)), byteCount: Int(number(2)), totalByteCount: Int(number(3)))
+                row: Int(number(1)), byteCount: Int(number(2)), totalByteCount: Int(number(3)),
+                place: head[3] == 0
+                    ? nil : QueryPart.Place(layer: Int(number(4)), objectID: number(5)))
     }
 }

@@ -67,6 +67,8 @@ public struct QueryRequest: PastRequest, Hashable, Sendable, Codable {
     public var minSequence: Int64?
     /// Which part of the answer is asked for; nil for the first.
     public var part: QueryPart?
+    /// Whether it is asked for the sake of another query of the same client, which alone is recorded; nil: no.
+    public var isAuxiliary: Bool?
 
     /// Asks for all features of a layer.
     public init(map: MapName, layer: LayerID) {
@@ -194,17 +196,34 @@ public struct QueryStatistic: Hashable, Sendable, Codable {
 
 /// Where a part of an answer begins.
 public struct QueryPart: Hashable, Sendable, Codable {
+    /// A feature of a map.
+    public struct Place: Hashable, Sendable, Codable {
+        /// Its layer.
+        public var layer: LayerID
+        /// Its object id.
+        public var objectID: Int64
+
+        /// States it.
+        public init(layer: LayerID, objectID: Int64) {
+            self.layer = layer
+            self.objectID = objectID
+        }
+    }
+
     /// The row, from 0.
     public var row: Int
     /// How many bytes of that row earlier parts have.
     public var byteCount: Int
     /// How many bytes earlier parts have in all.
     public var totalByteCount: Int
+    /// The feature in that row, where an answer is of several layers (find); else nil.
+    public var place: Place?
 
     /// States it.
-    public init(row: Int, byteCount: Int, totalByteCount: Int) {
+    public init(row: Int, byteCount: Int, totalByteCount: Int, place: Place? = nil) {
         self.row = row
         self.byteCount = byteCount
         self.totalByteCount = totalByteCount
+        self.place = place
     }
 }

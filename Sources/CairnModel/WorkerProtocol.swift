@@ -13,7 +13,7 @@ public struct WorkerHello: Hashable, Sendable, Codable {
     public var build: String
     /// Interactive tasks it holds at once.
     public var taskCapacity: Int
-    /// Interactive tasks it works on at once, the oldest it has; the others wait.
+    /// Interactive tasks it works on at once, the oldest it has, beside those that take long; the others wait.
     public var taskThreadCount: Int
     /// Interactive tasks it would take now.
     public var taskCredit: Int

@@ -25,12 +25,18 @@ public struct ObjectOrder: Sendable {
 
     /// The place in the file of the feature with that id.
     public func ordinal(of id: Int64) -> Int32? {
+        let index = countBelow(id)
+        return index < ids.count && Int64(ids[index]) == id ? ordinals[index] : nil
+    }
+
+    /// How many ids are less than that one.
+    public func countBelow(_ id: Int64) -> Int {
         var (low, high) = (0, ids.count)
         while low < high {
             let middle = (low + high) / 2
             if Int64(ids[middle]) < id { low = middle + 1 } else { high = middle }
         }
-        return low < ids.count && Int64(ids[low]) == id ? ordinals[low] : nil
+        return low
     }
 }
 

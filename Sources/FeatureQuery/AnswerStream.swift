@@ -12,7 +12,7 @@ struct AnswerStream {
     var json: JSONWriter
     private let part: QueryPart
     private let hasOnePart: Bool
-    private var rowStart = 0
+    private(set) var rowStart = 0
     private var row = 0
 
     /// `head` writes what stands before the first row.

@@ -10,6 +10,8 @@ internal import FoundationEssentials
 extension QueryEngine {
     /// A part of the answer to "which features hold this text?": the bytes that clients get.
     ///
+    /// A further part goes on at the feature where the one before it ended.
+    ///
     /// Top layer first, by rising object id in each; a feature counts once, for the first of its fields that
     /// holds the text. The same clauses that a query has decide. Layers that cannot be queried are passed
     /// over, unless they are named. Layers whose servers fail are told in `layerFailures`. Throws `Failure` as
@@ -26,10 +28,9 @@ extension QueryEngine {
             throw Failure(
                 .invalidParameter, "answers of layers on other servers have one part only")
         }
-        var writer = FoundWriter(
-            byteLimit: isRemote ? QueryLimits.remoteAnswerBytes : QueryLimits.answerBytes,
-            isExact: isRemote)
-        for layer in layers where !writer.isCut {
+        let place = request.part?.place
+        var writer = FoundWriter(request.part, hasOnePart: isRemote)
+        for layer in try request.rest(of: layers) where !writer.isOver {
             var query = QueryRequest(map: map.name, layer: layer)
             query.clause = request.layerDefinitions[layer]
             query.returnGeometry = request.returnGeometry
@@ -43,7 +44,9 @@ extension QueryEngine {
             if fields.isEmpty { continue }
             guard queried.remote != nil else {
                 let run = try run(query, in: map, isCancelled)
-                try writer.append(LayerFind(request, run, fields))
+                try writer.append(
+                    LayerFind(request, run, fields),
+                    from: layer == place?.layer ? place?.objectID : nil)
                 continue
             }
             query.outFields = ["*"]
@@ -60,13 +63,8 @@ extension QueryEngine {
             }
             try writer.append(LayerFind(request, run, fields))
         }
-        let body = writer.finished()
-        let start = min(max(request.part?.totalByteCount ?? 0, 0), body.count)
-        let end = isRemote ? body.count : min(start + QueryLimits.partBytes, body.count)
         return QueryAnswer(
-            body: Array(body[start..<end]), sequence: map.sequence, isStale: isStale,
-            next: end == body.count
-                ? nil : QueryPart(row: 0, byteCount: 0, totalByteCount: end))
+            body: writer.finished(), sequence: map.sequence, isStale: isStale, next: writer.next)
     }
 }
 
@@ -117,6 +115,15 @@ extension FindRequest {
                     + "'\(name.prefix(80))'")
         }
         return searched.reversed()
+    }
+
+    /// The layers that the part is of, or those after it; throws where there is no such part.
+    fileprivate func rest(of layers: [LayerID]) throws(Failure) -> ArraySlice<LayerID> {
+        guard let part else { return layers[...] }
+        guard let place = part.place, let index = layers.firstIndex(of: place.layer),
+            0..<Self.resultBound ~= part.row, part.isPlausible
+        else { throw Failure(.invalidParameter, "the part of the answer is none") }
+        return layers[index...]
     }
 
     /// The fields of a layer that may hold the text, each with the clause that decides whether it does.
@@ -178,47 +185,67 @@ private struct LayerFind {
     }
 }
 
-/// Writes `{"results":[…]}`, of one layer after the other.
+/// Writes a part of `{"results":[…]}`, of one layer after the other.
 private struct FoundWriter {
-    private var json = JSONWriter()
-    private var count = 0
+    private var stream: AnswerStream
+    private let part: QueryPart?
+    /// Results of this part and those before it.
+    private var count: Int
     /// Whether there was more than an answer holds.
-    private(set) var isCut = false
+    private var isCut = false
+    /// Where the next part begins, once this one is full.
+    private(set) var next: QueryPart?
     private var failures: [LayerFailure] = []
-    private let byteLimit: Int
-    /// Whether the last result may not go beyond the limit either.
-    private let isExact: Bool
+    /// Whether the last result may not go beyond the bound of a part either, and no part follows.
+    private let hasOnePart: Bool
 
-    init(byteLimit: Int, isExact: Bool) {
-        self.byteLimit = byteLimit
-        self.isExact = isExact
-        json.openObject()
-        json.openArray("results")
+    init(_ part: QueryPart?, hasOnePart: Bool) {
+        self.part = part
+        self.hasOnePart = hasOnePart
+        count = part?.row ?? 0
+        stream = AnswerStream(part, hasOnePart: hasOnePart) {
+            var json = JSONWriter()
+            json.openObject()
+            json.openArray("results")
+            return json
+        }
     }
 
+    /// Whether nothing more is written to this part.
+    var isOver: Bool { isCut || next != nil }
+
+    /// The bytes of this part.
     mutating func finished() -> [UInt8] {
-        json.closeArray()
-        if isCut { json.member("exceededTransferLimit", true) }
-        if !failures.isEmpty { json.member("layerFailures", failures) }
-        json.closeObject()
-        return json.bytes
+        if next == nil {
+            stream.json.closeArray()
+            if isCut { stream.json.member("exceededTransferLimit", true) }
+            if !failures.isEmpty { stream.json.member("layerFailures", failures) }
+            stream.json.closeObject()
+        }
+        let known = part?.byteCount ?? 0
+        return known == 0 ? stream.json.bytes : Array(stream.json.bytes.dropFirst(known))
     }
 
     /// How many further results tell all that the answer can say.
     var missingCount: Int { FindRequest.resultBound + 1 - count }
+
+    private var isFull: Bool {
+        guard hasOnePart else { return stream.isFull }
+        return stream.json.bytes.count >= QueryLimits.remoteAnswerBytes
+    }
 
     /// Says that a layer could not be searched.
     mutating func fail(_ layer: LayerDescription, _ error: Failure) {
         failures.append(LayerFailure(layerID: layer.id, layerName: layer.name, error: error))
     }
 
-    mutating func append(_ found: LayerFind) throws(Failure) {
+    /// Writes what was found in a layer, from that object id on.
+    mutating func append(_ found: LayerFind, from first: Int64? = nil) throws(Failure) {
         var (fields, run) = (found.fields, found.run)
         let form = try ResultForm(found)
         var geometry = form.geometry
         var filter = try run.filter()
-        var (json, count, isCut) = (json, count, isCut)
-        try run.forEachRow(&filter) { reader throws(Failure) in
+        try run.forEachRow(&filter, from: first) { reader throws(Failure) in
             var column: Int?
             for index in fields.indices where column == nil {
                 if try fields[index].filter.accepts(reader, run.isCancelled) {
@@ -226,21 +253,27 @@ private struct FoundWriter {
                 }
             }
             guard let column else { return true }
-            guard count < FindRequest.resultBound, json.bytes.count < byteLimit else {
+            guard count < FindRequest.resultBound, !isFull else {
                 isCut = true
                 return false
             }
-            count += 1
-            let start = json.bytes.count
-            try form.write(reader, column, &geometry, to: &json)
-            if isExact, json.bytes.count > byteLimit {
-                json.cut(to: start)
+            stream.beginRow(count)
+            try form.write(reader, column, &geometry, to: &stream.json)
+            if hasOnePart, stream.json.bytes.count > QueryLimits.remoteAnswerBytes {
+                stream.json.cut(to: stream.rowStart)
                 isCut = true
                 return false
             }
-            return true
+            guard var following = stream.endRow() else {
+                count += 1
+                return true
+            }
+            if case .integer(let id) = try reader.stored(0) {
+                following.place = QueryPart.Place(layer: run.layer.description.id, objectID: id)
+            }
+            next = following
+            return false
         }
-        (self.json, self.count, self.isCut) = (json, count, isCut)
     }
 }
 

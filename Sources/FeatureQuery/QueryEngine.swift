@@ -182,7 +182,7 @@ extension QueryRequest {
             "groupByFieldsForStatistics goes with outStatistics")
         if let part {
             try need(
-                part.row >= 0 && part.byteCount >= 0 && part.totalByteCount >= 0,
+                part.row >= 0 && part.isPlausible && part.place == nil,
                 "the part of the answer is none")
         }
         guard let filter = spatialFilter else { return }
@@ -206,6 +206,13 @@ extension QueryRequest {
                 meters == 0 || filter.relation == .intersects,
                 "distance goes with spatialRel esriSpatialRelIntersects only")
         }
+    }
+}
+
+extension QueryPart {
+    /// Whether its bytes may be those of an answer: so many that arithmetic on them cannot overflow.
+    var isPlausible: Bool {
+        0...QueryLimits.partOffset ~= byteCount && 0...QueryLimits.partOffset ~= totalByteCount
     }
 }
 

@@ -19,6 +19,8 @@ public enum QueryLimits {
     public static let answerBytes = 64 << 20
     /// The most bytes of one part of an answer, as it goes through a site's messages.
     public static let partBytes = 6 << 20
+    /// The most bytes that a part can say earlier ones have.
+    static let partOffset = 1 << 40
     /// The most features that one query reads of a layer on another server.
     public static let remoteFeatures = 100_000
     /// The most bytes, about, that it keeps of them.

@@ -106,20 +106,25 @@ struct QueryRun {
     }
 
     /// Calls `body` with every feature that counts, by rising object id, until it returns false.
+    ///
+    /// Those with an object id less than `first` are passed over, where neither ids nor a geometry are asked for.
     func forEachRow(
-        _ filter: inout RowFilter, isDescending: Bool = false,
+        _ filter: inout RowFilter, from first: Int64? = nil, isDescending: Bool = false,
         _ body: (FeatureReader) throws(Failure) -> Bool
     ) throws(Failure) {
-        let candidates = try candidates(filter)
+        var candidates = try candidates(filter)[...]
+        if let first, request.objectIDs == nil, filter.spatial == nil {
+            candidates = candidates.dropFirst(order.countBelow(first))
+        }
         var reader = FeatureReader(features)
         var byteCount = 0
-        for index in candidates.indices {
+        for index in 0..<candidates.count {
             if index.isMultiple(of: Self.cancelStride) || byteCount > Self.cancelBytes {
                 try stopIfCancelled()
                 byteCount = 0
             }
             let place = isDescending ? candidates.count - 1 - index : index
-            try move(&reader, to: candidates[place])
+            try move(&reader, to: candidates[candidates.startIndex + place])
             byteCount += reader.byteCount
             guard try filter.accepts(reader, isCancelled) else { continue }
             guard try body(reader) else { return }

@@ -154,6 +154,7 @@ public final class SiteBackend: GatewayBackend {
             let answer = try await atHand.queries.answerAtOnce(request, until: end)
         {
             queriesAtOnceCount.add(1, ordering: .relaxed)
+            if request.isAuxiliary == true { return answer }
             recorder?.note(
                 .query(request, answer),
                 Recorder.Context(

@@ -36,6 +36,10 @@ public final class IdentifyOperations: Sendable {
     let remotes: RemoteServices
     let rasters: String
     private let queries: QueryEngine
+    /// Of queries tried on a thread for tasks.
+    private let queryPace = Pace(tryLimit: 20_000_000, averageLimit: 10_000_000)
+    /// The processor time that an identify has on a thread for tasks while others wait for it, in nanoseconds.
+    private static let identifyShare: Int64 = 100_000_000
 
     /// - Parameters:
     ///   - follower: The maps, kept up to date by somebody else.
@@ -74,16 +78,12 @@ public final class IdentifyOperations: Sendable {
     public func hosted(blobs: BlobStore) -> [String: Operation] {
         var operations = ChunkOperations.hosted(
             BatchIdentify.identifyOperations(self), blobs: blobs)
-        operations["identify"] = { [self] in try identifyOperation($0, $1) }
+        operations["identify"] = { [self] in try identifyOperation($0, $1, nil) }
         operations["export"] = { [self] in try exportOperation($0, $1) }
         operations["legend"] = { [self] in try legendOperation($0, $1) }
         operations["query"] = { [self] context, payload in
-            let request = try CairnJSON.decode(QueryRequest.self, from: payload)
-            let answer = try query(request, until: context.deadline, waiting: context.waiting) {
-                context.isCancelled
-            }
-            record(.query(request, answer), of: [request.layer], on: request.map, answer)
-            return answer.wireForm
+            try queryOperation(
+                context, try CairnJSON.decode(QueryRequest.self, from: payload), nil)
         }
         operations["find"] = { [self] context, payload in
             let request = try CairnJSON.decode(FindRequest.self, from: payload)
@@ -110,17 +110,54 @@ public final class IdentifyOperations: Sendable {
 
     /// Decodes an `IdentifyRequest`, answers it, encodes the `IdentifyAnswer` in the same form; blocks
     /// the thread.
-    private func identifyOperation(_ context: OperationContext, _ payload: Data) throws -> Data {
+    private func identifyOperation(
+        _ context: OperationContext, _ payload: Data, _ turn: TaskTurn?
+    ) throws -> Data {
         let isFixed = context.contentType == MessageHeader.fixedLayout
         let request =
             isFixed
             ? try FixedLayout.identifyRequest(payload)
             : try CairnJSON.decode(IdentifyRequest.self, from: payload)
-        let answer = try identify(request, until: context.deadline, waiting: context.waiting) {
-            context.isCancelled
-        }
+        let answer = try identify(
+            request, until: context.deadline, waiting: context.waiting, turn: turn
+        ) { context.isCancelled }
+        try turn?.check()
         record(request, answer)
         return isFixed ? FixedLayout.encode(answer) : try CairnJSON.encode(answer)
+    }
+
+    private func queryOperation(
+        _ context: OperationContext, _ request: QueryRequest, _ turn: TaskTurn?
+    ) throws -> Data {
+        let answer = try query(
+            request, until: context.deadline, waiting: context.waiting, turn: turn
+        ) { context.isCancelled }
+        if request.isAuxiliary != true {
+            record(.query(request, answer), of: [request.layer], on: request.map, answer)
+        }
+        return answer.wireForm
+    }
+
+    /// What of them may take long, for a worker's host: pictures, finds and legends always, the others once
+    /// they have been tried.
+    public func long() -> LongOperations {
+        LongOperations(
+            always: ["export", "find", "legend"],
+            tried: [
+                "identify": { [self] context, payload in
+                    let turn = TaskTurn(context, shareNanoseconds: Self.identifyShare)
+                    return try turn.tries { try identifyOperation(context, payload, turn) }
+                },
+                "query": { [self] context, payload in
+                    let request = try CairnJSON.decode(QueryRequest.self, from: payload)
+                    guard request.isSoonStopped, queryPace.isWorthTrying(request.map) else {
+                        return nil
+                    }
+                    let turn = TaskTurn(context, shareNanoseconds: queryPace.tryLimit)
+                    defer { queryPace.note(request.map, nanoseconds: turn.usedNanoseconds) }
+                    return try turn.tries { try queryOperation(context, request, turn) }
+                },
+            ])
     }
 
     /// What of them can be answered at once, for a worker's host.
@@ -167,37 +204,56 @@ public final class IdentifyOperations: Sendable {
         waiting: @escaping SiteIdentify.Waiting = { $0() },
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws(Failure) -> IdentifyAnswer {
+        try identify(
+            request, until: deadline, waiting: waiting, turn: nil, isCancelled: isCancelled)
+    }
+
+    /// The same, `cancelled` too when the turn is over, unless other servers have been asked.
+    private func identify(
+        _ request: IdentifyRequest, until deadline: ContinuousClock.Instant?,
+        waiting: @escaping SiteIdentify.Waiting, turn: TaskTurn?,
+        isCancelled: @escaping @Sendable () -> Bool
+    ) throws(Failure) -> IdentifyAnswer {
         // A little earlier, so that what other servers have failed to say by then is still said in time.
         let end = deadline.map { $0 - .milliseconds(250) }
         return try site.identify(
             request, until: deadline, waiting: waiting,
             remotes: { [remotes] questions in
+                if !questions.isEmpty { turn?.keep() }
                 let inquiry = remotes.ask(questions, until: end, isCancelled: isCancelled)
                 return { index in
                     waiting { inquiry.wait(for: index) }
                     return inquiry.answer(at: index)
                 }
-            }, isCancelled: isCancelled)
+            }, isCancelled: { isCancelled() || turn?.isOver ?? false })
     }
 }
 
 extension IdentifyOperations {
     /// Answers a query on the calling thread, which waits where it must, inside `waiting`.
     ///
-    /// Throws `Failure` as identify does, and as `QueryEngine` does.
+    /// Throws `Failure` as identify does, and as `QueryEngine` does; `cancelled` too when the turn is over, or
+    /// another server has to be asked in one.
     func query(
         _ request: QueryRequest, until deadline: ContinuousClock.Instant? = nil,
-        waiting: @escaping SiteIdentify.Waiting = { $0() },
+        waiting: @escaping SiteIdentify.Waiting = { $0() }, turn: TaskTurn? = nil,
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws(Failure) -> QueryAnswer {
         let (map, isStale) = try site.map(
             named: request.map, asOf: request.asOf, minSequence: request.minSequence,
             until: deadline, waiting: waiting)
-        return try queries.answer(
-            request, in: map.description, isStale: isStale, isCancelled: isCancelled,
+        if let turn, map.description.layer(request.layer)?.kind.source?.isRemote == true {
+            throw turn.giveUp()
+        }
+        let answer = try queries.answer(
+            request, in: map.description, isStale: isStale,
+            featureByteLimit: turn == nil ? .max : QueryRequest.soonFeatureBytes,
+            isCancelled: { isCancelled() || turn?.isOver ?? false },
             remotes: remoteFeatures(
                 until: deadline.map { $0 - .milliseconds(250) }, waiting: waiting,
                 isCancelled: isCancelled))
+        try turn?.check()
+        return answer
     }
 
     /// Asks the servers of layers of features, each question until `end`, and waits inside `waiting`.

@@ -61,7 +61,9 @@ public enum IdentifyProcess {
         try await WorkerProcess.run(
             daemon, pool: .identify,
             operations: operations.hosted(blobs: scratch?.blobs ?? daemon.site.blobs),
-            promptOperations: operations.prompt(),
-            slots: WorkerSlots(taskCredit: 32, taskThreadCount: 1, chunkCount: 1), alone: scratch)
+            promptOperations: operations.prompt(), longOperations: operations.long(),
+            slots: WorkerSlots(
+                taskCredit: 32, taskThreadCount: 1, longThreadCount: 1, chunkCount: 1),
+            alone: scratch)
     }
 }

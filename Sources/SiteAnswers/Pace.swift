@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import CairnModel
+public import CairnModel
 internal import Synchronization
 
-/// How long answering at once has taken of late, map by map, and so whether it is worth trying.
-final class Pace: Sendable {
+/// How long tries have taken of late, map by map, and so whether another is worth it; any thread may ask.
+public final class Pace: Sendable {
     /// How long one try may take, in nanoseconds.
-    let tryLimit: Int64
+    public let tryLimit: Int64
     /// How long tries may take on average, in nanoseconds.
     private let averageLimit: Int64
     /// Maps that are remembered.
@@ -16,13 +16,13 @@ final class Pace: Sendable {
     private let averages = Mutex<[MapName: Int64]>([:])
 
     /// No memory yet; limits in nanoseconds.
-    init(tryLimit: Int64 = 500_000, averageLimit: Int64 = 150_000) {
+    public init(tryLimit: Int64 = 500_000, averageLimit: Int64 = 150_000) {
         self.tryLimit = tryLimit
         self.averageLimit = averageLimit
     }
 
     /// Whether to try; a map on which it took long is tried again after some dozens of requests.
-    func isWorthTrying(_ map: MapName) -> Bool {
+    public func isWorthTrying(_ map: MapName) -> Bool {
         averages.withLock { averages in
             guard let place = averages.index(forKey: map) else { return true }
             let average = averages.values[place]
@@ -32,8 +32,8 @@ final class Pace: Sendable {
         }
     }
 
-    /// Remembers how long a try took, the last few weighing most.
-    func note(_ map: MapName, nanoseconds: Int64) {
+    /// Remembers how long a try took, the last few weighing most; what is beyond ``tryLimit`` counts as that.
+    public func note(_ map: MapName, nanoseconds: Int64) {
         let taken = min(max(nanoseconds, 0), tryLimit)
         averages.withLock { averages in
             if let place = averages.index(forKey: map) {

@@ -17,10 +17,6 @@ public final class SiteQueries: Sendable {
     private static let waitingLimit = 16
     /// The most features of a layer, whose order by object id is worked out here.
     private static let featureLimit = 2_000_000
-    /// The most bytes of the clause: how long one feature can take grows with them.
-    private static let clauseByteLimit = 1_024
-    /// The most coordinates of the geometry.
-    private static let coordinateLimit = 2_000
 
     private let engine: QueryEngine
     private let maps: SiteIdentify
@@ -76,10 +72,7 @@ public final class SiteQueries: Sendable {
     public func answerAtOnce(
         _ request: QueryRequest, until end: ContinuousClock.Instant = .now + .seconds(60)
     ) async throws(Failure) -> QueryAnswer? {
-        guard request.part == nil, request.clause?.utf8.count ?? 0 <= Self.clauseByteLimit,
-            request.spatialFilter?.isPlain ?? true,
-            request.spatialFilter?.geometry.coordinateCount ?? 0 <= Self.coordinateLimit,
-            pace.isWorthTrying(request.map),
+        guard request.isSoonStopped, pace.isWorthTrying(request.map),
             let map = maps.mapAtHand(request, named: request.map, minSequence: request.minSequence)
         else { return nil }
         let layer = map.description.layer(request.layer)
@@ -103,6 +96,24 @@ public final class SiteQueries: Sendable {
     }
 }
 
+extension QueryRequest {
+    /// The most bytes of the clause: how long one feature can take grows with them.
+    private static let soonClauseBytes = 1_024
+    /// The most coordinates of the geometry.
+    private static let soonCoordinates = 2_000
+    /// The most bytes of a feature that is read where an answer must be stopped soon: its text is at most six
+    /// times that.
+    public static let soonFeatureBytes = 1 << 20
+
+    /// Whether it is for the first part of an answer, and one that can be given up at any feature: GEOS, distances and long
+    /// clauses cannot be interrupted.
+    public var isSoonStopped: Bool {
+        part == nil && clause?.utf8.count ?? 0 <= Self.soonClauseBytes
+            && spatialFilter?.isPlain ?? true
+            && spatialFilter?.geometry.coordinateCount ?? 0 <= Self.soonCoordinates
+    }
+}
+
 extension QuerySpatialFilter {
     /// Whether our own predicates decide, without a detour.
     fileprivate var isPlain: Bool {
@@ -117,9 +128,6 @@ extension QuerySpatialFilter {
 /// One query on its way to a thread and back.
 private final class Attempt: Sendable {
     typealias Outcome = Result<QueryAnswer?, Failure>
-
-    /// The most bytes of a feature: its text is at most six times that.
-    private static let featureByteLimit = 1 << 20
 
     let request: QueryRequest
     let map: MapDescription
@@ -161,7 +169,7 @@ private final class Attempt: Sendable {
         let start = ThreadClock.nanoseconds()
         defer { pace.note(request.map, nanoseconds: ThreadClock.nanoseconds() - start) }
         let answer = try engine.answer(
-            request, in: map, isStale: isStale, featureByteLimit: Self.featureByteLimit
+            request, in: map, isStale: isStale, featureByteLimit: QueryRequest.soonFeatureBytes
         ) {
             self.isOver || ThreadClock.nanoseconds() - start > pace.tryLimit
         }

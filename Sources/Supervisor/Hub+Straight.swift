@@ -32,11 +32,12 @@ extension Hub {
                 return
             }
             guard worker.tasks[question]?.serial == serial else { continue }
-            worker.tasks[question] = nil
+            let task = worker.tasks.removeValue(forKey: question)
             worker.returnTaskCredit()
             worker.doneCount += 1
             health[pool]?.succeeded()
-            return becameFreer(worker)
+            if let task { becameFreer(worker, by: task) }
+            return
         }
     }
 
@@ -47,7 +48,7 @@ extension Hub {
         worker.returnTaskCredit()
         worker.doneCount += 1
         health[task.pool]?.succeeded()
-        becameFreer(worker)
+        becameFreer(worker, by: task)
     }
 
     /// An asker that is stopped says nothing, and must not keep a worker's credit.

@@ -168,12 +168,15 @@ extension Hub {
             task.request.reply(relaying: answer)
             if answer.header.kind == .reply { publishResult(of: task, answer) }
         }
-        becameFreer(worker)
+        becameFreer(worker, by: task)
     }
 
-    func becameFreer(_ worker: WorkerLane) {
+    /// A task is over.
+    ///
+    /// Where it was asked back in vain, what else waits at its worker may still be wanted by an idle one.
+    func becameFreer(_ worker: WorkerLane, by task: PendingTask) {
         dispatchTasks(worker.hello.pool)
-        if worker.tasks.isEmpty { expectRecall(in: worker.hello.pool) }
+        if worker.tasks.isEmpty || task.isRecalled { expectRecall(in: worker.hello.pool) }
     }
 
     /// Gives a task to another worker: it changes nothing, so it may be done twice.

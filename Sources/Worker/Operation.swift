@@ -38,6 +38,9 @@ public struct OperationContext: Sendable {
         self.threads = threads
     }
 
+    /// Whether other work waits for the calling thread.
+    public var keepsOthersWaiting: Bool { threads?.hasWaitingWork ?? false }
+
     /// Whether the work should stop: nobody waits for it any more, or its time is over; ask at least
     /// twice a second in long loops, and throw `Failure` (`cancelled`) then.
     public var isCancelled: Bool {
@@ -62,9 +65,25 @@ public struct OperationContext: Sendable {
 /// Waits for others go through the context's `waiting`. Anything thrown that is no `Failure` becomes one (`internal`).
 public typealias Operation = @Sendable (OperationContext, Data) throws -> Data
 
-/// The same for what can be answered at once: called on the bus thread, which it must not hold up; nil
-/// sends the task to a compute thread.
+/// The same for what can be answered soon enough for the thread it is called on; nil sends the task on to
+/// another.
 public typealias PromptOperation = @Sendable (OperationContext, Data) throws -> Data?
+
+/// Which of a worker's interactive operations may take long: those are done on threads of their own, so that
+/// nothing short waits behind them.
+public struct LongOperations: Sendable {
+    /// Those that always are.
+    public var always: Set<String>
+    /// Those that are tried on the threads for tasks first, which they must not hold for long while others
+    /// wait; nil sends the task to the long threads, where the operation of that name does it from its beginning.
+    public var tried: [String: PromptOperation]
+
+    /// States which.
+    public init(always: Set<String> = [], tried: [String: PromptOperation] = [:]) {
+        self.always = always
+        self.tried = tried
+    }
+}
 
 /// What other threads may say to, and hear from, one piece of work.
 final class WorkControl: Sendable {

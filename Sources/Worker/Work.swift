@@ -40,10 +40,11 @@ struct Work: Sendable {
         limitMilliseconds = 0
     }
 
-    /// Does it, on the calling thread, which is one of `threads`.
+    /// Does it, on the calling thread, which is one of `threads`; nil when one of `tried` has found it too long.
     func run(
-        _ operations: [String: Operation], on threads: ComputeThreads
-    ) -> Result<Data, Failure> {
+        _ operations: [String: Operation], tried: [String: PromptOperation],
+        on threads: ComputeThreads
+    ) -> Result<Data, Failure>? {
         do {
             let metadata = try message.requestMetadata()
             guard let operation = operations[metadata.operation] else {
@@ -59,12 +60,24 @@ struct Work: Sendable {
                     "the request's limit of \(limitMilliseconds) ms was over before a thread of its "
                         + "worker was free; it was not begun")
             }
-            return .success(try operation(context(metadata, threads), message.payload))
+            let context = context(metadata, threads)
+            if let trial = tried[metadata.operation] {
+                return try trial(context, message.payload).map { .success($0) }
+            }
+            return .success(try operation(context, message.payload))
         } catch let failure as Failure {
             return .failure(explained(failure))
         } catch {
             return .failure(Failure(.internal, "\(error)"))
         }
+    }
+
+    /// Whether its operation is one of them.
+    func isAny(of operations: Set<String>) -> Bool {
+        guard !operations.isEmpty, let metadata = try? message.requestMetadata() else {
+            return false
+        }
+        return operations.contains(metadata.operation)
     }
 
     /// Does it at once, on the bus thread; nil when it must go to a compute thread.
@@ -116,6 +129,8 @@ extension Failure {
 /// than there are places.
 final class ComputeThreads: Sendable {
     private struct Places {
+        /// Places whose threads are not started yet, because no work has come for them.
+        var unstarted: Int
         /// Threads to end.
         var surplus = 0
         /// Threads that were lent a place and could not be started.
@@ -128,19 +143,25 @@ final class ComputeThreads: Sendable {
     private let count: Int
     private let queue: BlockingQueue<Work>
     private let operations: [String: Operation]
-    private let finish: @Sendable (Work, Result<Data, Failure>) -> Void
-    private let places = Mutex(Places())
+    private let tried: [String: PromptOperation]
+    private let finish: @Sendable (Work, Result<Data, Failure>?) -> Void
+    private let places: Mutex<Places>
 
-    /// Starts `count` threads; `finish` is called on them.
+    /// Starts `count` threads, or has each started by the first work that comes for it; `finish` is called on
+    /// them, with nil for work that one of `tried` has found too long.
     init(
-        name: String, count: Int, capacity: Int, operations: [String: Operation],
-        finish: @escaping @Sendable (Work, Result<Data, Failure>) -> Void
+        name: String, count: Int, capacity: Int, startsLate: Bool = false,
+        operations: [String: Operation], tried: [String: PromptOperation] = [:],
+        finish: @escaping @Sendable (Work, Result<Data, Failure>?) -> Void
     ) throws(Failure) {
         self.name = name
         self.count = max(0, count)
         self.operations = operations
+        self.tried = tried
         self.finish = finish
         queue = BlockingQueue<Work>(capacity: max(1, capacity))
+        places = Mutex(Places(unstarted: startsLate ? self.count : 0))
+        guard !startsLate else { return }
         do throws(PlatformError) {
             for _ in 0..<self.count { try startThread() }
         } catch {
@@ -156,7 +177,7 @@ final class ComputeThreads: Sendable {
         }
         _ = try PinnedThread(name: "\(name)-\(number)") { [self] in
             while let work = queue.pop() {
-                finish(work, work.run(operations, on: self))
+                finish(work, work.run(operations, tried: tried, on: self))
                 if ends() { return }
             }
         }
@@ -193,8 +214,26 @@ final class ComputeThreads: Sendable {
         }
     }
 
-    /// False when the queue is full.
-    func take(_ work: Work) -> Bool { count > 0 && queue.tryPush(work) }
+    /// False when the queue is full, or the system has no thread left for the first work; called on one thread.
+    func take(_ work: Work) -> Bool {
+        guard count > 0, queue.tryPush(work) else { return false }
+        let needsThread = places.withLock { places in
+            guard places.unstarted > 0 else { return false }
+            places.unstarted -= 1
+            return true
+        }
+        guard needsThread else { return true }
+        do throws(PlatformError) {
+            try startThread()
+            return true
+        } catch {
+            places.withLock { $0.unstarted += 1 }
+            return !remove(work.id)
+        }
+    }
+
+    /// Whether work waits that no thread has begun.
+    var hasWaitingWork: Bool { queue.count > 0 }
 
     /// Takes work that no thread has begun out of the queue; false when one has.
     func remove(_ id: UUID) -> Bool { queue.removeFirst { $0.id == id } != nil }

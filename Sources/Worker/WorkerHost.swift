@@ -16,13 +16,18 @@ public struct WorkerSlots: Hashable, Sendable {
     public var taskCredit: Int
     /// Threads that do interactive tasks.
     public var taskThreadCount: Int
+    /// Threads that do those of them that may take long, beside the others; started by the first of them.
+    public var longThreadCount: Int
     /// Job chunks it runs at once, each on a thread of its own.
     public var chunkCount: Int
 
     /// States the numbers.
-    public init(taskCredit: Int, taskThreadCount: Int, chunkCount: Int) {
+    public init(
+        taskCredit: Int, taskThreadCount: Int, longThreadCount: Int = 0, chunkCount: Int
+    ) {
         self.taskCredit = taskCredit
         self.taskThreadCount = taskThreadCount
+        self.longThreadCount = longThreadCount
         self.chunkCount = chunkCount
     }
 }
@@ -43,8 +48,10 @@ public actor WorkerHost {
     let logger: Logger
     private let operations: [String: Operation]
     private let promptOperations: [String: PromptOperation]
+    private let longOperations: LongOperations
     let failpoints = Failpoints()
     private var taskThreads: ComputeThreads?
+    private var longThreads: ComputeThreads?
     private var chunkThreads: ComputeThreads?
     var sink: Pusher?
     /// The supervisor that knows this worker; nil while saying hello.
@@ -78,15 +85,19 @@ public actor WorkerHost {
     /// - Parameters:
     ///   - pool: What the supervisor may send it.
     ///   - operations: What it knows, by name.
-    ///   - promptOperations: What of it may be tried on the bus thread first.
+    ///   - promptOperations: What of it may be tried on the bus thread first, which it must not hold up.
+    ///   - longOperations: What of it may take long; not looked at where `slots` has no threads for it.
     ///   - slots: How much it takes at a time.
     ///   - build: Name and version of the process, `cairn-identify/0.1.0`.
     public init(
         pool: WorkerPool, operations: [String: Operation],
-        promptOperations: [String: PromptOperation] = [:], slots: WorkerSlots, bus: BusThread,
+        promptOperations: [String: PromptOperation] = [:],
+        longOperations: LongOperations = LongOperations(), slots: WorkerSlots, bus: BusThread,
         build: String, logger: Logger
     ) {
         self.promptOperations = promptOperations
+        self.longOperations =
+            slots.longThreadCount > 0 ? longOperations : LongOperations()
         self.pool = pool
         self.operations = operations
         self.slots = slots
@@ -99,13 +110,26 @@ public actor WorkerHost {
     ///
     /// Throws `Failure` when the system has no thread or socket left.
     public func start() throws(Failure) {
-        let finish: @Sendable (Work, Result<Data, Failure>) -> Void = {
+        let finish: @Sendable (Work, Result<Data, Failure>?) -> Void = {
             [weak self, bus] work, result in
-            bus.post { [weak self] in self?.assumeIsolated { $0.finish(work, result) } }
+            bus.post { [weak self] in
+                self?.assumeIsolated { host in
+                    if let result { host.finish(work, result) } else { host.handOn(work) }
+                }
+            }
         }
         taskThreads = try ComputeThreads(
             name: "task", count: slots.taskThreadCount, capacity: slots.taskCredit,
-            operations: operations, finish: finish)
+            operations: operations, tried: longOperations.tried, finish: finish)
+        longThreads = try ComputeThreads(
+            name: "long", count: slots.longThreadCount, capacity: slots.taskCredit,
+            startsLate: true,
+            operations: operations.mapValues { [failpoints] operation in
+                { context, payload in
+                    failpoints.pass("worker.longTask")
+                    return try operation(context, payload)
+                }
+            }, finish: finish)
         chunkThreads = try ComputeThreads(
             name: "chunk", count: slots.chunkCount, capacity: slots.chunkCount,
             operations: operations, finish: finish)
@@ -129,20 +153,38 @@ public actor WorkerHost {
         failpoints.pass("worker.taskTaken")
         let work = Work(task: message)
         if let result = work.runPromptly(promptOperations) { return answer(message, result) }
-        guard let taskThreads, taskThreads.take(work) else { return refuse(message) }
+        let threads = work.isAny(of: longOperations.always) ? longThreads : taskThreads
+        guard let threads, threads.take(work) else {
+            return refuse(message)
+        }
         tasks[work.id] = work
+    }
+
+    /// Has a task done by the long threads that was found too long for those that tried it.
+    private func handOn(_ work: Work) {
+        if work.control.isCancelled { return finish(work, .failure(.stopped)) }
+        guard let longThreads, longThreads.take(work) else {
+            tasks[work.id] = nil
+            refuse(work.message)
+            return checkIdle()
+        }
+    }
+
+    /// Takes a task out of its queue; false when a thread has begun it.
+    private func withdraw(_ id: UUID) -> Bool {
+        taskThreads?.remove(id) == true || longThreads?.remove(id) == true
     }
 
     /// Stops a task; one that has not been begun is over at once.
     func cancel(task id: UUID) {
         guard let work = tasks[id] else { return tellAnswered(id) }
         work.control.cancel()
-        if taskThreads?.remove(id) == true { finish(work, .failure(.stopped)) }
+        if withdraw(id) { finish(work, .failure(.stopped)) }
     }
 
     /// Hands a task back, so that another worker does it; one that has been begun stays.
     func handBack(task id: UUID) {
-        guard let work = tasks[id], taskThreads?.remove(id) == true else { return }
+        guard let work = tasks[id], withdraw(id) else { return }
         tasks[id] = nil
         refuse(work.message)
         checkIdle()
@@ -238,6 +280,7 @@ public actor WorkerHost {
         presence?.close()
         for way in straightWays.values { way.pusher.close() }
         taskThreads?.close()
+        longThreads?.close()
         chunkThreads?.close()
     }
 }

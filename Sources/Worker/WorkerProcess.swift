@@ -17,13 +17,14 @@ public enum WorkerProcess {
     /// chunk alone.
     public static func run(
         _ daemon: Daemon, pool: WorkerPool, operations: [String: Operation],
-        promptOperations: [String: PromptOperation] = [:], slots: WorkerSlots,
+        promptOperations: [String: PromptOperation] = [:],
+        longOperations: LongOperations = LongOperations(), slots: WorkerSlots,
         alone scratch: ScratchChunk? = nil
     ) async throws {
         if let scratch { return try await scratch.run(operations) }
         let host = WorkerHost(
-            pool: pool, operations: operations, promptOperations: promptOperations, slots: slots,
-            bus: daemon.bus,
+            pool: pool, operations: operations, promptOperations: promptOperations,
+            longOperations: longOperations, slots: slots, bus: daemon.bus,
             build: "\(daemon.name)/\(version)", logger: daemon.logger)
         try await host.start()
         await daemon.untilShutdown()

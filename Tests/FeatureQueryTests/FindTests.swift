@@ -308,26 +308,123 @@ import Testing
         #expect(try find(long).results.isEmpty)
     }
 
-    @Test func `parts joined are the answer`() throws {
-        let text = String(repeating: "x", count: 60_000)
-        let features = (1...250).map {
+    /// Two layers of large values and one of small ones between them, drawn from below.
+    private func large(_ count: Int) throws -> QueriedSite {
+        let text = String(repeating: "x\"é", count: 15_000)
+        let features = (1...count).map {
             """
-            {"type":"Feature","id":\($0),"properties":{"name":"\(text)\($0)"},\
+            {"type":"Feature","id":\($0),"properties":{"name":\
+            "\(text.replacing("\"", with: "\\\""))\($0)"},\
+            "geometry":{"type":"Point","coordinates":[1,1]}}
+            """
+        }
+        var random = SeededGenerator(seed: 7)
+        let large = try QueriedSite(features.shuffled(using: &random))
+        large.map.layers += [1, 2].map { id in
+            var copy = large.map.layers[0]
+            (copy.id, copy.name) = (id, "layer \(id)")
+            if id == 1 { copy.definitionExpression = "OBJECTID = 3" }
+            return copy
+        }
+        large.map.rootLayers = [0, 1, 2]
+        return large
+    }
+
+    private struct Parts {
+        var bodies: [[UInt8]] = []
+        var places: [QueryPart.Place] = []
+        /// How often the engine asked whether somebody still waits, which it does for every 64 KiB it reads.
+        var lookCounts: [Int] = []
+    }
+
+    private func parts(_ first: FindRequest, of site: QueriedSite) throws -> Parts {
+        var (request, parts) = (first, Parts())
+        repeat {
+            var lookCount = 0
+            let answer = try site.engine.find(request, in: site.map) {
+                lookCount += 1
+                return false
+            }
+            // As it comes over the bus.
+            let received = try QueryAnswer(wireForm: answer.wireForm)
+            #expect(received == answer)
+            parts.bodies.append(received.body)
+            parts.lookCounts.append(lookCount)
+            request.part = received.next
+            if let next = received.next { parts.places.append(try #require(next.place)) }
+        } while request.part != nil
+        return parts
+    }
+
+    @Test func `parts joined are what every feature alone gives, layer after layer`() throws {
+        let large = try large(60)
+        var request = FindRequest(map: large.map.name, text: "X\"É")
+        var expected: [UInt8] = Array(#"{"results":["#.utf8)
+        for layer in [2, 1, 0] {
+            for id in 1...60 where layer != 1 || id == 3 {
+                var one = request
+                one.layers = [layer]
+                one.layerDefinitions = [layer: "OBJECTID = \(id)"]
+                let body = try large.engine.find(one, in: large.map).body
+                if expected.last != UInt8(ascii: "[") { expected.append(UInt8(ascii: ",")) }
+                expected += body.dropFirst(12).dropLast(2)
+            }
+        }
+        expected += Array("]}".utf8)
+
+        let parts = try parts(request, of: large)
+
+        #expect(Array(parts.bodies.joined()) == expected)
+        #expect(parts.bodies.count == expected.count / QueryLimits.partBytes + 1)
+        #expect(parts.bodies.dropLast().allSatisfy { $0.count == QueryLimits.partBytes })
+        #expect(Set(parts.places.map(\.layer)) == [2, 0])
+        // Together they read each feature once, and again the one at which a part ends.
+        request.text = "nowhere"
+        let whole = try self.parts(request, of: large)
+        #expect(whole.bodies.count == 1)
+        let most = whole.lookCounts[0] + 8 * parts.bodies.count
+        #expect(parts.lookCounts.reduce(0, +) <= most, "\(parts.lookCounts) \(whole.lookCounts)")
+    }
+
+    @Test func `a result larger than parts is cut in its middle and joins again`() throws {
+        let text = String(repeating: "long ", count: 1_400_000)
+        let features = (1...2).map {
+            """
+            {"type":"Feature","id":\($0),"properties":{"name":"\(text)\($0)",\
+            "more":"\(text)","number":7},\
             "geometry":{"type":"Point","coordinates":[1,1]}}
             """
         }
         let large = try QueriedSite(features)
-        var request = FindRequest(map: large.map.name, text: "XX")
-        var body = Data()
-        var parts = 0
-        repeat {
-            let answer = try large.engine.find(request, in: large.map)
-            #expect(answer.body.count <= QueryLimits.partBytes)
-            body.append(contentsOf: answer.body)
-            request.part = answer.next
-            parts += 1
-        } while request.part != nil
-        let json = try #require(try JSONSerialization.jsonObject(with: body) as? [String: Any])
-        #expect(parts > 2 && (json["results"] as? [Any])?.count == 250)
+        var request = FindRequest(map: large.map.name, text: "7")
+        request.fields = ["number"]
+        let parts = try parts(request, of: large)
+
+        let object = try JSONSerialization.jsonObject(with: Data(parts.bodies.joined()))
+        let json = try #require(object as? [String: Any])
+        let results = try #require(json["results"] as? [[String: Any]])
+        let names = try results.map { result in
+            try #require((result["attributes"] as? [String: Any])?["name"] as? String)
+        }
+        #expect(names == (1...2).map { text + "\($0)" })
+        #expect(parts.places.map(\.objectID) == [1, 1, 2, 2])
+    }
+
+    @Test func `a part that is none is refused`() {
+        func refusal(_ part: QueryPart) -> Failure? { failure("1") { $0.part = part } }
+        let good = QueryPart.Place(layer: 2, objectID: 5)
+        #expect(refusal(QueryPart(row: 3, byteCount: 0, totalByteCount: 9)) != nil)
+        for part in [
+            QueryPart(row: -1, byteCount: 0, totalByteCount: 9, place: good),
+            QueryPart(row: 1_000, byteCount: 0, totalByteCount: 9, place: good),
+            QueryPart(row: 1, byteCount: -1, totalByteCount: 9, place: good),
+            QueryPart(row: 1, byteCount: .max, totalByteCount: 9, place: good),
+            QueryPart(row: 1, byteCount: 0, totalByteCount: .max, place: good),
+            QueryPart(
+                row: 1, byteCount: 0, totalByteCount: 9, place: .init(layer: 7, objectID: 1)),
+        ] {
+            #expect(refusal(part)?.message == "the part of the answer is none", "\(part)")
+        }
+        #expect(refusal(QueryPart(row: 1, byteCount: 0, totalByteCount: 9, place: good)) == nil)
     }
 }

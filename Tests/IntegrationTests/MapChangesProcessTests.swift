@@ -22,6 +22,7 @@ import Testing
         var type: String
         var recordedAt: Int64
         var layerId: LayerID?
+        var layerIds: [LayerID]?
     }
 
     /// A stream that is being read; off the threads that tasks share.
@@ -146,6 +147,43 @@ import Testing
             Thread.detachNewThread { continuation.resume(returning: unknown.answer()) }
         }
         #expect(refusal?.contains("404") == true)
+    }
+
+    @Test func `an edit of several layers names them all, one of a layer names that`()
+        async throws
+    {
+        guard Programs.areBuilt() else { return }
+        let site = try await IdentifySite(side: 3)
+        let source = try #require(try await site.client.map(named: site.map)?.layers[0].kind.source)
+        let added = try await site.client.command(
+            map: site.map, .addLayer(name: "again", source: source, place: LayerPlace()))
+        let other = try #require(added.layer)
+        try await site.until("the second layer") { site in
+            try await site.client.map(named: site.map, minSequence: added.sequence)?
+                .layer(other)?.loadStatus == .loaded
+        }
+        var last = added.sequence
+        for layer in [0, other] {
+            last = try await site.client.command(
+                map: site.map, .setEditable(layer: layer, isEditable: true)
+            ).sequence
+        }
+        let reader = try Reader(site, "changes?after=\(last)")
+
+        let edits = FeatureEdits(deletes: [1])
+        let edited = try await site.client.command(
+            map: site.map,
+            .editLayers([other, 0].map { LayerFeatureEdits($0, edits) }))
+        let alone = try await site.client.command(
+            map: site.map, .editFeatures(layer: other, edits: FeatureEdits(deletes: [2])))
+
+        let told = try await reader.take(2).map {
+            try JSONDecoder().decode(Told.self, from: $0.data)
+        }
+        #expect(told.map(\.sequence) == [edited.sequence, alone.sequence])
+        #expect(told[0].layerIds.map(Set.init) == [0, other] && told[0].layerIds?.count == 2)
+        #expect(told[0].layerId == told[0].layerIds?.first)
+        #expect(told[1].layerId == other && told[1].layerIds == nil)
     }
 
     @Test func `an answer is followed on where the map is as it was, and told whole where not`()

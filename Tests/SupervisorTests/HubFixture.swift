@@ -134,12 +134,13 @@ final class HubFixture: Sendable {
     /// Starts a worker; returns its number.
     @discardableResult
     func startWorker(
-        _ pool: WorkerPool, slots: WorkerSlots, _ operations: [String: Operation]
+        _ pool: WorkerPool, slots: WorkerSlots, _ operations: [String: Operation],
+        long: LongOperations = LongOperations()
     ) async throws -> Int {
         let bus = try BusThread(name: "worker", runDirectory: site.runDirectory)
         let host = WorkerHost(
-            pool: pool, operations: operations, slots: slots, bus: bus, build: "test/0",
-            logger: Self.logger)
+            pool: pool, operations: operations, longOperations: long, slots: slots, bus: bus,
+            build: "test/0", logger: Self.logger)
         try await host.start()
         return parts.withLock { parts in
             parts.workers.append((host, bus))

@@ -52,6 +52,7 @@ struct OGCItems {
         var count = query
         count.result = .count
         (count.limit, count.offset) = (nil, 0)
+        count.isAuxiliary = true
         return count
     }
 

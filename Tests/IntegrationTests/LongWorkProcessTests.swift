@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnClient
+import CairnModel
+import Foundation
+import Geometry
+import Synchronization
+import TestKit
+import Testing
+
+/// A worker with a long answer under way, held in the middle of it, and what it answers meanwhile.
+@Suite(.serialized, .timeLimit(.minutes(4))) struct LongWorkProcessTests {
+    /// A named pipe at which the long thread of a worker stops.
+    private struct Gate {
+        let path: String
+
+        init(_ path: String) throws {
+            self.path = path
+            let maker = try Process.run(
+                URL(filePath: "/usr/bin/env"), arguments: ["mkfifo", path])
+            maker.waitUntilExit()
+            try #require(maker.terminationStatus == 0)
+        }
+
+        /// Waits until a thread stands at the gate; closing what it returns lets it go on.
+        func arrival() async throws -> FileHandle {
+            let opened: FileHandle? = await withCheckedContinuation { continuation in
+                // Opening blocks until somebody reads.
+                Thread.detachNewThread { [path] in
+                    continuation.resume(returning: FileHandle(forWritingAtPath: path))
+                }
+            }
+            return try #require(opened)
+        }
+    }
+
+    private func site() async throws -> (IdentifySite, Gate) {
+        let site = try await IdentifySite(side: 20, workers: 0, gateway: ["--no-identify-at-once"])
+        let gate = try Gate(site.files.path + "/gate")
+        try site.start("cairn-identify", failpoint: "worker.longTask:hold=\(gate.path)")
+        try await site.waitForWorkers(1)
+        return (site, gate)
+    }
+
+    /// A click that no thread but a task's answers: with a polygon.
+    private func click(_ site: IdentifySite, _ number: Int) -> IdentifyRequest {
+        var request = site.request(x: number, y: number)
+        let (low, high) = (Double(number) * 1.2 + 0.2, Double(number) * 1.2 + 0.6)
+        request.geometry = .envelope(Envelope(minX: low, minY: low, maxX: high, maxY: high))
+        return request
+    }
+
+    private static let world = Envelope(minX: 0, minY: 0, maxX: 24, maxY: 24)
+
+    @Test func `clicks and short queries are answered before the picture under way`() async throws {
+        guard Programs.areBuilt() else { return }
+        let (site, gate) = try await site()
+        let isDrawn = Mutex(false)
+        let request = ExportRequest(map: site.map, extent: Self.world, width: 512, height: 512)
+        let picture = Task {
+            let picture = try await site.client.export(request, timeout: .seconds(100))
+            isDrawn.withLock { $0 = true }
+            return picture
+        }
+        let held = try await gate.arrival()
+        let find = Task {
+            try await site.client.find(
+                FindRequest(map: site.map, text: "3/4"), timeout: .seconds(100))
+        }
+
+        for number in 0..<10 {
+            let answer = try await site.client.identify(click(site, number))
+            #expect(answer.results.map(\.value) == [.string("\(number)/\(number)")])
+        }
+        var query = QueryRequest(map: site.map, layer: 0)
+        (query.clause, query.result) = ("row = 3", .count)
+        let count = try await site.client.query(query)
+        #expect(String(decoding: count.body, as: UTF8.self) == #"{"count":20}"#)
+
+        #expect(isDrawn.withLock { !$0 })
+        try held.close()
+        let drawn = try await picture.value
+        #expect(drawn.head.width == 512)
+        try await gate.arrival().close()
+        #expect(String(decoding: try await find.value.body, as: UTF8.self).contains("3/4"))
+        // The same bytes as from a worker that nobody holds.
+        try site.kill("cairn-identify")
+        try site.start("cairn-identify")
+        try await site.waitForWorkers(1)
+        #expect(try await site.client.export(request, timeout: .seconds(100)).bytes == drawn.bytes)
+    }
+
+    @Test func `a held picture can be given up, and leaves its credit`() async throws {
+        guard Programs.areBuilt() else { return }
+        let (site, gate) = try await site()
+        let request = ExportRequest(map: site.map, extent: Self.world, width: 64, height: 64)
+        let first = Task { try await site.client.export(request, timeout: .seconds(100)) }
+        let held = try await gate.arrival()
+        let second = Task { try await site.client.export(request, timeout: .seconds(100)) }
+        try await site.until("both pictures at the worker") { site in
+            try await site.client.supervisorStatus()[.identify]?.runningTaskCount == 2
+        }
+
+        first.cancel()
+        second.cancel()
+
+        // The one that has not been begun is over although the thread stands.
+        try await site.until("the end of the second") { site in
+            try await site.client.supervisorStatus()[.identify]?.runningTaskCount == 1
+        }
+        try held.close()
+        try await site.until("the end of the first") { site in
+            try await site.client.supervisorStatus()[.identify]?.runningTaskCount == 0
+        }
+        #expect(try await site.client.identify(click(site, 4)).results.count == 1)
+    }
+}
