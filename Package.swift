@@ -118,7 +118,7 @@ let tier4: [Target] = [
             "Remote", "Site",
         ]),
     library(
-        "Locator", ["CairnModel", "Geometry", "ICU", "PROJ", "Platform", "SpatialIndex"],
+        "Locator", ["CairnModel", "Geometry", "ICU", "Platform", "SpatialIndex"],
         data: [
             "columns-ban.json", "columns-bano.json", "columns-centerlines.json",
             "columns-natural-earth-countries.json", "columns-natural-earth-states.json",
@@ -295,7 +295,7 @@ let testTargets: [Target] = [
         ]),
     tests(
         "LocatorTests",
-        ["Locator", "CairnModel", "GEOS", "ICU", "Geometry", "Platform", "TestKit"]),
+        ["Locator", "CairnModel", "GEOS", "ICU", "Geometry", "PROJ", "Platform", "TestKit"]),
     tests(
         "LocatorSourcesTests",
         [

@@ -2,16 +2,15 @@
 // Part of Cairn.
 
 internal import Geometry
-internal import PROJ
 
-/// Positions in UTM (`31U 448251 5411932`) and MGRS (`31UDQ4825111932`), unprojected by PROJ.
+/// Positions in UTM (`31U 448251 5411932`) and MGRS (`31UDQ4825111932`).
 ///
 /// The letter after the zone is the band of latitude; where the position lies in another band, `N` and
 /// `S` are the hemisphere. Letters and squares as in NGA.STND.0037.
 enum GridReference {
     /// Longitude and latitude, WGS 84, in 10⁻⁷ degrees; nil where the text, in capitals, is neither.
     ///
-    /// A square of MGRS is where its middle is. Some milliseconds for a text that is one.
+    /// A square of MGRS is where its middle is.
     static func location(_ text: [UInt8]) -> Coordinate? {
         let words = text.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: ",") }.map(
             Array.init)
@@ -115,13 +114,10 @@ enum GridReference {
     private static func unproject(
         _ zone: Int, _ isSouth: Bool, _ easting: Double, _ northing: Double
     ) -> Found? {
-        guard
-            let transform = try? CoordinateTransform(
-                from: .wkid((isSouth ? 32_700 : 32_600) + zone), to: .wkid(4326)),
-            let (x, y) = try? transform.forward(x: easting, y: northing), x.isFinite, y.isFinite,
-            abs(x) <= 180, abs(y) <= 90
-        else { return nil }
+        let found = TransverseMercator.location(
+            zone: zone, isSouth: isSouth, easting: easting, northing: northing)
+        guard found.isFinite else { return nil }
         func rounded(_ degrees: Double) -> Double { (degrees * 1e7).rounded() / 1e7 }
-        return Found(location: Coordinate(x: rounded(x), y: rounded(y)))
+        return Found(location: Coordinate(x: rounded(found.x), y: rounded(found.y)))
     }
 }

@@ -85,6 +85,28 @@ import Testing
         }
     }
 
+    /// Anywhere in all zones, poles and neighbours of a zone included, PROJ says the same to 10⁻⁹ degrees.
+    @Test func `zones of UTM are where another program has them`() throws {
+        var random = SeededGenerator(seed: 77)
+        for zone in 1...60 {
+            for isSouth in [false, true] {
+                let transform = try CoordinateTransform(
+                    from: .wkid((isSouth ? 32_700 : 32_600) + zone), to: .wkid(4326))
+                for _ in 0..<60 {
+                    let easting = Double.random(in: 100_000..<1_000_000, using: &random)
+                    let northing = Double.random(in: 0...10_000_000, using: &random)
+                    let (x, y) = try transform.forward(x: easting, y: northing)
+                    let found = TransverseMercator.location(
+                        zone: zone, isSouth: isSouth, easting: easting, northing: northing)
+                    let turn = abs(found.x - x)
+                    #expect(min(turn, abs(turn - 360)) * cos(y * .pi / 180) < 1e-9)
+                    #expect(abs(found.y - y) < 1e-9, "\(zone) \(isSouth) \(easting) \(northing)")
+                    #expect(abs(found.x) <= 180)
+                }
+            }
+        }
+    }
+
     @Test(arguments: [
         "48.8584, 2.2945", "48°51'30\"N 2°17'40\"E", "N 48 51.5 E 2 17.6", "2.2945E 48.8584N",
         "31U 448251 5411932", "31UDQ4825111932", "31U DQ 48251 11932",
