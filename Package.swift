@@ -216,7 +216,7 @@ let tier6: [Target] = [
     process("cairn-mapstate", ["CairnModel", "Daemon", "MapStateService"]),
     process("cairn-supervisor", ["Daemon", "Supervisor"]),
     process("cairn-identify", ["Daemon", "IdentifyWorker", "Recording"]),
-    process("cairn-locator", ["Daemon", "LocatorWorker", "Recording"]),
+    process("cairn-locator", ["Daemon", "LocatorWorker", "Platform", "Recording"]),
     process("cairn-worker", ["Daemon", "Worker"]),
     process(
         "cairn-gateway",

@@ -58,14 +58,14 @@ struct Scoring {
         for word in text.words.prefix(GeocodeSearch.mostWords) {
             let bytes = Array(text.bytes[word])
             hasNumber = hasNumber || isNumber(bytes[...])
-            hasType = hasType || AddressWords.shipped.common[bytes] == .type
+            hasType = hasType || AddressWords.searched.common[bytes] == .type
         }
         return hasType && (hasNumber || text.words.count > 2)
     }
 
     /// Whether a word of an address says nothing about the place.
     private static func isOfStreet(_ word: ArraySlice<UInt8>) -> Bool {
-        isNumber(word) || AddressWords.shipped.common[Array(word)] ?? .plain != .plain
+        isNumber(word) || AddressWords.searched.common[Array(word)] ?? .plain != .plain
     }
 
     private static func isNumber(_ word: ArraySlice<UInt8>) -> Bool {

@@ -78,7 +78,13 @@ public enum ProcessLimits {
     ///
     /// For processes whose threads make large values and are done with them. Call it before there are
     /// many threads.
-    public static func shareHeaps() { cairn_limit_heaps(2, 8 << 20) }
+    ///
+    /// - Parameters:
+    ///   - count: How many heaps.
+    ///   - keptByteCount: How much of what is free they keep; greater values get pages of their own.
+    public static func shareHeaps(_ count: Int = 2, keptByteCount: Int = 8 << 20) {
+        cairn_limit_heaps(Int32(count), Int32(clamping: keptByteCount))
+    }
 
     /// Bytes of memory that this process holds now; 0 where the system does not say.
     public static func residentByteCount() -> Int {

@@ -279,7 +279,8 @@ public final class Recorder: Sendable {
         var hash = SHA256()
         do {
             while true {
-                let bytes = try source.read(upTo: 1 << 20)
+                // A greater buffer would stay in the heap of the thread that asked.
+                let bytes = try source.read(upTo: 1 << 16)
                 if bytes.isEmpty { break }
                 hash.update(bytes)
             }

@@ -4,6 +4,7 @@
 import ArgumentParser
 import Daemon
 import LocatorWorker
+import Platform
 import Recording
 
 @main struct Main: AsyncParsableCommand {
@@ -21,6 +22,13 @@ import Recording
 
     @Option(help: "Do one chunk alone, a work order that 'cairn job autopsy' wrote, and end.")
     var chunk: String?
+
+    static func main() async {
+        // Two threads answer; with a heap for each, what one has freed would be lost to the other. There is
+        // only one thread yet.
+        ProcessLimits.shareHeaps(1, keptByteCount: 1 << 20)
+        await main(nil)
+    }
 
     func run() async {
         let (rate, order) = (record, chunk)

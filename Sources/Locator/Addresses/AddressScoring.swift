@@ -63,7 +63,7 @@ struct AddressScoring {
         self.file = file
         self.addresses = addresses
         self.filter = filter
-        suffixes = AddressWords.shipped.suffixes
+        suffixes = AddressWords.searched.suffixes
         losses = file.ranking.addresses
         forbidden = ForbiddenWords(text.text, count: text.count)
         missing = text.isUnfinished ? losses.missingYet : losses.missing

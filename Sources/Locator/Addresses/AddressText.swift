@@ -156,7 +156,7 @@ struct AddressText {
     /// Finds whether a word and the number or letter after it (`apt 12`, `bât b`), or the ordinal before it
     /// (`3rd floor`), are a part of a house: then they are no house number, and say next to nothing.
     private mutating func findUnit(_ number: Int) {
-        guard AddressWords.shipped.units.contains(Array(text.bytes[text.words[number]])) else {
+        guard AddressWords.searched.units.contains(Array(text.bytes[text.words[number]])) else {
             return
         }
         var found = mask(number)
@@ -197,7 +197,7 @@ struct AddressText {
         let found = HouseNumberText(
             word(number), mask: mask(number), next: word(number + 1),
             isNumber: number + 1 < count && isNumber[number + 1], after: word(number + 2),
-            suffixes: AddressWords.shipped.suffixes)
+            suffixes: AddressWords.searched.suffixes)
         if let found { houseNumbers.append(found) }
     }
 
@@ -222,7 +222,7 @@ struct AddressText {
     /// The words of the vocabulary that a word stands for by a dictionary, or as a compound.
     private func otherForms(of word: ArraySlice<UInt8>, _ bytes: RawSpan) -> [Int] {
         var result = file.longForms(of: word, bytes)
-        for other in AddressWords.shipped.compounds(of: word) {
+        for other in AddressWords.searched.compounds(of: word) {
             if let found = file.vocabulary.number(of: other[...], bytes) { result.append(found) }
         }
         return result
@@ -268,7 +268,7 @@ struct AddressText {
 
     /// The sort of street that the last part of a compound is short for.
     private func typeShort(_ word: ArraySlice<UInt8>, _ bytes: RawSpan) -> Int? {
-        guard AddressWords.shipped.isEnding(word) else { return nil }
+        guard AddressWords.searched.isEnding(word) else { return nil }
         return file.longForms(of: word, bytes).first { file.kind(ofWord: $0, bytes) == .type }
     }
 
@@ -334,7 +334,7 @@ struct AddressText {
             if !found.isEmpty { return }
         }
         // A slip in what comes before a short ending: `haupstr`.
-        for other in AddressWords.shipped.compounds(of: word) {
+        for other in AddressWords.searched.compounds(of: word) {
             var search = TypoSearch(other[...], limit: 1)
             for key in search.run(file.vocabulary, bytes).map(\.key).sorted().prefix(Self.mostTypos)
             {

@@ -29,7 +29,7 @@ struct AddressWords: Sendable {
     /// Some of the dictionaries, a bit for each.
     typealias Choice = UInt64
 
-    let dictionaries: [Dictionary]
+    private(set) var dictionaries: [Dictionary]
     /// The writings of what follows a house number, of all languages.
     let suffixes: [[[UInt8]]]
     /// Words before a number or letter that is part of a house: `apt`, `bât`, `suite`.
@@ -40,16 +40,34 @@ struct AddressWords: Sendable {
     let common: [[UInt8]: AddressWordKind]
 
     /// Those that come with the program, French and English first, for ``common``.
-    static let shipped = AddressWords(files: [
-        PackageResources.words_fr_txt, PackageResources.words_en_txt, PackageResources.words_ca_txt,
-        PackageResources.words_cs_txt, PackageResources.words_da_txt, PackageResources.words_de_txt,
-        PackageResources.words_el_txt, PackageResources.words_es_txt, PackageResources.words_fi_txt,
-        PackageResources.words_hr_txt, PackageResources.words_hu_txt, PackageResources.words_it_txt,
-        PackageResources.words_nl_txt, PackageResources.words_no_txt, PackageResources.words_pl_txt,
-        PackageResources.words_pt_txt, PackageResources.words_ro_txt, PackageResources.words_ru_txt,
-        PackageResources.words_sk_txt, PackageResources.words_sl_txt, PackageResources.words_sv_txt,
-        PackageResources.words_tr_txt, PackageResources.words_uk_txt,
-    ])
+    static let shipped = AddressWords(files: files)
+
+    /// The same without ``dictionaries``, which only a build asks for.
+    static let searched: AddressWords = {
+        var words = AddressWords(files: files)
+        words.dictionaries = []
+        return words
+    }()
+
+    private static var files: [[UInt8]] {
+        [
+            PackageResources.words_fr_txt, PackageResources.words_en_txt,
+            PackageResources.words_ca_txt,
+            PackageResources.words_cs_txt, PackageResources.words_da_txt,
+            PackageResources.words_de_txt,
+            PackageResources.words_el_txt, PackageResources.words_es_txt,
+            PackageResources.words_fi_txt,
+            PackageResources.words_hr_txt, PackageResources.words_hu_txt,
+            PackageResources.words_it_txt,
+            PackageResources.words_nl_txt, PackageResources.words_no_txt,
+            PackageResources.words_pl_txt,
+            PackageResources.words_pt_txt, PackageResources.words_ro_txt,
+            PackageResources.words_ru_txt,
+            PackageResources.words_sk_txt, PackageResources.words_sl_txt,
+            PackageResources.words_sv_txt,
+            PackageResources.words_tr_txt, PackageResources.words_uk_txt,
+        ]
+    }
 
     /// Reads files of lines `kind long short …`, at most 64; other lines are passed over.
     init(files: [[UInt8]]) {

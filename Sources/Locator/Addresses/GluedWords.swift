@@ -65,7 +65,9 @@ extension FoldedText {
         else { return nil }
         if digits.count >= 4, addresses.postcode(digits, bytes) != nil { return border }
         // `12bis` is a number with its suffix.
-        let isSuffix = AddressWords.shipped.suffixes.contains { $0.contains { $0[...] == letters } }
+        let isSuffix = AddressWords.searched.suffixes.contains {
+            $0.contains { $0[...] == letters }
+        }
         return startsWithDigit && digits.count <= 4 && !isSuffix
             && addresses.vocabulary.number(of: letters, bytes) != nil ? border : nil
     }
