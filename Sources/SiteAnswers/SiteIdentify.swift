@@ -16,6 +16,9 @@ internal import Synchronization
 public final class SiteIdentify: Sendable {
     /// How long a request waits for a sequence number that has not come yet.
     public static let sequencePatience = Duration.seconds(2)
+    /// How many changes of maps the log is asked for at once about a map that is not known here, and how often: whoever is
+    /// further behind says that there is none.
+    private static let (lookSize, lookLimit) = (100, 10)
     /// The most bytes of WHERE clauses that are looked at at once.
     private static let clauseByteLimit = 1_024
 
@@ -146,9 +149,10 @@ public final class SiteIdentify: Sendable {
     /// A map now, knowing at least `minSequence`, or as it was, prepared for questions; and whether it may
     /// have changed unnoticed.
     ///
-    /// Blocks the calling thread where it must, inside `waiting`. Throws `Failure`: `notFound` for an
-    /// unknown map, `logUnavailable` for one that the log may know while it is out of reach, `timedOut`
-    /// for a sequence number that does not come, and what the log throws.
+    /// A map that is unknown here is looked for in the log before that is said, where no moment is named. Blocks the
+    /// calling thread where it must, inside `waiting`. Throws `Failure`: `notFound` for an unknown map, `logUnavailable` for
+    /// one that the log may know while it is out of reach, `timedOut` for a sequence number that does not come, and what the
+    /// log throws.
     public func map(
         named name: MapName, asOf moment: AsOf?, minSequence: Int64?,
         until deadline: ContinuousClock.Instant? = nil, waiting: Waiting = { $0() }
@@ -162,8 +166,46 @@ public final class SiteIdentify: Sendable {
                 .logUnavailable,
                 "the log is out of reach, and what was read of it knows no map '\(name)'")
         }
+        for _ in 0..<Self.lookLimit where moment == nil {
+            guard try learnMore(until: deadline, waiting) else { break }
+            if let map = present(name, in: follower.current) { return (map, isStale) }
+        }
         let when = moment.map { " at \($0)" } ?? ""
         throw Failure(.notFound, "there is no map '\(name)'\(when)")
+    }
+
+    /// Looks in the log for changes of maps that have not come here yet, and waits for them; whether there were any.
+    ///
+    /// A process that was held up or has just begun is behind, and who asks it for a new map may have been told
+    /// that there is one. That costs a question to the log for each that names a map which does not exist.
+    private func learnMore(
+        until deadline: ContinuousClock.Instant?, _ waiting: Waiting
+    ) throws(Failure) -> Bool {
+        let known = follower.current.sequence
+        let request = ReadRequest(after: known, limit: Self.lookSize, category: "map")
+        let last: Int64? = try wait(waiting) { [follower, readLog] done in
+            guard let read = readLog ?? (try? follower.ownReader()) else {
+                return done(.success(nil))
+            }
+            Task {
+                do throws(Failure) {
+                    done(.success(try await read(request).last?.globalPosition))
+                } catch {
+                    done(.failure(error))
+                }
+            }
+        }
+        guard let last else { return false }
+        _ = try wait(waiting) { [follower] done in
+            follower.whenReached(last, timeout: Self.patience(until: deadline), done)
+        }
+        return true
+    }
+
+    private static func patience(until deadline: ContinuousClock.Instant?) -> Duration {
+        min(
+            sequencePatience,
+            deadline.map { ContinuousClock.now.duration(to: $0) } ?? sequencePatience)
     }
 
     /// A map as it was; nil when there was none.
@@ -180,12 +222,10 @@ public final class SiteIdentify: Sendable {
         _ name: MapName, _ moment: AsOf?, _ minSequence: Int64?,
         until deadline: ContinuousClock.Instant?, _ waiting: Waiting
     ) throws(Failure) -> PreparedMap? {
-        let patience = min(
-            Self.sequencePatience,
-            deadline.map { ContinuousClock.now.duration(to: $0) } ?? Self.sequencePatience)
         if let minSequence {
             _ = try wait(waiting) { [follower] done in
-                follower.whenReached(minSequence, timeout: patience, done)
+                follower.whenReached(
+                    minSequence, timeout: Self.patience(until: deadline), done)
             }
         }
         guard let moment else { return present(name, in: follower.current) }

@@ -76,6 +76,34 @@ private func ask(
         #expect(next.sequence == 7)
     }
 
+    @Test func `a map that has not come here yet is looked for in the log`() async throws {
+        let late = MapFollower()
+        let operations = try IdentifyOperations(
+            follower: late, isStale: { false },
+            shelf: DatasetShelf(directory: history.site.datasetsDirectory),
+            rasters: history.site.rastersDirectory,
+            remotes: RemoteServices(credentials: history.site.credentials)
+        ) { [history] request throws(Failure) in
+            let events = history.read(request)
+            // They come here after the log has told of them.
+            Task { for event in events { late.ingest([event], upTo: event.globalPosition) } }
+            return events
+        }
+
+        let answer = try await ask(operations, history.map.request())
+
+        #expect(answer.results.map(\.value) == [.string("below")])
+        #expect(answer.sequence == 4)
+        #expect(history.readCount.load(ordering: .relaxed) == 1)
+        var other = history.map.request()
+        other.map = try #require(MapName(rawValue: "Other"))
+        let failure = await #expect(throws: Failure.self) { try await ask(operations, other) }
+        #expect(failure == Failure(.notFound, "there is no map 'Other'"))
+        #expect(history.readCount.load(ordering: .relaxed) == 2)
+        #expect(try await ask(operations, history.map.request()) == answer)
+        #expect(history.readCount.load(ordering: .relaxed) == 2)
+    }
+
     @Test func `the past is answered as it was, and is never stale`() async throws {
         try history.addSquare("above", as: 1)
         let operations = try history.operations(isStale: true)
