@@ -13,12 +13,16 @@ extension Hub {
     /// How long a straight answer may take before the worker is asked whether it has given it.
     static let inquiryAge = Duration.milliseconds(500)
 
+    /// Workers that take fewer tasks at once answer by the hub: what comes straight gives its credit back a
+    /// millisecond or two later, for which a worker that waits for each credit would stand still.
+    static let straightCapacity = 8
+
     /// Whether the asker can be answered straight, and nobody else needs the answer.
     func mayAnswerStraight(_ task: PendingTask, _ worker: WorkerLane) -> Bool {
         let question = task.request.message.header
-        guard question.flags & MessageHeader.straightFlag != 0, !task.isSuspect else {
-            return false
-        }
+        guard question.flags & MessageHeader.straightFlag != 0, !task.isSuspect,
+            worker.hello.taskCapacity >= Self.straightCapacity
+        else { return false }
         if hasResultSubscribers, task.pool == .identify { return false }
         return question.messageID != .zero && worker.tasks[question.messageID] == nil
             && worker.unconfirmed[question.messageID] == nil

@@ -29,9 +29,9 @@ import Worker
 
     /// A worker that has been given twenty tasks, and their answers.
     private func twentyAsked(
-        _ hub: HubFixture
+        _ hub: HubFixture, credit: Int = 32
     ) async throws -> (HandWorker, Task<Set<String>, any Error>) {
-        let worker = try HandWorker(hub, credit: 32)
+        let worker = try HandWorker(hub, credit: credit)
         try await hub.waitForWorkers(1)
         let asked = Task {
             try await withThrowingTaskGroup(of: String.self) { group in
@@ -41,7 +41,7 @@ import Worker
                 return try await group.reduce(into: Set<String>()) { $0.insert($1) }
             }
         }
-        #expect(await eventually { worker.received(.task).count == 20 })
+        #expect(await eventually { worker.received(.task).count == min(20, credit) })
         return (worker, asked)
     }
 
@@ -115,6 +115,24 @@ import Worker
         // A worker may always answer by the supervisor.
         for text in worker.tasks { worker.answer(text) }
         #expect(try await asked.value.count == 20)
+    }
+
+    @Test func `not from a worker that waits for each credit, which the hub gives back sooner`()
+        async throws
+    {
+        let hub = try await HubFixture()
+        let (worker, asked) = try await twentyAsked(hub, credit: 7)
+
+        for number in 0..<20 {
+            #expect(await eventually { worker.tasks.count > number })
+            if worker.tasks.count > number { worker.answer(worker.tasks[number]) }
+        }
+
+        #expect(try await asked.value.count == 20)
+        #expect(
+            worker.received(.task).allSatisfy {
+                $0.header.flags & MessageHeader.straightFlag == 0
+            })
     }
 
     @Test func `an answer that is said to be given and never came is given by another worker`()

@@ -154,17 +154,20 @@ final class RequestLoad: Sendable {
     private let count: Int
     private let window: Int
     private let message: @Sendable () -> Message
+    private let answered: @Sendable (Message) -> Void
     private let state = Shared(State())
     private let done = BlockingQueue<Bool>(capacity: 1)
 
     init(
         _ requester: Requester, window: Int, count: Int,
+        answered: @escaping @Sendable (Message) -> Void = { _ in },
         _ message: @escaping @Sendable () -> Message
     ) {
         self.requester = requester
         self.window = window
         self.count = count
         self.message = message
+        self.answered = answered
     }
 
     /// How long each took and all together; throws the first failure.
@@ -197,6 +200,7 @@ final class RequestLoad: Sendable {
         guard isNew else { return }
         let start = MonotonicClock.nanoseconds()
         requester.ask(message(), timeout: .seconds(60)) { [self] result in
+            if case .success(let message) = result { answered(message) }
             let isLast = state.change { state in
                 state.times.append(MonotonicClock.nanoseconds() - start)
                 if case .failure(let failure) = result { state.fault = failure }
