@@ -17,6 +17,8 @@ public struct WorkerHello: Hashable, Sendable, Codable {
     public var taskThreadCount: Int
     /// Interactive tasks it would take now.
     public var taskCredit: Int
+    /// Tasks that take long which it holds at once, beside the others; nil where it tells none apart.
+    public var longTaskCapacity: Int?
     /// Job chunks it would take now.
     public var chunkCredit: Int
     /// Attempts it works on.
@@ -29,8 +31,8 @@ public struct WorkerHello: Hashable, Sendable, Codable {
     /// Says hello.
     public init(
         pool: WorkerPool, processID: Int32, build: String, taskCapacity: Int,
-        taskThreadCount: Int, taskCredit: Int, chunkCredit: Int, running: [HeldAttempt],
-        finished: [HeldAttempt], isDraining: Bool
+        taskThreadCount: Int, taskCredit: Int, longTaskCapacity: Int? = nil, chunkCredit: Int,
+        running: [HeldAttempt], finished: [HeldAttempt], isDraining: Bool
     ) {
         self.pool = pool
         self.processID = processID
@@ -38,6 +40,7 @@ public struct WorkerHello: Hashable, Sendable, Codable {
         self.taskCapacity = taskCapacity
         self.taskThreadCount = taskThreadCount
         self.taskCredit = taskCredit
+        self.longTaskCapacity = longTaskCapacity
         self.chunkCredit = chunkCredit
         self.running = running
         self.finished = finished
@@ -85,6 +88,11 @@ public enum WorkerWire {
     public static let answeredFlag: UInt8 = 8
     /// Flag of a recall: nothing is to be handed back, only an answer of before is to be told of.
     public static let inquiryFlag: UInt8 = 16
+    /// Flag of a task: it takes long, as a worker has found.
+    ///
+    /// Of a result: no answer; the task takes long and is done beside the others, or with ``refusedFlag`` waits for
+    /// a worker that has room for such a one.
+    public static let longFlag: UInt8 = 32
     /// The topic under which a supervisor says that it is there.
     public static let presenceTopic = "supervisor"
     /// How often a worker beats, in milliseconds.

@@ -37,7 +37,7 @@ extension Hub {
             }
             guard worker.tasks[question]?.serial == serial else { continue }
             let task = worker.tasks.removeValue(forKey: question)
-            worker.returnTaskCredit()
+            worker.returnCredit(of: task)
             worker.doneCount += 1
             health[pool]?.succeeded()
             if let task { becameFreer(worker, by: task) }
@@ -49,7 +49,7 @@ extension Hub {
     func answered(_ dispatch: UUID, by worker: WorkerLane) {
         guard let task = worker.tasks.removeValue(forKey: dispatch) else { return }
         if !task.request.isOver { worker.unconfirmed[dispatch] = task }
-        worker.returnTaskCredit()
+        worker.returnCredit(of: task)
         worker.doneCount += 1
         health[task.pool]?.succeeded()
         becameFreer(worker, by: task)

@@ -41,6 +41,8 @@ extension Hub {
     func putBack(_ task: PendingTask) {
         if task.isSuspect {
             suspects[task.pool, default: TaskQueue()].putBack(task)
+        } else if task.isLong {
+            longQueues[task.pool, default: TaskQueue()].putBack(task)
         } else {
             queues[task.pool, default: TaskQueue()].putBack(task)
         }

@@ -27,9 +27,7 @@ extension Hub {
         let task = PendingTask(
             request, pool: pool, serial: serial, now: MonotonicClock.nanoseconds())
         guard queues[pool, default: TaskQueue()].append(task) else {
-            return request.reply(
-                failure: Failure(
-                    .busy, "\(TaskQueue.capacity) requests wait for \(pool.processName)"))
+            return request.reply(failure: Self.crowd(of: pool))
         }
         let question = request.message.header.messageID
         request.whenOver { [weak self] end in
@@ -74,16 +72,25 @@ extension Hub {
     func dispatchTasks(_ pool: WorkerPool) {
         guard !isResting(pool) else { return }
         let kept = (suspects[pool]?.count ?? 0) > 0 ? trySuspects(pool) : nil
-        while (queues[pool]?.count ?? 0) > 0, let worker = freest(in: pool, except: kept) {
-            guard let task = queues[pool]?.popFirst() else { return }
-            guard !task.request.isOver else { continue }
-            let now = MonotonicClock.nanoseconds()
-            guard task.deadline > now else {
-                expire(task)
-                continue
-            }
-            give(task, to: worker, now)
+        while (longQueues[pool]?.count ?? 0) > 0,
+            let worker = freest(in: pool, except: kept, { ($0.longTaskCredit, $0.taskCredit) })
+        {
+            guard let task = longQueues[pool]?.popFirst() else { break }
+            giveIfWanted(task, to: worker)
         }
+        while (queues[pool]?.count ?? 0) > 0,
+            let worker = freest(in: pool, except: kept, { ($0.taskCredit + $0.longTaskCredit, 0) })
+        {
+            guard let task = queues[pool]?.popFirst() else { return }
+            giveIfWanted(task, to: worker)
+        }
+    }
+
+    private func giveIfWanted(_ task: PendingTask, to worker: WorkerLane) {
+        guard !task.request.isOver else { return }
+        let now = MonotonicClock.nanoseconds()
+        guard task.deadline > now else { return expire(task) }
+        give(task, to: worker, now)
     }
 
     func expire(_ task: PendingTask) {
@@ -98,16 +105,19 @@ extension Hub {
                         : "it was not begun")))
     }
 
-    private func freest(in pool: WorkerPool, except kept: UUID?) -> WorkerLane? {
-        var best: WorkerLane?
+    /// The worker with the most room; none without credit, whose lane may be full.
+    private func freest(
+        in pool: WorkerPool, except kept: UUID?, _ room: (WorkerLane) -> (Int, Int)
+    ) -> WorkerLane? {
+        var best: (worker: WorkerLane, room: (Int, Int))?
         for worker in workers.values
-        where worker.hello.pool == pool && worker.takesWork
-            && worker.taskCredit > (best?.taskCredit ?? 0) && !worker.triesSuspect
-            && worker.instance != kept
+        where worker.hello.pool == pool && worker.takesWork && worker.taskCredit > 0
+            && !worker.triesSuspect && worker.instance != kept
         {
-            best = worker
+            let room = room(worker)
+            if room.0 > 0, room > best?.room ?? (0, 0) { best = (worker, room) }
         }
-        return best
+        return best?.worker
     }
 
     func give(_ task: PendingTask, to worker: WorkerLane, _ now: Int64) {
@@ -123,12 +133,13 @@ extension Hub {
             header.sender = question.header.sender
             header.readsGroups = question.header.readsGroups
         }
+        if task.isLong { header.flags |= WorkerWire.longFlag }
         let message = Message(
             header: header, metadata: question.metadata, payload: question.payload)
         do throws(Failure) {
             guard let lane = worker.lane else { throw .draining }
             try lane.send(message)
-            worker.taskCredit -= 1
+            worker.spendCredit(for: task)
             var given = task
             given.givenAt = now
             given.isRecalled = false
@@ -150,9 +161,16 @@ extension Hub {
             return answered(message.header.correlation, by: worker)
         }
         let isRefused = message.header.flags & WorkerWire.refusedFlag != 0
+        if message.header.flags & WorkerWire.longFlag != 0 {
+            return tookLong(message.header.correlation, at: worker, isRefused: isRefused)
+        }
         let found = worker.tasks.removeValue(forKey: message.header.correlation)
         // A refusal that nobody asked for says that the credit was wrong: it is not given back.
-        if !isRefused || found?.isRecalled == true { worker.returnTaskCredit() }
+        if !isRefused || found?.isRecalled == true {
+            worker.returnCredit(of: found)
+        } else {
+            worker.correctCredit(for: found)
+        }
         if !isRefused { worker.doneCount += 1 }
         guard let task = found else {
             counters.lateResultCount += 1
@@ -169,6 +187,30 @@ extension Hub {
             if answer.header.kind == .reply { publishResult(of: task, answer) }
         }
         becameFreer(worker, by: task)
+    }
+
+    /// A worker has found that a task takes long, and does it beside the others or, where it has enough of
+    /// those, hands it back.
+    private func tookLong(_ dispatch: UUID, at worker: WorkerLane, isRefused: Bool) {
+        guard var task = worker.tasks[dispatch] else { return }
+        worker.returnCredit(of: task)
+        task.isLong = true
+        if isRefused {
+            worker.tasks[dispatch] = nil
+            if task.isSuspect {
+                putBack(task)
+            } else if !longQueues[task.pool, default: TaskQueue()].append(task) {
+                task.request.reply(failure: Self.crowd(of: task.pool))
+            }
+            return becameFreer(worker, by: task)
+        }
+        worker.tasks[dispatch] = task
+        worker.spendCredit(for: task)
+        dispatchTasks(worker.hello.pool)
+    }
+
+    private static func crowd(of pool: WorkerPool) -> Failure {
+        Failure(.busy, "\(TaskQueue.capacity) requests wait for \(pool.processName)")
     }
 
     /// A task is over.
@@ -196,6 +238,7 @@ extension Hub {
     func expireTasks(_ now: Int64) {
         for pool in WorkerPool.allCases where waitingTaskCount(in: pool) > 0 {
             for task in queues[pool]?.removeExpired(at: now) ?? [] { expire(task) }
+            for task in longQueues[pool]?.removeExpired(at: now) ?? [] { expire(task) }
             for task in suspects[pool]?.removeExpired(at: now) ?? [] { expire(task) }
             guard isAbsent(pool) else {
                 dispatchTasks(pool)
@@ -209,12 +252,13 @@ extension Hub {
 
     /// How many tasks no worker has.
     func waitingTaskCount(in pool: WorkerPool) -> Int {
-        (queues[pool]?.count ?? 0) + (suspects[pool]?.count ?? 0)
+        (queues[pool]?.count ?? 0) + (longQueues[pool]?.count ?? 0) + (suspects[pool]?.count ?? 0)
     }
 
     /// Takes all tasks out that no worker has.
     func takeWaitingTasks(in pool: WorkerPool) -> [PendingTask] {
-        (suspects[pool]?.removeAll() ?? []) + (queues[pool]?.removeAll() ?? [])
+        (suspects[pool]?.removeAll() ?? []) + (longQueues[pool]?.removeAll() ?? [])
+            + (queues[pool]?.removeAll() ?? [])
     }
 
     /// Shows an identify answer to whoever watches the map.

@@ -69,7 +69,8 @@ extension Hub {
             now: MonotonicClock.nanoseconds())
         do throws(Failure) {
             worker.lane = try bus.bindLane(
-                .lane(instance), credit: worker.taskCredit + worker.chunkCredit + 64,
+                .lane(instance),
+                credit: worker.taskCredit + worker.longTaskCredit + worker.chunkCredit + 64,
                 sendsGroups: message.header.readsGroups
             ) { [weak self] in
                 self?.assumeIsolated { $0.disconnected(instance, generation) }

@@ -30,6 +30,8 @@ actor Hub {
     var nextTask: UInt64 = 0
     /// Interactive tasks nobody has taken yet.
     var queues: [WorkerPool: TaskQueue] = [:]
+    /// Those of them that take long, as a worker has found.
+    var longQueues: [WorkerPool: TaskQueue] = [:]
     /// Those of them that are tried alone.
     var suspects: [WorkerPool: TaskQueue] = [:]
     /// Pools where somebody idle may soon be given what waits at others.

@@ -19,6 +19,8 @@ struct PendingTask: Sendable {
     var deathCount = 0
     /// Those of them that had nothing else.
     var aloneDeathCount = 0
+    /// Whether a worker has found that it takes long: it has no part in the credit for the others.
+    var isLong = false
     /// When it was given to the worker that has it; monotonic nanoseconds.
     var givenAt: Int64
     /// Whether that worker has been told to stop.

@@ -43,6 +43,8 @@ final class WorkerLane {
     var isReady = false
     var isDraining: Bool
     var taskCredit: Int
+    /// How many of its tasks take long.
+    private(set) var longTaskCount = 0
     var chunkCredit: Int
     /// Interactive tasks it has, by dispatch.
     var tasks: [UUID: PendingTask] = [:]
@@ -75,8 +77,27 @@ final class WorkerLane {
     /// Tasks whose askers may still need an answer if this worker is no more.
     var owedTasks: [PendingTask] { Array(tasks.values) + unconfirmed.values }
 
-    /// A task was answered or handed back, one that this supervisor gave or one from before.
-    func returnTaskCredit() {
+    /// How many further tasks that take long it would take.
+    var longTaskCredit: Int {
+        let capacity = min(max(0, hello.longTaskCapacity ?? 0), Self.creditBound)
+        return max(0, capacity - longTaskCount)
+    }
+
+    /// A task is sent to it.
+    func spendCredit(for task: PendingTask) {
+        if task.isLong { longTaskCount += 1 } else { taskCredit -= 1 }
+    }
+
+    /// It refused a task that nobody had asked back: the credit was wrong.
+    func correctCredit(for task: PendingTask?) {
+        guard task?.isLong == true else { return }
+        longTaskCount -= 1
+        taskCredit = max(0, taskCredit - 1)
+    }
+
+    /// A task was answered or handed back, or is no longer one of its kind; nil for one from before this supervisor.
+    func returnCredit(of task: PendingTask?) {
+        if task?.isLong == true { return longTaskCount -= 1 }
         taskCredit = min(taskCredit + 1, min(max(0, hello.taskCapacity), Self.creditBound))
     }
 

@@ -89,6 +89,7 @@ extension WorkerHost {
             pool: pool, processID: getpid(), build: build,
             taskCapacity: slots.taskCredit, taskThreadCount: slots.taskThreadCount,
             taskCredit: isDraining ? 0 : max(0, slots.taskCredit - tasks.count),
+            longTaskCapacity: slots.longTaskCredit,
             chunkCredit: isDraining ? 0 : max(0, slots.chunkCount - chunks.count),
             running: chunks.values.compactMap(\.held), finished: results.values.map(\.held),
             isDraining: isDraining)

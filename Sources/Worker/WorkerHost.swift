@@ -14,6 +14,8 @@ internal import Platform
 public struct WorkerSlots: Hashable, Sendable {
     /// Interactive tasks it holds at once, running and waiting: the supervisor's credit.
     public var taskCredit: Int
+    /// Interactive tasks beyond those that it holds for the threads for what takes long; where it has none, 0.
+    public var longTaskCredit: Int
     /// Threads that do interactive tasks.
     public var taskThreadCount: Int
     /// Threads that do those of them that may take long, beside the others; started by the first of them.
@@ -21,11 +23,16 @@ public struct WorkerSlots: Hashable, Sendable {
     /// Job chunks it runs at once, each on a thread of its own.
     public var chunkCount: Int
 
+    /// How many tasks for each thread a worker holds of those that take long: what is done, and enough to go
+    /// on with until the supervisor has sent more.
+    private static let longTasksPerThread = 4
+
     /// States the numbers.
     public init(
         taskCredit: Int, taskThreadCount: Int, longThreadCount: Int = 0, chunkCount: Int
     ) {
         self.taskCredit = taskCredit
+        longTaskCredit = longThreadCount * Self.longTasksPerThread
         self.taskThreadCount = taskThreadCount
         self.longThreadCount = longThreadCount
         self.chunkCount = chunkCount
@@ -59,6 +66,8 @@ public actor WorkerHost {
     var lastEcho: Int64 = 0
     /// Interactive tasks not answered yet, by dispatch.
     var tasks: [UUID: Work] = [:]
+    /// Those of them that the threads for what takes long have, or will.
+    private var longTasks: Set<UUID> = []
     /// Chunks not finished yet, by lease.
     var chunks: [UUID: Work] = [:]
     /// Results of chunks not acknowledged yet, by lease.
@@ -122,8 +131,9 @@ public actor WorkerHost {
             name: "task", count: slots.taskThreadCount, capacity: slots.taskCredit,
             operations: operations, tried: longOperations.tried, finish: finish)
         longThreads = try ComputeThreads(
-            name: "long", count: slots.longThreadCount, capacity: slots.taskCredit,
-            startsLate: true,
+            name: "long", count: slots.longThreadCount,
+            // Those that an earlier supervisor gave may still be here.
+            capacity: slots.taskCredit + slots.longTaskCredit, startsLate: true,
             operations: operations.mapValues { [failpoints] operation in
                 { context, payload in
                     failpoints.pass("worker.longTask")
@@ -153,21 +163,44 @@ public actor WorkerHost {
         failpoints.pass("worker.taskTaken")
         let work = Work(task: message)
         if let result = work.runPromptly(promptOperations) { return answer(message, result) }
-        let threads = work.isAny(of: longOperations.always) ? longThreads : taskThreads
-        guard let threads, threads.take(work) else {
+        if message.header.flags & WorkerWire.longFlag != 0
+            || work.isAny(of: longOperations.always), slots.longThreadCount > 0
+        {
+            return take(long: work)
+        }
+        guard let taskThreads, taskThreads.take(work) else {
             return refuse(message)
         }
         tasks[work.id] = work
     }
 
+    /// Has a task done by the long threads.
+    ///
+    /// The supervisor hears of a task of which it does not know yet that it takes long, and gets it back where
+    /// there are enough of those here: it knows who has room.
+    private func take(long work: Work) {
+        let isKnown = work.message.header.flags & WorkerWire.longFlag != 0
+        guard isKnown || longTasks.count < slots.longTaskCredit, let longThreads,
+            longThreads.take(work)
+        else {
+            forget(work.id)
+            return refuse(work.message, adding: isKnown ? 0 : WorkerWire.longFlag)
+        }
+        tasks[work.id] = work
+        longTasks.insert(work.id)
+        if !isKnown { sendResult(of: work.message, flags: WorkerWire.longFlag) }
+    }
+
     /// Has a task done by the long threads that was found too long for those that tried it.
     private func handOn(_ work: Work) {
         if work.control.isCancelled { return finish(work, .failure(.stopped)) }
-        guard let longThreads, longThreads.take(work) else {
-            tasks[work.id] = nil
-            refuse(work.message)
-            return checkIdle()
-        }
+        take(long: work)
+        checkIdle()
+    }
+
+    private func forget(_ id: UUID) {
+        tasks[id] = nil
+        longTasks.remove(id)
     }
 
     /// Takes a task out of its queue; false when a thread has begun it.
@@ -185,7 +218,7 @@ public actor WorkerHost {
     /// Hands a task back, so that another worker does it; one that has been begun stays.
     func handBack(task id: UUID) {
         guard let work = tasks[id], withdraw(id) else { return }
-        tasks[id] = nil
+        forget(id)
         refuse(work.message)
         checkIdle()
     }
@@ -208,7 +241,7 @@ public actor WorkerHost {
 
     private func finish(_ work: Work, _ result: Result<Data, Failure>) {
         if work.held == nil {
-            tasks[work.id] = nil
+            forget(work.id)
             failpoints.pass("worker.beforeAnswer")
             var task = work.message
             // Nobody may be there to say that the answer came.
@@ -266,10 +299,15 @@ public actor WorkerHost {
         send(Message(header: header, payload: payload))
     }
 
-    private func refuse(_ message: Message) {
+    private func refuse(_ message: Message, adding flags: UInt8 = 0) {
+        sendResult(of: message, flags: WorkerWire.refusedFlag | flags)
+    }
+
+    /// Says something of a task that is no answer.
+    private func sendResult(of task: Message, flags: UInt8) {
         var header = MessageHeader(
-            kind: .result, pool: pool.rawValue, correlation: message.header.messageID)
-        header.flags = WorkerWire.refusedFlag
+            kind: .result, pool: pool.rawValue, correlation: task.header.messageID)
+        header.flags = flags
         send(Message(header: header))
     }
 

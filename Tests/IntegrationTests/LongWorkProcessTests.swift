@@ -115,4 +115,49 @@ import Testing
         }
         #expect(try await site.client.identify(click(site, 4)).results.count == 1)
     }
+
+    @Test func `more pictures than all workers have credit for leave it to clicks`() async throws {
+        guard Programs.areBuilt() else { return }
+        let site = try await IdentifySite(side: 20, workers: 0, gateway: ["--no-identify-at-once"])
+        let gates = try (0..<2).map { try Gate(site.files.path + "/gate\($0)") }
+        for gate in gates {
+            try site.start("cairn-identify", failpoint: "worker.longTask:hold=\(gate.path)")
+        }
+        try await site.waitForWorkers(2)
+        let pictures = (0..<100).map { number in
+            Task {
+                try await site.client.export(
+                    ExportRequest(
+                        map: site.map, extent: Self.world, width: 20 + number, height: 20),
+                    timeout: .seconds(200))
+            }
+        }
+        var held: [FileHandle] = []
+        for gate in gates { held.append(try await gate.arrival()) }
+        try await site.until("every picture at its supervisor") { site in
+            let status = try await site.client.supervisorStatus()[.identify]
+            return status.map { $0.runningTaskCount + $0.waitingTaskCount } == pictures.count
+                && status?.taskCredit == 64
+        }
+
+        for number in 0..<20 {
+            let answer = try await site.client.identify(click(site, number))
+            #expect(answer.results.map(\.value) == [.string("\(number)/\(number)")])
+        }
+        // The oldest of its tasks may have been its death: nobody's picture is lost with it.
+        try site.kill("cairn-identify")
+        let last = try await site.client.identify(click(site, 3))
+        #expect(last.results.map(\.value) == [.string("3/3")])
+        try await site.until("every picture still at the supervisor") { site in
+            let status = try await site.client.supervisorStatus()[.identify]
+            return status.map { $0.runningTaskCount + $0.waitingTaskCount } == pictures.count
+        }
+
+        // A thread finds no gate that it should stop at.
+        for gate in gates { try FileManager.default.removeItem(atPath: gate.path) }
+        for handle in held { try handle.close() }
+        for (number, picture) in pictures.enumerated() {
+            #expect(try await picture.value.head.width == 20 + number)
+        }
+    }
 }

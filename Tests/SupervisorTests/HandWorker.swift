@@ -16,7 +16,10 @@ final class HandWorker: Sendable {
     private let timers = Mutex<[BusThread.Timer]>([])
 
     /// Says hello, and beats once it has been welcomed.
-    init(_ hub: HubFixture, pool: WorkerPool = .identify, credit: Int, threads: Int = 1) throws {
+    init(
+        _ hub: HubFixture, pool: WorkerPool = .identify, credit: Int, threads: Int = 1,
+        longCapacity: Int? = nil
+    ) throws {
         process = Process()
         process.executableURL = URL(filePath: "/bin/sleep")
         process.arguments = ["600"]
@@ -25,8 +28,9 @@ final class HandWorker: Sendable {
         sink = try bus.connectPush(.supervisorSink)
         let hello = WorkerHello(
             pool: pool, processID: process.processIdentifier, build: "hand/0",
-            taskCapacity: credit, taskThreadCount: threads, taskCredit: credit, chunkCredit: 0,
-            running: [], finished: [], isDraining: false)
+            taskCapacity: credit, taskThreadCount: threads, taskCredit: credit,
+            longTaskCapacity: longCapacity, chunkCredit: 0, running: [], finished: [],
+            isDraining: false)
         let isWelcome = Atomic<Bool>(false)
         let greeting = Message(
             header: MessageHeader(kind: .hello, pool: pool.rawValue),
@@ -66,6 +70,15 @@ final class HandWorker: Sendable {
         var header = MessageHeader(kind: .result, correlation: task.header.messageID)
         if isRefused { header.flags = WorkerWire.refusedFlag }
         let message = Message(header: header, payload: isRefused ? Data() : task.payload)
+        bus.post { [sink] in try? sink.send(message) }
+    }
+
+    /// Says that a task takes long, and hands it back or not.
+    func tellLong(_ text: String, isRefused: Bool = false) {
+        guard let task = task(text) else { return }
+        var header = MessageHeader(kind: .result, correlation: task.header.messageID)
+        header.flags = WorkerWire.longFlag | (isRefused ? WorkerWire.refusedFlag : 0)
+        let message = Message(header: header)
         bus.post { [sink] in try? sink.send(message) }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+import Bus
 import CairnModel
 import FoundationEssentials
 import Supervisor
@@ -112,5 +113,132 @@ import Worker
         #expect(held.begun == ["first"] && Set(other.begun) == ["second", "third"])
         held.open()
         #expect(try await first.value == "first")
+    }
+
+    private func status(_ hub: HubFixture) async throws -> PoolStatus {
+        let status: SupervisorStatus = try await hub.ask("status", [String]())
+        return try #require(status[.identify])
+    }
+
+    @Test func `more long tasks than workers have room for leave the credit to short ones`()
+        async throws
+    {
+        let hub = try await HubFixture()
+        let benches = [Bench(), Bench()]
+        let slots = WorkerSlots(
+            taskCredit: 3, taskThreadCount: 1, longThreadCount: 1, chunkCount: 0)
+        for bench in benches {
+            try await hub.startWorker(
+                .identify, slots: slots, bench.operations, long: Self.long)
+        }
+        try await hub.waitForWorkers(2)
+        // What is tried first gives its place up as well.
+        func ask(_ number: Int) -> Task<String, any Error> {
+            Task {
+                number % 4 == 0
+                    ? try await hub.task("tried", "") : try await hub.task("long", "\(number)")
+            }
+        }
+        var waiting: [Task<String, any Error>] = []
+        for number in 0..<2 {
+            waiting.append(ask(number))
+            // Each goes to who has nothing long to do.
+            #expect(await eventually { benches.flatMap(\.begun).count == number + 1 })
+        }
+        waiting += (2..<40).map(ask)
+        let held = 2 * slots.longTaskCredit
+        #expect(
+            try await eventually {
+                let status = try await status(hub)
+                // A worker may have found another long one while such a one was on its way to it.
+                return held...2 * held ~= status.runningTaskCount
+                    && status.runningTaskCount + status.waitingTaskCount == 40
+                    && status.taskCredit == 6
+            })
+
+        for number in 0..<20 { #expect(try await hub.task("short", "\(number)") == "\(number)") }
+        let late = await #expect(throws: Failure.self) {
+            try await hub.task("long", "late", timeout: .milliseconds(300))
+        }
+        #expect(late?.code == .timedOut)
+        for task in waiting.suffix(8) { task.cancel() }
+        #expect(
+            try await eventually {
+                let status = try await status(hub)
+                return status.runningTaskCount + status.waitingTaskCount == 32
+            })
+
+        for bench in benches { bench.open() }
+        for (number, task) in waiting.dropLast(8).enumerated() {
+            #expect(try await task.value == (number % 4 == 0 ? "tried" : "\(number)"))
+        }
+        let begun = benches.flatMap(\.begun)
+        #expect(begun.count == 32 && begun.count(where: { $0 == "tried" }) == 8)
+        #expect(Set(begun).count == 25 && benches.allSatisfy { !$0.begun.isEmpty })
+        #expect(
+            try await eventually {
+                let status = try await status(hub)
+                return status.runningTaskCount == 0 && status.taskCredit == 6
+            })
+    }
+
+    @Test func `a task found long gives its credit back and waits for room for such a one`()
+        async throws
+    {
+        let hub = try await HubFixture()
+        let worker = try HandWorker(hub, credit: 1, longCapacity: 1)
+        try await hub.waitForWorkers(1)
+        let first = Task { try await hub.task("x", "first") }
+        #expect(await eventually { worker.tasks == ["first"] })
+        let second = Task { try await hub.task("x", "second") }
+        #expect(try await eventually { try await status(hub).waitingTaskCount == 1 })
+
+        worker.tellLong("first")
+        #expect(await eventually { worker.tasks == ["first", "second"] })
+        worker.tellLong("second", isRefused: true)
+        // It has room for what is short only.
+        let short = Task { try await hub.task("x", "short") }
+        #expect(await eventually { worker.tasks == ["first", "second", "short"] })
+        worker.answer("short")
+        #expect(try await short.value == "short")
+        #expect(try await status(hub).waitingTaskCount == 1 && worker.tasks.count == 3)
+
+        worker.answer("first")
+        #expect(try await first.value == "first")
+        #expect(await eventually { worker.tasks.count == 4 })
+        let again = try #require(worker.received(.task).last)
+        #expect(again.payload == Data("second".utf8))
+        #expect(again.header.flags & WorkerWire.longFlag != 0)
+
+        // Its worker's death does not make it short.
+        worker.kill()
+        let other = try HandWorker(hub, credit: 1, longCapacity: 1)
+        #expect(await eventually { other.tasks == ["second"] })
+        let given = try #require(other.received(.task).first)
+        #expect(given.header.flags & WorkerWire.longFlag != 0)
+        #expect(try await status(hub).taskCredit == 1)
+        other.answer("second")
+        #expect(try await second.value == "second")
+    }
+
+    @Test func `a worker that refuses long tasks it has room for is not asked forever`()
+        async throws
+    {
+        let hub = try await HubFixture()
+        let worker = try HandWorker(hub, credit: 2, longCapacity: 4)
+        try await hub.waitForWorkers(1)
+        let task = Task { try await hub.task("x", "x", timeout: .seconds(30)) }
+        #expect(await eventually { worker.tasks == ["x"] })
+        worker.tellLong("x", isRefused: true)
+        #expect(await eventually { worker.tasks.count == 2 })
+        worker.answer("x", isRefused: true)
+        #expect(await eventually { worker.tasks.count == 3 })
+        worker.answer("x", isRefused: true)
+        #expect(try await eventually { try await status(hub).waitingTaskCount == 1 })
+        #expect(try await status(hub).taskCredit == 0 && worker.tasks.count == 3)
+        let other = try HandWorker(hub, credit: 1, longCapacity: 1)
+        #expect(await eventually { other.tasks == ["x"] })
+        other.answer("x")
+        #expect(try await task.value == "x")
     }
 }
