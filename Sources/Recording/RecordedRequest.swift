@@ -38,8 +38,8 @@ public enum RecordedExchange: Hashable, Sendable {
 
 /// One line of a recording: an exchange with what it takes to answer the request again.
 public struct RecordedRequest: Hashable, Sendable {
-    /// The version of the form: 1 is that of lines whose operation is none of queries, 2 of all.
-    public static let form = 2
+    /// The version of the form: 1 is that of lines whose operation is none of queries, 2 that of queries and 3 of finds.
+    public static let form = 3
     /// The longest answer that is kept whole, in bytes of JSON; of longer ones only the digest is.
     public static let answerByteLimit = 32 << 10
 
@@ -95,7 +95,8 @@ public struct RecordedRequest: Hashable, Sendable {
         fileprivate var form: Int {
             switch self {
             case .identify, .geocode, .suggest, .reverse: 1
-            case .query, .find: 2
+            case .query: 2
+            case .find: 3
             }
         }
     }
@@ -132,17 +133,36 @@ public struct RecordedRequest: Hashable, Sendable {
         /// Throws `Failure` for an answer that JSON cannot say.
         public func digest() throws(Failure) -> ContentID { try summary().digest }
 
+        /// Whether a digest is that of the answer, in today's form or one of before: of a part of a find's answer that
+        /// said where the next begins without its feature, or by bytes alone.
+        ///
+        /// Throws `Failure` for an answer that JSON cannot say.
+        public func has(digest: ContentID) throws(Failure) -> Bool {
+            if try self.digest() == digest { return true }
+            guard case .find(let answer) = self, let next = answer.next else { return false }
+            return [
+                "\n\(next.row) \(next.byteCount) \(next.totalByteCount)",
+                "\n0 0 \(next.totalByteCount)",
+            ].contains { Self.digest(of: answer.body, $0) == digest }
+        }
+
+        private static func digest(of body: [UInt8], _ end: String) -> ContentID {
+            var hash = SHA256()
+            hash.update(body)
+            if !end.isEmpty { hash.update(Array(end.utf8)) }
+            return ContentID(hash.finish())
+        }
+
         /// The same, and how many bytes of JSON it is of.
         fileprivate func summary() throws(Failure) -> (digest: ContentID, byteCount: Int) {
             switch self {
             case .query(let answer), .find(let answer):
-                var hash = SHA256()
-                hash.update(answer.body)
+                var end = ""
                 if let next = answer.next {
-                    hash.update(
-                        Array("\n\(next.row) \(next.byteCount) \(next.totalByteCount)".utf8))
+                    end = "\n\(next.row) \(next.byteCount) \(next.totalByteCount)"
+                    if let place = next.place { end += " \(place.layer) \(place.objectID)" }
                 }
-                return (ContentID(hash.finish()), answer.body.count)
+                return (Self.digest(of: answer.body, end), answer.body.count)
             case .identify, .geocode, .suggest, .reverse: break
             }
             let json = Array(try CairnJSON.encode(timeless))

@@ -46,7 +46,7 @@ public struct RequestComparison: Sendable {
         } catch {
             return .differs(difference(record, failure: error))
         }
-        if try again.digest() == record.answerDigest { return .same }
+        if try again.has(digest: record.answerDigest) { return .same }
         guard let before = record.answer else {
             return .differs(
                 difference(
