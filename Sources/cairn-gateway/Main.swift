@@ -41,12 +41,17 @@ import Site
         guard 0...65_535 ~= port else { throw ValidationError("--port: expected 0 to 65535") }
     }
 
+    static func main() async {
+        // There is only one thread yet.
+        ProcessLimits.shareHeaps()
+        await main(nil)
+    }
+
     func run() async {
         let (settings, identifyAtOnce, rate) = (
             network.settings(host: host, port: port), identifyAtOnce, record
         )
         TerminationWatch.ignoreHangUp()
-        ProcessLimits.shareHeaps()
         await Daemon.run(
             Self.configuration.commandName ?? "", sitePath: site, isSingleInstance: false
         ) { daemon in
