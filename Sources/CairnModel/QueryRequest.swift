@@ -55,6 +55,8 @@ public struct QueryRequest: PastRequest, Hashable, Sendable, Codable {
     public var groupFields: [String] = []
     /// What is computed of each group; empty for features.
     public var statistics: [QueryStatistic] = []
+    /// A HAVING clause that the rows of `statistics` must fulfil; nil for all.
+    public var having: String?
     /// How many rows are passed over.
     public var offset = 0
     /// The most rows; nil, and anything above ``recordBound``, is that bound.

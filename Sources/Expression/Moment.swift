@@ -5,7 +5,7 @@
 enum Moment {
     /// Milliseconds since 1970 of `yyyy-mm-dd`, or of that with a space or `T` and `hh:mm`,
     /// `hh:mm:ss` or `hh:mm:ss.fff` and an optional `Z`; nil for anything else.
-    static func milliseconds(_ text: String, dateOnly: Bool = false) -> Int64? {
+    static func milliseconds(_ text: String) -> Int64? {
         var rest = Array(text.utf8)[...]
         guard let year = number(&rest, 4), mark(&rest, "-"), let month = number(&rest, 2),
             mark(&rest, "-"), let day = number(&rest, 2), (1...12).contains(month),
@@ -13,7 +13,7 @@ enum Moment {
         else { return nil }
         let midnight = days(year, month, day) * 86_400_000
         if rest.isEmpty { return midnight }
-        guard !dateOnly, mark(&rest, " ") || mark(&rest, "T"), let hour = number(&rest, 2),
+        guard mark(&rest, " ") || mark(&rest, "T"), let hour = number(&rest, 2),
             mark(&rest, ":"), let minute = number(&rest, 2), hour < 24, minute < 60
         else { return nil }
         var result = midnight + hour * 3_600_000 + minute * 60_000

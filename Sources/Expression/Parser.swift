@@ -17,8 +17,12 @@ struct Parser {
     /// The fields met so far, as written; equal names (case apart) share a place.
     private(set) var fieldNames: [String] = []
     private var fieldPlaces: [String: Int] = [:]
+    /// What is computed of groups of features, each once; always empty where that is not allowed.
+    private(set) var aggregates: [WhereClause.Aggregate] = []
+    private let allowsAggregates: Bool
 
-    init(_ text: String) throws(Failure) {
+    init(_ text: String, allowsAggregates: Bool = false) throws(Failure) {
+        self.allowsAggregates = allowsAggregates
         tokenizer = Tokenizer(text)
         token = try tokenizer.next()
     }
@@ -220,19 +224,22 @@ struct Parser {
         switch (keyword, token.kind) {
         case ("NULL", _): return .literal(.null)
         case ("DATE", .string(let text)), ("TIMESTAMP", .string(let text)):
-            guard let moment = Moment.milliseconds(text, dateOnly: keyword == "DATE") else {
+            guard let moment = Moment.milliseconds(text) else {
                 throw expected(
                     keyword == "DATE"
-                        ? "a date such as '2024-02-29' after DATE"
+                        ? "a date such as '2024-02-29' (or with a time, UTC) after DATE"
                         : "a time such as '2024-02-29 13:00:00' (UTC) after TIMESTAMP")
             }
             try advance()
             return .literal(.date(moment))
         case ("UPPER", .symbol("(")): return .upper(try argument())
         case ("LOWER", .symbol("(")): return .lower(try argument())
+        case (_, .symbol("(")) where allowsAggregates && Self.aggregates.contains(keyword):
+            return try aggregate(keyword, start.position)
         case (_, .symbol("(")):
+            let more = allowsAggregates ? ", " + Self.aggregates.joined(separator: ", ") : ""
             throw Tokenizer.failure(
-                start.position, "unknown function \(start.text): expected UPPER or LOWER")
+                start.position, "unknown function \(start.text): expected UPPER or LOWER" + more)
         default: return field(word, start.position)
         }
     }
@@ -246,6 +253,28 @@ struct Parser {
         return operand
     }
 
+    /// A value of the whole group counts as a field of it.
+    private mutating func aggregate(
+        _ function: String, _ position: Int
+    ) throws(Failure) -> Operand {
+        try require(symbol: "(")
+        let name: String
+        switch token.kind {
+        case .quotedName(let text): name = text
+        case .word(let text) where !Self.reserved.contains(text.uppercased()): name = text
+        case .symbol("*") where function == "COUNT": name = "*"
+        default: throw expected("a field")
+        }
+        try advance()
+        try require(symbol: ")")
+        let aggregate = WhereClause.Aggregate(function: function, field: name)
+        let key = WhereClause.key(aggregate.name)
+        if !aggregates.contains(where: { WhereClause.key($0.name) == key }) {
+            aggregates.append(aggregate)
+        }
+        return field(aggregate.name, position)
+    }
+
     private mutating func field(_ name: String, _ position: Int) -> Operand {
         let key = WhereClause.key(name)
         let place = fieldPlaces[key] ?? fieldNames.count
@@ -257,6 +286,8 @@ struct Parser {
     }
 
     // MARK: tokens
+
+    private static let aggregates = ["COUNT", "SUM", "MIN", "MAX", "AVG", "STDDEV", "VAR"]
 
     private static let reserved: Set<String> = [
         "AND", "OR", "NOT", "IN", "BETWEEN", "LIKE", "ESCAPE", "IS",

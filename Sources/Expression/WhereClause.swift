@@ -19,20 +19,43 @@ public struct WhereClause: Sendable, Hashable {
     /// The fields it names, in order of first mention and as first written, each once (names that
     /// differ only in case are one field).
     public let fieldNames: [String]
+    /// What a HAVING clause computes of groups of features, each once, each under its name among ``fieldNames`` too.
+    public let aggregates: [Aggregate]
     let condition: Condition
+
+    /// A function of the values of a field in a group of features.
+    public struct Aggregate: Sendable, Hashable {
+        /// `COUNT`, `SUM`, `MIN`, `MAX`, `AVG`, `STDDEV` or `VAR`.
+        public let function: String
+        /// The field as it was written, or `*` in `COUNT(*)`.
+        public let field: String
+        /// `SUM(POP)`.
+        public var name: String { "\(function)(\(field))" }
+    }
 
     /// Parses a clause; throws `invalidParameter` with the position (in characters from 1) and what
     /// was expected there, or `tooLarge`.
     public init(parsing text: String) throws(Failure) {
+        try self.init(text, allowsAggregates: false)
+    }
+
+    /// Parses a HAVING clause, whose values may also be such as `COUNT(*)` and `SUM(POP)`; throws as
+    /// ``init(parsing:)`` does.
+    public init(parsingHaving text: String) throws(Failure) {
+        try self.init(text, allowsAggregates: true)
+    }
+
+    private init(_ text: String, allowsAggregates: Bool) throws(Failure) {
         guard text.utf8.count <= Self.lengthLimit else {
             throw Failure(
                 .tooLarge,
                 "WHERE clause of \(text.utf8.count) bytes: at most \(Self.lengthLimit) are accepted"
             )
         }
-        var parser = try Parser(text)
+        var parser = try Parser(text, allowsAggregates: allowsAggregates)
         condition = try parser.parse()
         fieldNames = parser.fieldNames
+        aggregates = parser.aggregates
         self.text = text
     }
 

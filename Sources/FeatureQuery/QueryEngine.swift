@@ -180,6 +180,7 @@ extension QueryRequest {
         try need(
             groupFields.isEmpty || !statistics.isEmpty,
             "groupByFieldsForStatistics goes with outStatistics")
+        try need(having == nil || !statistics.isEmpty, "having goes with outStatistics")
         if let part {
             try need(
                 part.row >= 0 && part.isPlausible && part.place == nil,

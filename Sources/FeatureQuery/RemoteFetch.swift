@@ -415,6 +415,10 @@ struct RemoteFetch {
             for statistic in request.statistics where statistic.field != "*" {
                 places.insert(try layer.column(statistic.field, "outStatistics"))
             }
+            for statistic in try request.havingClause()?.statistics() ?? []
+            where statistic.field != "*" {
+                places.insert(try layer.column(statistic.field, "having"))
+            }
         } else if request.result == .features || request.returnDistinctValues {
             places.formUnion(try OutputColumns(request, layer).columns)
         }

@@ -4,6 +4,7 @@
 internal import CairnModel
 internal import Dataset
 internal import EsriForms
+internal import Expression
 
 /// Rows that are made of features: distinct values, or statistics of groups.
 struct RowTable {
@@ -36,6 +37,11 @@ struct RowTable {
         let own = keys.map { layer.fields[$0] }
         fields = own + columns.map(\.output)
         try Self.checkNames(fields)
+        let having = try request.havingClause()
+        for statistic in try having?.statistics() ?? [] {
+            columns.append(try StatisticColumn(statistic, layer, "having"))
+        }
+        let condition = try Self.bind(having, to: own + columns.map(\.output))
 
         var groups: [[AttributeValue]: Int] = [:]
         var states: [[StatisticState]] = []
@@ -68,10 +74,27 @@ struct RowTable {
             }
             return true
         }
-        rows = groups.map { key, place in
-            key + zip(columns, states[place]).map { column, state in state.value(column.kind) }
+        rows = []
+        for (number, (key, place)) in groups.enumerated() {
+            if condition != nil, number.isMultiple(of: 256) { try run.stopIfCancelled() }
+            let row =
+                key + zip(columns, states[place]).map { column, state in state.value(column.kind) }
+            if let condition, condition.evaluate({ row[$0] }) != true { continue }
+            // What only the condition is about comes last, and is not told.
+            rows.append(row.count == fields.count ? row : Array(row.prefix(fields.count)))
         }
         try sort(request, keyCount: keys.count)
+    }
+
+    private static func bind(
+        _ having: WhereClause?, to fields: [FieldDescription]
+    ) throws(Failure) -> BoundClause? {
+        guard let having else { return nil }
+        do throws(Failure) {
+            return try having.bound(to: fields)
+        } catch {
+            throw Failure(error.code, "parameter 'having': " + error.message)
+        }
     }
 
     /// Two columns of one name would be one member.
@@ -156,6 +179,35 @@ struct RowTable {
     }
 }
 
+extension QueryRequest {
+    /// What the rows of statistics must fulfil; throws `invalidParameter` for a clause that is none.
+    func havingClause() throws(Failure) -> WhereClause? {
+        guard let having, having.contains(where: { !$0.isWhitespace }) else { return nil }
+        do throws(Failure) {
+            return try WhereClause(parsingHaving: having)
+        } catch {
+            throw Failure(error.code, "parameter 'having': " + error.message)
+        }
+    }
+}
+
+extension WhereClause {
+    /// What must be computed for it, each under the name that it has in the clause.
+    func statistics() throws(Failure) -> [QueryStatistic] {
+        guard aggregates.count <= QueryLimits.columns else {
+            throw Failure(
+                .tooLarge,
+                "parameter 'having': \(aggregates.count) functions, the most is "
+                    + "\(QueryLimits.columns)")
+        }
+        return aggregates.compactMap { aggregate in
+            QueryStatistic.Kind(rawValue: aggregate.function.lowercased()).map {
+                QueryStatistic(kind: $0, field: aggregate.field, name: aggregate.name)
+            }
+        }
+    }
+}
+
 /// A statistic with the field it is computed of.
 private struct StatisticColumn {
     let kind: QueryStatistic.Kind
@@ -163,14 +215,16 @@ private struct StatisticColumn {
     let source: Int?
     let output: FieldDescription
 
-    init(_ statistic: QueryStatistic, _ layer: QueriedLayer) throws(Failure) {
+    init(
+        _ statistic: QueryStatistic, _ layer: QueriedLayer, _ parameter: String = "outStatistics"
+    ) throws(Failure) {
         kind = statistic.kind
         if statistic.field == "*", kind == .count {
             source = nil
             output = FieldDescription(name: statistic.name, type: .integer)
             return
         }
-        let column = try layer.column(statistic.field, "outStatistics")
+        let column = try layer.column(statistic.field, parameter)
         let type = layer.fields[column].type
         source = column
         switch kind {
@@ -183,7 +237,7 @@ private struct StatisticColumn {
             guard type != .string, type != .date else {
                 throw Failure(
                     .invalidParameter,
-                    "parameter 'outStatistics': \(kind.rawValue) needs numbers: the field "
+                    "parameter '\(parameter)': \(kind.rawValue) needs numbers: the field "
                         + "'\(layer.fields[column].name)' has the type \(type.rawValue)")
             }
             output = FieldDescription(name: statistic.name, type: .double)

@@ -126,7 +126,8 @@ extension DrawnLayers {
         let word = parts[0].filter { $0 != " " }.lowercased()
         let list = parts.count == 2 ? parts[1].split(separator: ",") : []
         let names = list.map { $0.filter { $0 != " " } }.filter { !$0.isEmpty }
-        let ids = names.compactMap { LayerID($0) }.filter { 0...Int(Int32.max) ~= $0 }
+        // Clients that want to see nothing of a map ask for layer -1.
+        let ids = names.compactMap { LayerID($0) }.filter { -1...Int(Int32.max) ~= $0 }
         guard let option = Option(rawValue: word), ids.count == names.count, ids.count <= 10_000
         else {
             throw Parameters.unexpected(

@@ -94,7 +94,7 @@ extension MapServiceResource {
         json.member("advancedQueryCapabilities") { json in
             for name in [
                 "supportsPagination", "supportsPaginationOnAggregatedQueries",
-                "supportsStatistics", "supportsOrderBy", "supportsDistinct",
+                "supportsStatistics", "supportsHavingClause", "supportsOrderBy", "supportsDistinct",
                 "supportsCountDistinct", "supportsReturningQueryExtent",
                 "supportsReturningGeometryCentroid", "supportsQueryWithDistance",
                 "supportsQueryWithResultType", "supportsSqlExpression",

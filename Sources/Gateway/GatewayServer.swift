@@ -221,17 +221,25 @@ private struct GatewayResponder: HTTPResponder {
         switch request.method {
         case .get, .head: await answer(translated, channel)
         case .post where resource == .jobs(.upload): await upload(request, translated)
-        case .post where resource.isReadOnly: Self.refused(request, "GET")
-        case .post: await answerForm(request, translated, channel)
-        default: Self.refused(request, "GET or POST")
+        case .post where !resource.isReadOnly: await answerForm(request, translated, channel)
+        default: Self.refused(request, resource)
         }
     }
 
-    private static func refused(_ request: Request, _ methods: String) -> GatewayResponse {
-        let failure = Failure(
-            .invalidParameter,
-            "method \(request.method.rawValue) is not supported: use \(methods)")
-        return GatewayResponse(status: 405, body: ErrorBody.json(failure))
+    private static func refused(_ request: Request, _ resource: Resource) -> GatewayResponse {
+        let methods = resource.isReadOnly ? ["GET", "HEAD"] : ["GET", "HEAD", "POST"]
+        let sentence =
+            "method \(request.method.rawValue.prefix(20)) is not supported: use "
+            + methods.joined(separator: " or ")
+        var response: GatewayResponse
+        if case .ogc = resource {
+            response = GatewayService.ogcFailure(status: 405, "MethodNotAllowed", sentence)
+        } else {
+            response = GatewayResponse(
+                status: 405, body: ErrorBody.json(code: 405, message: sentence, details: []))
+        }
+        response.headers["Allow"] = (methods + ["OPTIONS"]).joined(separator: ", ")
+        return response
     }
 
     /// What a browser asks before it sends another page's request (the Fetch standard's preflight).

@@ -8,7 +8,7 @@ internal import Site
 extension GatewayService {
     func jobs(
         _ part: Resource.JobPart, _ parameters: Parameters, _ caller: Caller,
-        after lastEvent: Int64?
+        _ request: GatewayRequest
     ) async throws(Failure) -> GatewayResponse {
         switch part {
         case .root: return GatewayResponse(body: JobResource.root())
@@ -32,13 +32,13 @@ extension GatewayService {
             return GatewayResponse(body: JobResource.list(mayBeSeen))
         case .job(let name, let id, let part):
             return try await self.job(
-                try Self.task(name), id, part, parameters, caller, after: lastEvent)
+                try Self.task(name), id, part, parameters, caller, request)
         }
     }
 
     private func job(
         _ task: JobKindDescription, _ text: String, _ part: Resource.JobPart.Detail,
-        _ parameters: Parameters, _ caller: Caller, after lastEvent: Int64?
+        _ parameters: Parameters, _ caller: Caller, _ request: GatewayRequest
     ) async throws(Failure) -> GatewayResponse {
         let unknown = Failure(
             .notFound, "task \(task.kind.rawValue) has no job '\(text.prefix(80))'")
@@ -61,13 +61,16 @@ extension GatewayService {
             response.sequence = cancelled.sequence
         case .follow:
             // A browser asks again after the end of a stream, unless it is told that there is no more.
+            let lastEvent = request.lastEventID
             if let lastEvent, job.status.isTerminal, lastEvent >= job.sequence {
                 response.status = 204
             } else {
                 response.contentType = "text/event-stream"
                 response.changes = backend.follow(id, as: task, after: lastEvent ?? 0)
             }
-        case .result(let name): response.body = try JobResource.result(name, of: job)
+        case .result(let name):
+            response.body = try JobResource.result(
+                name, of: job, at: request.origin)
         case .input(let name): response.body = try JobResource.input(name, of: job, task)
         case .product(let name):
             let blob = try JobResource.product(name, of: job)

@@ -214,7 +214,7 @@ struct GatewayService: Sendable {
             case .map(let name, let part): return try await describe(name, part, parameters)
             case .locator(let name, let part): return try await locate(name, part, parameters)
             case .jobs(let part):
-                return try await jobs(part, parameters, caller, after: request.lastEventID)
+                return try await jobs(part, parameters, caller, request)
             case .unknownService(let sentence): throw Failure(.notFound, sentence)
             }
         } catch {

@@ -156,7 +156,8 @@ extension LayerSelection {
         for item in list.split(separator: ",") {
             let item = item.filter { $0 != " " }
             guard !item.isEmpty else { continue }
-            guard let id = Int(item), 0...Int(Int32.max) ~= id, ids.count < 10_000 else {
+            // Clients whose layers are all off ask for layer -1.
+            guard let id = Int(item), -1...Int(Int32.max) ~= id, ids.count < 10_000 else {
                 throw Parameters.unexpected(
                     "layers", text, "top, visible or all, and after ':' layer ids with commas")
             }

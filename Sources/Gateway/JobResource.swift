@@ -236,8 +236,10 @@ enum JobResource {
     }
 
     /// `jobs/{id}/results/output`; throws `notFound` for any other name, `conflict` while there is no product.
+    ///
+    /// `origin` is what the client calls this server; without it the URL begins at the server's root.
     static func result(
-        _ name: String, of job: JobDescription
+        _ name: String, of job: JobDescription, at origin: String?
     ) throws(Failure) -> [UInt8] {
         _ = try product(name, of: job)
         var json = JSONWriter()
@@ -247,7 +249,8 @@ enum JobResource {
             json.member("value") { json in
                 json.member(
                     "url",
-                    "\(path)/\(job.kind.rawValue)/jobs/\(job.id)/results/\(output)/file")
+                    (origin ?? "")
+                        + "\(path)/\(job.kind.rawValue)/jobs/\(job.id)/results/\(output)/file")
             }
         }
         return json.bytes

@@ -9,7 +9,7 @@ internal import Geometry
 enum QueryResource {
     /// Parameters of Esri's that would change the answer and are not carried out.
     private static let refused = [
-        "having", "text", "relationParam", "rangeValues", "parameterValues",
+        "text", "relationParam", "rangeValues", "parameterValues",
     ]
 
     /// Reads the parameters; throws `Failure` naming the one at fault.
@@ -69,6 +69,7 @@ enum QueryResource {
         request.order = try order(parameters)
         request.groupFields = parameters["groupByFieldsForStatistics"].map(names) ?? []
         request.statistics = try statistics(parameters)
+        request.having = parameters["having"]
         request.offset = try parameters.integer("resultOffset", in: 0...Int.max) ?? 0
         request.limit = try parameters.integer("resultRecordCount", in: 0...Int.max)
     }

@@ -109,6 +109,7 @@ extension QueryRequest {
     /// clauses cannot be interrupted.
     public var isSoonStopped: Bool {
         part == nil && clause?.utf8.count ?? 0 <= Self.soonClauseBytes
+            && having?.utf8.count ?? 0 <= Self.soonClauseBytes
             && spatialFilter?.isPlain ?? true
             && spatialFilter?.geometry.coordinateCount ?? 0 <= Self.soonCoordinates
     }

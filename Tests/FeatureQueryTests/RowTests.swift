@@ -141,6 +141,72 @@ import Testing
         }
     }
 
+    @Test(arguments: [14, 15] as [UInt64])
+    func `groups that a HAVING clause leaves are those of SQLite`(seed: UInt64) throws {
+        var rows = try RandomRows(300, seed: seed)
+        for round in 0..<40 {
+            let clause = rows.clause()
+            let group = rows.pick(["kind", "pop"])
+            let field = rows.pick(["area", "pop"])
+            let bound = rows.pick([-1, 0, 1, 2, 3, 5, 20])
+            let having = rows.pick([
+                "COUNT(*) > \(bound)", "count(\(field)) <= \(bound)",
+                "Max(\"\(field)\") >= \(bound) AND MIN(\(field)) < \(bound)",
+                "1.0 * SUM(\(field)) / COUNT(\(field)) > \(bound) OR \(group) IS NULL",
+                "AVG(\(field)) BETWEEN \(bound) AND \(bound + 9)",
+                "NOT (n > \(bound)) AND \(group) IS NOT NULL",
+            ])
+            let label: Comment = "seed \(seed) round \(round): \(clause) HAVING \(having)"
+            // One is not told, but computed.
+            let expected = try rows.column(
+                "SELECT n FROM (SELECT \(group), count(*) AS n FROM t WHERE \(clause) GROUP BY "
+                    + "\(group) HAVING \(having) ORDER BY \(group))")
+
+            let found = try rows.site.rows { request in
+                request.clause = clause
+                request.groupFields = [group]
+                request.statistics = [QueryStatistic(kind: .count, field: "*", name: "n")]
+                request.having = having
+            }
+            #expect(found.map { $0["n"] as? Int } == expected, label)
+            #expect(found.allSatisfy { Set($0.keys) == [group, "n"] }, label)
+            let count = try rows.site.json { request in
+                request.clause = clause
+                request.groupFields = [group]
+                request.statistics = [QueryStatistic(kind: .count, field: "*", name: "n")]
+                request.having = having
+                request.result = .count
+            }
+            #expect(count["count"] as? Int == expected.count, label)
+        }
+    }
+
+    @Test func `a HAVING clause that cannot be is refused by a sentence`() throws {
+        let rows = try RandomRows(10, seed: 8)
+        func message(_ having: String, statistics: Bool = true) -> String {
+            rows.site.failure { request in
+                if statistics {
+                    request.statistics = [QueryStatistic(kind: .count, field: "*", name: "n")]
+                }
+                request.having = having
+            }?.message ?? "answered"
+        }
+        #expect(message("COUNT(*) > 1", statistics: false) == "having goes with outStatistics")
+        #expect(message("n > 1") == "answered" && message(" ") == "answered")
+        for (having, word) in [
+            ("area > 1", "no field 'area'"), ("SUM(kind) > 1", "needs numbers"),
+            ("SUM(*) > 1", "expected a field"), ("MEDIAN(pop) > 1", "unknown function 'MEDIAN'"),
+            ("SUM(nope) > 1", "nope"), ("COUNT(pop", "expected ')'"), ("COUNT(*)", "condition"),
+            ("MAX(kind) > 1", "'having'"),
+        ] {
+            let found = message(having)
+            #expect(found.contains(word) && found.contains("having"), "\(having): \(found)")
+        }
+        // Elsewhere they are no functions.
+        let failure = rows.site.failure { $0.clause = "COUNT(*) > 1" }
+        #expect(failure?.message.contains("unknown function 'COUNT'") == true)
+    }
+
     private static func isEqual(_ found: Any?, _ expected: Any) -> Bool {
         switch (found, expected) {
         case (let found as Double, let expected as Double):

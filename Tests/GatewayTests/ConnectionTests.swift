@@ -139,4 +139,26 @@ import Testing
             #expect(second.receive(answers: 1).first?.contains("results") == true)
         }
     }
+
+    @Test(arguments: [
+        (
+            "DELETE", "/arcgis/rest/services", "GET, HEAD, POST, OPTIONS",
+            "{\"error\":{\"code\":405,"
+        ),
+        ("PUT", "/ogc/collections", "GET, HEAD, OPTIONS", "{\"code\":\"MethodNotAllowed\","),
+        ("POST", "/ogc/collections", "GET, HEAD, OPTIONS", "{\"code\":\"MethodNotAllowed\","),
+    ])
+    func `a method that is not for it is answered with those that are`(
+        method: String, path: String, allowed: String, body: String
+    ) async throws {
+        try await Served.serving(site()) { port in
+            let connection = try Connection(port: port)
+            connection.send(
+                "\(method) \(path) HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")
+            let answer = try #require(connection.receive(answers: 1).first)
+            #expect(answer.hasPrefix("HTTP/1.1 405 "))
+            #expect(answer.contains("\r\nAllow: \(allowed)\r\n"), "\(answer)")
+            #expect(answer.contains("\r\n\r\n" + body))
+        }
+    }
 }

@@ -98,6 +98,10 @@ import Testing
         _ = await ask("bbox=0,0,1,1&layers=show:&f=image")
 
         #expect(try lastRequest().layers == DrawnLayers())
+
+        // And layer -1 where all are off.
+        _ = await ask("bbox=0,0,1,1&layers=show:-1&f=image")
+        #expect(try lastRequest().layers == DrawnLayers(.show, ids: [-1]))
     }
 
     @Test func `the described picture is found where the description says`() async throws {
@@ -134,7 +138,7 @@ import Testing
         ("bbox=0,0,1,1&size=4097,1", "size"), ("bbox=0,0,1,1&size=1.5,1", "size"),
         ("bbox=0,0,1,1&dpi=x", "dpi"), ("bbox=0,0,1,1&format=svg", "format"),
         ("bbox=0,0,1,1&layers=top:1", "layers"), ("bbox=0,0,1,1&layers=show:a", "layers"),
-        ("bbox=0,0,1,1&layers=show:-1", "layers"),
+        ("bbox=0,0,1,1&layers=show:-2", "layers"),
         ("bbox=0,0,1,1&transparent=maybe", "transparent"),
         ("bbox=0,0,1,1&layerDefs=x", "layerDefs"), ("bbox=0,0,1,1&time=x", "time"),
         ("bbox=0,0,1,1&rotation=10", "rotation"),

@@ -207,7 +207,7 @@ import Testing
         ("top", .init(.top)), ("visible", .init(.visible)), ("ALL", .init(.all)),
         ("all:", .init(.all)), ("visible:2,5", .init(.visible, ids: [2, 5])),
         ("1, 2", .init(.top, ids: [1, 2])), ("show:14", .init(.top, ids: [14])),
-        ("something", .init(.top)),
+        ("something", .init(.top)), ("visible:-1", .init(.visible, ids: [-1])),
     ]
 
     @Test(arguments: selections)
@@ -292,7 +292,7 @@ import Testing
     static let refused: [(String, String)] = [
         ("tolerance", "-1"), ("tolerance", "x"), ("imageDisplay", "800"),
         ("imageDisplay", "-1,2,96"), ("mapExtent", "1,2,3"), ("sr", "abc"), ("sr", "0"),
-        ("layers", "all:x"), ("layers", "all:-1"), ("layerDefs", "POP>0"),
+        ("layers", "all:x"), ("layers", "all:-2"), ("layerDefs", "POP>0"),
         ("returnGeometry", "maybe"), ("maxAllowableOffset", "-5"), ("geometryPrecision", "99"),
         ("geometryType", "esriGeometryCurve"), ("dynamicLayers", "[{}]"), ("at", "-3"),
         ("at", "yesterday"), ("historicMoment", "1e300"), ("historicMoment", "x"), ("time", "x"),

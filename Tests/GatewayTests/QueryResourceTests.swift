@@ -131,7 +131,7 @@ private let root = "/arcgis/rest/services/City"
         ("objectIds=99999999999999999999", "objectIds"),
         ("returnGeometry=perhaps", "returnGeometry"),
         ("f=pbf", "'f'"), ("resultType=all", "resultType"), ("sqlFormat=x", "sqlFormat"),
-        ("having=count(*)>1", "having"), ("text=a", "text"), ("outSR=x", "outSR"),
+        ("text=a", "text"), ("outSR=x", "outSR"),
         ("orderByFields=a+b+c", "orderByFields"), ("outStatistics=%7B%7D", "outStatistics"),
         ("outStatistics=%5B1%5D", "outStatistics"), ("geometryPrecision=-1", "geometryPrecision"),
         (

@@ -94,9 +94,15 @@ extension GatewayService {
     }
 
     private static func notAcceptable() -> GatewayResponse {
-        GatewayResponse(
-            status: 406,
-            body: exception("NotAcceptable", "there is JSON and HTML only: see the header Accept"))
+        ogcFailure(
+            status: 406, "NotAcceptable", "there is JSON and HTML only: see the header Accept")
+    }
+
+    /// A failure of HTTP's own.
+    static func ogcFailure(
+        status: Int, _ code: String, _ sentence: String
+    ) -> GatewayResponse {
+        GatewayResponse(status: status, body: exception(code, sentence))
     }
 
     private func answer(
