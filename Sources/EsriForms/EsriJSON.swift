@@ -90,12 +90,16 @@ extension JSONWriter {
     }
 
     /// Writes `"fields":[…]`; `aliases` are one for each.
+    ///
+    /// 64-bit integers are said to be doubles, as ArcGIS said before 11.2: QGIS 3.22 leaves out fields of
+    /// `esriFieldTypeBigInteger`, GDAL 3.6 makes them text. Their values are written in all digits.
     public mutating func fields(_ fields: [FieldDescription], aliases: [String]) {
         member("fields", array: zip(fields, aliases)) { json, named in
             let (field, alias) = named
             json.object { json in
                 json.member("name", field.name)
-                json.member("type", "esriFieldType" + field.type.rawValue)
+                let type = field.type == .bigInteger ? FieldType.double : field.type
+                json.member("type", "esriFieldType" + type.rawValue)
                 json.member("alias", alias)
                 if field.type == .string { json.member("length", field.length ?? 255) }
                 json.nullMember("domain")

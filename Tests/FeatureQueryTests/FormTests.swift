@@ -44,6 +44,19 @@ private func squares(_ wkid: Int = 4326) throws -> QueriedSite {
         )
     }
 
+    @Test func `64-bit integers are said to be doubles, with all their digits`()
+        throws
+    {
+        let site = try QueriedSite([
+            #"{"type":"Feature","id":1,"properties":{"osm":9007199254740993},"geometry":{"type":"Point","coordinates":[0,0]}}"#
+        ])
+        let text = try site.text { $0.outFields = ["osm"] }
+        #expect(
+            text.contains(
+                #"{"name":"osm","type":"esriFieldTypeDouble","alias":"osm","domain":null}"#))
+        #expect(text.contains(#"{"attributes":{"osm":9007199254740993}"#))
+    }
+
     @Test func `GeoJSON, byte for byte`() throws {
         let text = try squares().text {
             $0.form = .geoJSON
