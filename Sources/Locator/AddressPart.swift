@@ -41,6 +41,7 @@ extension FoldedText {
             if !bytes.isEmpty { bytes.append(UInt8(ascii: " ")) }
             let start = bytes.count
             bytes += folded.bytes
+            hashed.formUnion(folded.hashed.map { $0 + words.count })
             words += folded.words.map { $0.lowerBound + start..<$0.upperBound + start }
             letters += folded.letters
             segments += folded.words.map { _ in number }

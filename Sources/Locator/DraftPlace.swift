@@ -35,6 +35,8 @@ struct DraftPlace {
     var point: (category: Int, town: Int?, address: PointAddress?)?
     var origins = Origins()
     var languageNames: [NameInLanguage] = []
+    /// Of a region: names of its second-level divisions that are no places.
+    var partNames: [String] = []
 }
 
 /// Turns a gazetteer into places, most important first.
@@ -69,9 +71,30 @@ struct PlaceDrafting {
             places[number].settlementNumber = number
         }
         for code in gazetteer.outlines.keys where areas[code] == nil { areas[code] = Area() }
+        let parts = partNames()
         for (code, area) in areas.sorted(by: { $0.key < $1.key }) { add(area, code: code) }
+        for (number, place) in places.enumerated() where place.kind == .region {
+            places[number].partNames = parts[place.code] ?? []
+        }
         for point in gazetteer.points { add(point) }
         sortPlaces()
+    }
+
+    /// The names of second-level divisions without a settlement, by the code of their region, where the
+    /// region has settlements that do not say which division they are in.
+    private func partNames() -> [String: [String]] {
+        var regions: Set<String> = []
+        for place in places where place.subregionCode.isEmpty && !place.regionCode.isEmpty {
+            regions.insert(place.regionCode)
+        }
+        var result: [String: [String]] = [:]
+        for (code, division) in gazetteer.subregions.sorted(by: { $0.key < $1.key })
+        where areas[code] == nil {
+            guard let period = code.lastIndex(of: "."), regions.contains(String(code[..<period]))
+            else { continue }
+            result[String(code[..<period]), default: []] += [division.name, division.asciiName]
+        }
+        return result
     }
 
     /// In place, since there may be millions.

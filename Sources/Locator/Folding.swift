@@ -20,11 +20,62 @@ struct FoldedText: Hashable {
     var fields: [AddressPart] = []
     /// Whether the text ends inside its last word, so that the word may go on.
     var endsInsideWord = false
+    /// The words that were written together with others.
+    var glued: Set<Int> = []
+    /// The words behind a `#`.
+    var hashed: Set<Int> = []
 
     /// The bytes of a run of words, spaces between them included.
     func span(_ range: Range<Int>) -> Range<Int> {
         guard let first = range.first, let last = range.last else { return 0..<0 }
         return words[first].lowerBound..<words[last].upperBound
+    }
+}
+
+extension FoldedText {
+    /// The first words of a text with some of them put last, as a segment of their own.
+    func putting(_ last: Range<Int>, lastOf count: Int) -> FoldedText {
+        var result = FoldedText()
+        for number in Array(0..<last.lowerBound) + (last.upperBound..<count) + last {
+            result.append(
+                bytes[words[number]], letters: letters[number],
+                segment: last.contains(number) ? 1 : 0)
+        }
+        return result
+    }
+
+    /// The text with one of its words parted, of whose bytes those at the borders begin a word.
+    func parting(_ word: Int, at borders: [Int]) -> FoldedText {
+        var result = FoldedText()
+        result.endsInsideWord = endsInsideWord
+        for number in words.indices {
+            var start = words[number].lowerBound
+            for end in (number == word ? borders : []) + [words[number].upperBound] {
+                result.append(
+                    bytes[start..<end], letters: Self.letterCount(bytes[start..<end]),
+                    segment: segments[number], field: fields.isEmpty ? nil : fields[number])
+                start = end
+            }
+        }
+        return result
+    }
+
+    /// Adds a word behind a space.
+    mutating func append(
+        _ word: ArraySlice<UInt8>, letters count: Int, segment: Int, field: AddressPart? = nil
+    ) {
+        if !bytes.isEmpty { bytes.append(UInt8(ascii: " ")) }
+        let start = bytes.count
+        bytes += word
+        words.append(start..<bytes.count)
+        letters.append(count)
+        segments.append(segment)
+        if let field { fields.append(field) }
+    }
+
+    /// How many letters UTF-8 has: bytes that go on with one begin with the bits 10.
+    static func letterCount(_ bytes: ArraySlice<UInt8>) -> Int {
+        bytes.count { $0 & 0xC0 != 0x80 }
     }
 }
 
@@ -37,6 +88,7 @@ struct Folder {
     /// Letters since the word began or its last period: 1 marks an abbreviation such as `U.S.`.
     private var run = 0
     private var pendingPeriod = false
+    private var isHashed = false
     /// Whether ä, ö, ü, å are read as two letters, as Germans and Danes write them without marks.
     private let expandsUmlauts: Bool
 
@@ -85,6 +137,9 @@ struct Folder {
         case 0x61...0x7A, 0x30...0x39: append(UInt8(scalar.value))
         case 0x41...0x5A: append(UInt8(scalar.value) | 0x20)
         case 0x2E: takePeriod()
+        case 0x23:
+            endWord()
+            isHashed = true
         case 0x27, 0x60: if partsApostrophes { endWord() }
         case 0x26:
             endWord()
@@ -141,6 +196,8 @@ struct Folder {
     }
 
     private mutating func append(_ byte: UInt8) {
+        // `д.7` is two words, `d.c.` one.
+        if pendingPeriod, UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte { endWord() }
         openWord()
         result.bytes.append(byte)
     }
@@ -167,6 +224,8 @@ struct Folder {
         pendingPeriod = false
         run = 0
         guard letterCount > 0 else { return }
+        if isHashed { result.hashed.insert(result.words.count) }
+        isHashed = false
         result.words.append(wordStart..<result.bytes.count)
         result.letters.append(letterCount)
         result.segments.append(segment)

@@ -8,12 +8,13 @@ extension GeocodeSearch {
     /// Why a reading stands where it does: what each word was taken for, and what orders it.
     mutating func explanation(of reading: Reading, _ bytes: RawSpan) -> Explanation {
         if let arrangement = reading.arrangement {
-            var search = rearranged(arrangement)
+            let (text, share) = arrangements[arrangement]
+            var search = GeocodeSearch(file: file, text: text, filter: filter)
             search.lookUpNames(bytes)
             var inner = reading
             inner.arrangement = nil
             var result = search.explanation(of: inner, bytes)
-            let more = result.weight * ranking.places.rearranged
+            let more = result.weight * share
             result.words.append(
                 Explanation.Words(
                     text: "", meaning: .unexplained, match: .rearranged, name: nil, lost: more))
@@ -34,18 +35,28 @@ extension GeocodeSearch {
                 name: file.text(ofPosting: reading.posting, bytes),
                 lost: scoring.weight(reading.span) * (1 - reading.quality))
         ]
+        let takesParts = takesParts(
+            reading.place, posting.role, named: named, quality: reading.quality, chain: chain,
+            bytes)
         var explained = named
         for qualifier in qualifiers.sorted(by: { $0.span.count > $1.span.count })
         where scoring.mask(qualifier.span) & explained == 0 {
-            guard let area = chain.first(where: qualifier.places.contains) else { continue }
+            let area = chain.first(where: qualifier.places.contains)
+            let isPart =
+                area == nil && takesParts
+                && isPart(qualifier, named: named, chain: chain)
+            guard area != nil || isPart else { continue }
             explained |= scoring.mask(qualifier.span)
             words.append(
                 Explanation.Words(
-                    text: text(of: qualifier.span), meaning: meaning(of: area, bytes),
-                    match: .exact, name: file.name(area, bytes), lost: 0))
+                    text: text(of: qualifier.span),
+                    meaning: area.map { meaning(of: $0, bytes) } ?? .subregion, match: .exact,
+                    name: area.map { file.name($0, bytes) }, lost: 0))
         }
-        let (all, divisions) = masks(named: named, chain: chain, isPoint: reading.isPoint)
-        for run in scoring.runs(of: scoring.all & ~all) {
+        let (all, divisions) = masks(
+            named: named, takesParts: takesParts, chain: chain, isPoint: reading.isPoint)
+        let again = repeats(of: reading.span).mask
+        for run in scoring.runs(of: scoring.all & ~(all | again)) {
             var pieces: [Piece] = []
             _ = lostByRun(run, chain: chain, divisions: divisions, scoring, &pieces, bytes)
             words += pieces.map { piece in

@@ -26,6 +26,10 @@ struct GeocodeSearch {
     private var names: [(span: Range<Int>, key: Int)] = []
     private var best: [Int: Reading] = [:]
     private var likeness: [LikenessKey: Double] = [:]
+    /// Whether a word stands twice.
+    private let hasRepeats: Bool
+    /// The text with its words in another order, or parted, and the share of its weight that this costs.
+    private(set) var arrangements: [(text: FoldedText, lost: Double)] = []
 
     /// One way to read the text as a place.
     struct Reading {
@@ -40,7 +44,7 @@ struct GeocodeSearch {
         var quality = 1.0
         var posting = 0
         var isBeginning = false
-        /// The qualifier that was put last before the text was read so; nil for the text as it is.
+        /// Which of ``arrangements`` was read so; nil for the text as it is.
         var arrangement: Int?
         /// Whether it is shown although a better reading explains every word: a better known place
         /// that the text may be a slip for.
@@ -61,6 +65,9 @@ struct GeocodeSearch {
         /// Divisions and countries; in a file with points of interest settlements as well, which contain
         /// those.
         var places: Set<Int>
+        /// Regions that second-level divisions of the name are in: they explain what is in the region and in
+        /// no second-level division that is known.
+        var parts: Set<Int> = []
         /// Whether a division or country is among them, and whether a settlement that people live in is.
         var hasArea = false
         var hasTown = false
@@ -76,12 +83,19 @@ struct GeocodeSearch {
     /// The longest run of words that is looked up as one name.
     static let longestSpan = 10
 
-    init(file: LocatorFile, text: FoldedText, filter: PlaceFilter) {
+    /// - Parameter isStreetUnknown: Whether no street is what the text says, so that a sort of street and what
+    ///   stands between commas beside it say little about the place.
+    init(
+        file: LocatorFile, text: FoldedText, filter: PlaceFilter, isStreetUnknown: Bool = false
+    ) {
         self.file = file
         self.text = text
         self.filter = filter
         wordCount = min(text.words.count, Self.mostWords)
-        scoring = Scoring(text, file.ranking, knowsPostcodes: file.addresses != nil)
+        hasRepeats = Set(text.words.map { text.bytes[$0] }).count < text.words.count
+        scoring = Scoring(
+            text, file.ranking, knowsPostcodes: file.addresses != nil,
+            isStreetUnknown: isStreetUnknown)
         pointScoring =
             file.points == nil
             ? scoring
@@ -103,6 +117,7 @@ struct GeocodeSearch {
             findBeginnings(spans, bytes)
             if takesSlips { findTypos(spans, mostErrors: 1, bytes) }
             findWords(spans, bytes)
+            findGlued(bytes)
             if takesSlips, (best.values.map(\.score).max() ?? 0) < 85 {
                 findTypos(spans, mostErrors: 2, bytes)
             }
@@ -142,7 +157,9 @@ struct GeocodeSearch {
                 guard file.keyText(key, bytes).count == span.count else { continue }
                 names.append((start..<end, key))
                 let qualifier = qualifier(of: key, at: start..<end, bytes)
-                if !qualifier.places.isEmpty { qualifiers.append(qualifier) }
+                if !qualifier.places.isEmpty || !qualifier.parts.isEmpty {
+                    qualifiers.append(qualifier)
+                }
             }
         }
     }
@@ -151,9 +168,14 @@ struct GeocodeSearch {
     private func qualifier(of key: Int, at span: Range<Int>, _ bytes: RawSpan) -> Qualifier {
         var result = Qualifier(span: span, places: [])
         for number in file.postings(key, bytes).prefix(Self.mostPostings) {
-            let place = file.posting(number, bytes).place
-            let kind = file.kind(place, bytes)
+            let posting = file.posting(number, bytes)
+            let place = posting.place
+            let kind = posting.role == .part ? .subregion : file.kind(place, bytes)
             guard text.allows(kind, at: span) else { continue }
+            if kind == .subregion, let region = file.region(place, bytes) {
+                result.parts.insert(region)
+            }
+            guard posting.role != .part else { continue }
             switch kind {
             case .pointOfInterest: continue
             case .settlement:
@@ -173,7 +195,7 @@ struct GeocodeSearch {
     /// segments, and wherever what is before is explained by what contains the place.
     private func nameSpans() -> [Range<Int>] {
         guard wordCount > 0 else { return [] }
-        var covered: UInt64 = 0
+        var covered = scoring.fillers
         for qualifier in qualifiers { covered |= scoring.mask(qualifier.span) }
         var result: [Range<Int>] = []
         for start in 0..<wordCount {
@@ -276,40 +298,46 @@ struct GeocodeSearch {
 
     /// Names with the name of a division between their words: `Miami Florida Beach`.
     private mutating func findRearranged(_ bytes: RawSpan) {
-        for number in qualifiers.indices.prefix(Self.mostArrangements)
-        where text.fields.isEmpty && qualifiers[number].hasArea
-            && qualifiers[number].span.lowerBound > 0
-            && qualifiers[number].span.upperBound < wordCount
+        for qualifier in qualifiers.prefix(Self.mostArrangements)
+        where text.fields.isEmpty && qualifier.hasArea && qualifier.span.lowerBound > 0
+            && qualifier.span.upperBound < wordCount
         {
-            var search = rearranged(number)
-            search.lookUpNames(bytes)
-            for (span, key) in search.names {
-                search.consider(key, span: span, quality: 1, type: .exact, bytes)
-            }
-            for var reading in search.best.values where reading.score == 100 {
-                reading.score = scoring.score(lost: scoring.total * ranking.places.rearranged)
-                reading.type = .fuzzy
-                reading.arrangement = number
-                if best[reading.place].map({ reading.precedes($0) }) ?? true {
-                    best[reading.place] = reading
-                }
+            find(text.putting(qualifier.span, lastOf: wordCount), ranking.places.rearranged, bytes)
+        }
+    }
+
+    /// Names whose words, or which and a division's, are written together: `santacruzdetenerife`,
+    /// `lisbonportugal`.
+    private mutating func findGlued(_ bytes: RawSpan) {
+        for number in 0..<wordCount
+        where text.letters[number] >= 6
+            && !names.contains(where: { $0.span == number..<number + 1 })
+        {
+            for borders in file.partings(of: text.bytes[text.words[number]], bytes) {
+                find(text.parting(number, at: borders), ranking.addresses.together, bytes)
             }
         }
     }
 
-    /// The search of the text with a qualifier put last.
-    func rearranged(_ qualifier: Int) -> GeocodeSearch {
-        let last = qualifiers[qualifier].span
-        var words = FoldedText()
-        for number in Array(0..<last.lowerBound) + (last.upperBound..<wordCount) + last {
-            if !words.bytes.isEmpty { words.bytes.append(UInt8(ascii: " ")) }
-            let start = words.bytes.count
-            words.bytes += text.bytes[text.words[number]]
-            words.words.append(start..<words.bytes.count)
-            words.letters.append(text.letters[number])
-            words.segments.append(last.contains(number) ? 1 : 0)
+    /// Reads another text for this one, of which every word has to be explained letter by letter.
+    ///
+    /// - Parameter lost: What that costs of the text's weight.
+    private mutating func find(_ other: FoldedText, _ lost: Double, _ bytes: RawSpan) {
+        var search = GeocodeSearch(file: file, text: other, filter: filter)
+        search.lookUpNames(bytes)
+        for (span, key) in search.names {
+            search.consider(key, span: span, quality: 1, type: .exact, bytes)
         }
-        return GeocodeSearch(file: file, text: words, filter: filter)
+        let number = arrangements.count
+        for var reading in search.best.values where reading.score == 100 {
+            if arrangements.count == number { arrangements.append((other, lost)) }
+            reading.score = scoring.score(lost: scoring.total * lost)
+            reading.type = .fuzzy
+            reading.arrangement = number
+            if best[reading.place].map({ reading.precedes($0) }) ?? true {
+                best[reading.place] = reading
+            }
+        }
     }
 
     /// How many qualifiers are tried at the end of the text.
@@ -339,7 +367,7 @@ struct GeocodeSearch {
         for number in file.postings(key, bytes).prefix(most) {
             let posting = file.posting(number, bytes)
             let place = posting.place
-            guard filter.accepts(place, file, bytes),
+            guard posting.role != .part, filter.accepts(place, file, bytes),
                 text.allows(file.kind(place, bytes), at: span)
             else { continue }
             let chain = file.containers(place, bytes)
@@ -347,9 +375,14 @@ struct GeocodeSearch {
             let quality =
                 posting.isTransliterated ? quality * (1 - ranking.places.transliterated) : quality
             var (score, isCertain) = score(
-                span: span, quality: quality, chain: chain, isPoint: isPoint, bytes)
+                span: span, quality: quality, chain: chain, isPoint: isPoint,
+                takesParts: takesParts(
+                    place, posting.role, named: scoring.mask(span), quality: quality,
+                    chain: chain, bytes), bytes)
             if !isCertain { score = min(score, ranking.score.uncertain) }
-            guard score >= ranking.score.least else { continue }
+            guard score >= ranking.score.least,
+                isCertain || scoring.street & scoring.mask(span) == 0
+            else { continue }
             var reading = Reading(
                 place: place, score: score, type: type,
                 weight: filter.weight(
@@ -375,14 +408,18 @@ struct GeocodeSearch {
 
     /// The score of a name with what contains it, and whether every word was certain.
     private mutating func score(
-        span: Range<Int>, quality: Double, chain: [Int], isPoint: Bool, _ bytes: RawSpan
+        span: Range<Int>, quality: Double, chain: [Int], isPoint: Bool, takesParts: Bool,
+        _ bytes: RawSpan
     ) -> (score: Double, isCertain: Bool) {
-        let (explained, divisions) = masks(
-            named: scoring.mask(span), chain: chain, isPoint: isPoint)
+        let again = repeats(of: span)
+        var (explained, divisions) = masks(
+            named: scoring.mask(span), takesParts: takesParts, chain: chain, isPoint: isPoint)
+        let isAgain = again.mask & ~explained != 0
+        if isAgain { explained |= again.mask }
         let scoring = scoring(isPoint: isPoint)
         var lost = scoring.weight(span) * (1 - quality)
         let rest = scoring.all & ~explained
-        var isCertain = rest == 0 && quality == 1
+        var isCertain = rest == 0 && quality == 1 && (again.isApart || !isAgain)
         for run in scoring.runs(of: rest) {
             var pieces: [Piece] = []
             lost += lostByRun(
@@ -395,23 +432,64 @@ struct GeocodeSearch {
     /// What words of a text weigh for a place, or for a point of interest.
     func scoring(isPoint: Bool) -> Scoring { isPoint ? pointScoring : scoring }
 
+    /// The words that are the same name again, as of a town in a division that is called like it, and
+    /// whether commas part them from it.
+    func repeats(of span: Range<Int>) -> (mask: UInt64, isApart: Bool) {
+        guard hasRepeats, text.fields.isEmpty else { return (0, true) }
+        var result: (mask: UInt64, isApart: Bool) = (0, true)
+        let name = text.bytes[text.span(span)]
+        for (other, _) in names
+        where other.count == span.count && !other.overlaps(span)
+            && result.mask & scoring.mask(other) == 0 && text.bytes[text.span(other)] == name
+        {
+            result.mask |= scoring.mask(other)
+            if text.segments[other.lowerBound] == text.segments[span.lowerBound] {
+                result.isApart = false
+            }
+        }
+        return result
+    }
+
     /// The words that are the name or letter by letter what contains it, and those that name divisions
     /// which do not; of a point of interest also towns.
     func masks(
-        named: UInt64, chain: [Int], isPoint: Bool
+        named: UInt64, takesParts: Bool, chain: [Int], isPoint: Bool
     ) -> (explained: UInt64, divisions: UInt64) {
         var explained = named
         var divisions: UInt64 = 0
         for qualifier in qualifiers {
             let mask = scoring.mask(qualifier.span)
             if mask & named != 0 { continue }
-            if chain.contains(where: qualifier.places.contains) {
+            if chain.contains(where: qualifier.places.contains)
+                || takesParts && isPart(qualifier, named: named, chain: chain)
+            {
                 explained |= mask
             } else if qualifier.hasArea || isPoint && qualifier.hasTown {
                 divisions |= mask
             }
         }
         return (explained, divisions)
+    }
+
+    /// Whether second-level divisions of its region may explain what a place is in: it is a settlement or
+    /// less, in none that is known, and its name, letter by letter, says more than a sort of place or is the usual one.
+    func takesParts(
+        _ place: Int, _ role: NameRole, named: UInt64, quality: Double, chain: [Int],
+        _ bytes: RawSpan
+    ) -> Bool {
+        quality == 1 && file.kind(place, bytes).rawValue >= PlaceKind.settlement.rawValue
+            && (named & ~scoring.fillers != 0 || role == .name || role == .variant)
+            && !chain.contains { file.kind($0, bytes) == .subregion }
+    }
+
+    /// Whether a qualifier behind the name is a second-level division of the place's region; in several words,
+    /// or parted from the name by a comma, since single words are more often a part of a name.
+    func isPart(_ qualifier: Qualifier, named: UInt64, chain: [Int]) -> Bool {
+        let start = qualifier.span.lowerBound
+        return named < scoring.mask(start..<start + 1)
+            && chain.contains(where: qualifier.parts.contains)
+            && (qualifier.span.count > 1
+                || text.segments[start] != text.segments[named.trailingZeroBitCount])
     }
 
     /// Words that no name explains letter by letter: like the name of an area, or lost.

@@ -16,6 +16,9 @@ public final class Locator: Sendable {
     let mapped: MappedFile
     let file: LocatorFile
 
+    /// A house with at least this score is on the street that a text names.
+    private static let knownHouseScore = 60.0
+
     /// The longest text that is searched, in bytes.
     public static let longestText = 1_000
 
@@ -160,9 +163,17 @@ public final class Locator: Sendable {
         if !isAddress || file.points != nil && found.addresses.first?.score ?? 0 < 100 {
             var filter = filter
             filter.acceptsPointsOnly = isAddress
-            var search = GeocodeSearch(file: file, text: text, filter: filter)
+            let isStreetUnknown = !found.addresses.contains {
+                $0.confirmsTown || $0.hasHouse && $0.score >= Self.knownHouseScore
+            }
+            var search = GeocodeSearch(
+                file: file, text: text, filter: filter, isStreetUnknown: isStreetUnknown)
             let isHouse = isAddress && found.addresses.first?.hasHouse == true
             found.places = search.run(takesSlips: !isHouse, bytes)
+            if found.places.isEmpty, search.scoring.street != 0 {
+                search = GeocodeSearch(file: file, text: text, filter: filter)
+                found.places = search.run(takesSlips: !isHouse, bytes)
+            }
             found.placeSearch = search
         }
         return found

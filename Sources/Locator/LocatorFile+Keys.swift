@@ -53,6 +53,64 @@ extension LocatorFile {
     func keyBytes(_ key: Int, _ bytes: RawSpan) -> [UInt8] { bytes.copy(keyText(key, bytes)) }
 }
 
+extension LocatorFile {
+    /// Where spaces are missing in a word that is a name without its spaces, or a name and that of a
+    /// division or country behind it, each perhaps without its spaces; at most eight ways, without the
+    /// word as it is.
+    ///
+    /// - Parameter word: Offsets are those of its slice; none are found in one over 80 bytes.
+    func partings(of word: ArraySlice<UInt8>, _ bytes: RawSpan) -> [[Int]] {
+        guard word.count <= Self.longestGlued else { return [] }
+        var steps = Self.mostGluedSteps
+        var result = keys(glued: word, &steps, bytes).filter { !$0.borders.isEmpty }.map(\.borders)
+        for border in word.indices.dropFirst(3).dropLast(2) where steps > 0 {
+            let areas = keys(glued: word[border...], &steps, bytes).filter {
+                postings($0.key, bytes).prefix(64).contains {
+                    kind(posting($0, bytes).place, bytes).rawValue <= PlaceKind.subregion.rawValue
+                }
+            }
+            guard let area = areas.first else { continue }
+            for name in keys(glued: word[..<border], &steps, bytes) {
+                result.append(name.borders + [border] + area.borders)
+            }
+        }
+        return Array(result.prefix(8))
+    }
+
+    /// The longest word that is parted, in bytes.
+    private static let longestGlued = 80
+    /// How many beginnings of names one word may ask for.
+    private static let mostGluedSteps = 2_000
+    /// How many spaces one name may lack.
+    private static let mostGluedSpaces = 6
+
+    /// The names that a word is without their spaces, and where those would be.
+    private func keys(
+        glued word: ArraySlice<UInt8>, _ steps: inout Int, _ bytes: RawSpan
+    ) -> [(key: Int, borders: [Int])] {
+        var result: [(key: Int, borders: [Int])] = []
+        func search(_ before: [UInt8], _ rest: ArraySlice<UInt8>, _ borders: [Int]) {
+            if let key = key((before + rest)[...], bytes) { result.append((key, borders)) }
+            guard borders.count < Self.mostGluedSpaces else { return }
+            for border in rest.indices.dropFirst() {
+                guard steps > 0 else { return }
+                steps -= 1
+                let beginning = before + rest[..<border] + [UInt8(ascii: " ")]
+                // A space comes before every letter, so the first that is not before begins like it.
+                let first = firstKey(from: beginning[...], bytes)
+                guard first < keyCount, key(first, beginsWith: beginning.dropLast(), bytes) else {
+                    return
+                }
+                if key(first, beginsWith: beginning[...], bytes) {
+                    search(beginning, rest[border...], borders + [border])
+                }
+            }
+        }
+        search([], word, [])
+        return result
+    }
+}
+
 /// The keys of a range, heaviest first, found by a best-first walk over the levels of weights; each
 /// step costs a few comparisons, however large the range.
 struct HeaviestKeys {

@@ -9,8 +9,9 @@ enum LocatorLayout {
     ///
     /// Version 1 has places, 2 addresses as well, 3 streets as lines with ranges of house numbers, 4
     /// borders of areas and points of interest, 5 the sources of everything and names in languages, 6
-    /// steps from one house number to the next. What is written has the last.
-    static let sectionCounts = [14, 33, 36, 42, 52, 52]
+    /// steps from one house number to the next, 7 names of divisions that are no places. What is written
+    /// has the last.
+    static let sectionCounts = [14, 33, 36, 42, 52, 52, 52]
     static let version = UInt32(sectionCounts.count)
     static let placeSectionCount = sectionCounts[0]
     /// Before the table of sections.
@@ -186,4 +187,7 @@ enum NameRole: UInt8 {
     case alternate
     /// A code or abbreviation: `DE`, `DEU`, `TX`.
     case code
+    /// Of a region: a second-level division in it that is no place, because nothing says where it is. It
+    /// explains what lies in the region, and is no answer.
+    case part
 }

@@ -77,7 +77,7 @@ struct NameTable {
                 let importance = places[Int(posting.place)].importance
                 let penalty = Importance.quantised(
                     ranking.suggestions.penalty(posting.role, isTransliterated: false))
-                if !posting.isTransliterated {
+                if !posting.isTransliterated, posting.role != .part {
                     weight = max(weight, importance > penalty ? importance - penalty : 0)
                     placeKeys[Int(posting.place)].append(UInt32(keys.count))
                 }
@@ -130,6 +130,15 @@ struct NameTable {
             if let short, folded.bytes == short { add(short, .variant, place.name) }
             addWritings(of: name, Self.role(of: name, folded, beside: own), shown: name)
         }
+        if place.kind == .subregion, let short = Self.withCounty(Folder.fold(place.name)) {
+            add(short, .variant, place.name)
+        }
+        for name in place.partNames {
+            let folded = Folder.fold(name)
+            guard folded.bytes.count <= longestAlternate else { continue }
+            add(folded.bytes, .part, name)
+            if let short = Self.withCounty(folded) { add(short, .part, name) }
+        }
         for code in place.codes { add(Folder.fold(code).bytes, .code, place.name) }
         for name in [place.name] + place.alternateNames where !name.contains("://") {
             for key in LatinWriting.keys(name, country: place.countryCode)
@@ -167,6 +176,14 @@ struct NameTable {
             name.bytes[last].elementsEqual("city".utf8)
         else { return nil }
         return Array(name.bytes[..<(last.lowerBound - 1)])
+    }
+
+    /// `orange co` for `orange county`; nil for a name that is called otherwise.
+    private static func withCounty(_ name: FoldedText) -> [UInt8]? {
+        guard name.words.count > 1, let last = name.words.last,
+            name.bytes[last].elementsEqual("county".utf8)
+        else { return nil }
+        return Array(name.bytes[..<last.lowerBound]) + Array("co".utf8)
     }
 
     /// Words that are written short and long; either is taken for the other.

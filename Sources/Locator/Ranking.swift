@@ -91,7 +91,7 @@ final class Ranking: Decodable, Sendable {
             case .variant: variant
             case .cognate: cognate
             case .alternate: alternate
-            case .code: code
+            case .code, .part: code
             }
         }
     }

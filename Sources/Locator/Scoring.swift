@@ -12,10 +12,14 @@ struct Scoring {
     private let lettersOfWords: [Int]
     /// What all words weigh, those that are not read included.
     let total: Double
+    /// Articles and prepositions, and what sort of place it is.
+    private(set) var fillers: UInt64 = 0
+    /// The words that are a street which no file has.
+    private(set) var street: UInt64 = 0
 
     /// Words that say nothing about which place is meant, folded: articles and prepositions, and what sort of
     /// place it is.
-    private static let fillers: Set<[UInt8]> = Set(
+    private static let fillerWords: Set<[UInt8]> = Set(
         """
         the of in at near and city town state province county region country republic municipality
         de du des la le les ville commune departement canton
@@ -26,29 +30,50 @@ struct Scoring {
         do da dos das em cidade concelho distrito
         van het den stad gemeente provincie
         miasto gmina powiat wojewodztwo mesto obec okres kraj kommun kommune
-        город область район край місто район δημος
+        город область район край місто район δημος arrondissement bezirk
+        в во на у w we v ve u στην στο
         """.split { $0 == " " || $0 == "\n" }.map { Array($0.utf8) })
 
     /// - Parameters:
     ///   - knowsPostcodes: Where not, a part that is a postcode weighs as little as a filler.
     ///   - mayBeAddress: Whether numbers and sorts of street of an address weigh as little.
+    ///   - isStreetUnknown: Whether the same holds for what stands beside a sort of street between commas,
+    ///     which is the name of a street that no file has.
     init(
         _ text: FoldedText, _ ranking: Ranking, knowsPostcodes: Bool = true,
-        mayBeAddress: Bool = true
+        mayBeAddress: Bool = true, isStreetUnknown: Bool = false
     ) {
         lettersOfWords = Array(text.letters.prefix(GeocodeSearch.mostWords))
         let isAddress = mayBeAddress && Self.isAddress(text)
+        let street = isAddress && isStreetUnknown ? Self.streetSegment(text) : nil
+        var fillers: UInt64 = 0
+        var ofStreet: UInt64 = 0
         weights = lettersOfWords.enumerated().map { number, letters in
             let word = Array(text.bytes[text.words[number]])
             let isPostcode = number < text.fields.count && text.fields[number] == .postal
+            let isSort = Self.fillerWords.contains(word)
             let isFiller =
-                isPostcode && !knowsPostcodes || Self.fillers.contains(word)
-                || isAddress && Self.isOfStreet(word[...])
+                isPostcode && !knowsPostcodes || isSort
+                || isAddress && (Self.isOfStreet(word[...]) || text.segments[number] == street)
+            if isSort { fillers |= 1 << UInt64(number) }
+            if text.segments[number] == street { ofStreet |= 1 << UInt64(number) }
             return Double(letters) * (isFiller ? ranking.places.fillerWeight : 1)
         }
         // Words that are not read count as not explained.
         let unread = text.letters.dropFirst(GeocodeSearch.mostWords).reduce(0, +)
         total = weights.reduce(0, +) + Double(unread)
+        self.fillers = fillers
+        self.street = ofStreet
+    }
+
+    /// The segment with the sort of street, where there are others; the first of several.
+    private static func streetSegment(_ text: FoldedText) -> Int? {
+        guard text.fields.isEmpty, let first = text.segments.first, text.segments.last != first
+        else { return nil }
+        return text.words.indices.first { number in
+            AddressWords.searched.common[Array(text.bytes[text.words[number]])] == .type
+                && text.segments.count { $0 == text.segments[number] } > 1
+        }.map { text.segments[$0] }
     }
 
     /// Whether a text has a sort of street, and a number or two words more.

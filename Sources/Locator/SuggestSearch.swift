@@ -89,7 +89,9 @@ struct SuggestSearch {
         _ number: Int, to best: inout [Int: Found], _ bytes: RawSpan
     ) -> Bool {
         let posting = file.posting(number, bytes)
-        guard !posting.isTransliterated, filter.accepts(posting.place, file, bytes) else {
+        guard !posting.isTransliterated, posting.role != .part,
+            filter.accepts(posting.place, file, bytes)
+        else {
             return false
         }
         let penalty = file.ranking.suggestions.penalty(posting.role, isTransliterated: false)

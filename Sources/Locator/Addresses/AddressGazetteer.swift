@@ -237,7 +237,8 @@ struct AddressGazetteer {
     ) throws(Unusable) -> Int {
         let written = [name, city, postal, region, country].joined(separator: "\u{0}")
         if let known = streetNumbers[written] { return known }
-        let folded = Folder.fold(name, partingApostrophes: true).bytes
+        let folded = AddressWords.searched.endingInFull(
+            Folder.fold(name, partingApostrophes: true).bytes)
         guard !folded.isEmpty else { throw Unusable("the street has no letter") }
         let town = try self.town(city, postal: postal, region: region, country: country)
         let key = FoldedKey(parts: [folded, Array(String(town).utf8)])

@@ -52,7 +52,7 @@ struct AddressScoring {
     private let missing: Double
     private let losses: Ranking.Addresses
     /// Words that are divisions' or countries' names, with the places they are.
-    private(set) var areas: [(mask: UInt64, places: [Int])] = []
+    private(set) var areas: [(mask: UInt64, places: [Int], parts: [Int])] = []
     /// Words that are a town's name, in the vocabulary or among the places.
     private(set) var towns: UInt64 = 0
 
@@ -78,16 +78,26 @@ struct AddressScoring {
                 let span = text.text.bytes[text.text.span(start..<end)]
                 guard let key = file.key(span, bytes) else { continue }
                 var places: [Int] = []
+                // Regions with a second-level division of the name.
+                var parts: [Int] = []
                 for number in file.postings(key, bytes).prefix(256) {
-                    let place = file.posting(number, bytes).place
-                    switch file.kind(place, bytes) {
+                    let posting = file.posting(number, bytes)
+                    let place = posting.place
+                    let kind = file.kind(place, bytes)
+                    if kind == .subregion || posting.role == .part {
+                        if let region = file.region(place, bytes) { parts.append(region) }
+                    }
+                    guard posting.role != .part else { continue }
+                    switch kind {
                     case .country, .region, .subregion: places.append(place)
                     case .settlement:
                         if file.population(place, bytes) > 0 { towns |= text.mask(start..<end) }
                     case .pointOfInterest: break
                     }
                 }
-                if !places.isEmpty { areas.append((text.mask(start..<end), places)) }
+                if !places.isEmpty || !parts.isEmpty {
+                    areas.append((text.mask(start..<end), places, parts))
+                }
             }
         }
     }
@@ -125,7 +135,8 @@ struct AddressScoring {
             }
         }
         step(.postcode, used, lost)
-        if match(town: town, text, &used, &lost, &isCertain, bytes) { confirms = true }
+        let namesTown = match(town: town, text, &used, &lost, &isCertain, bytes)
+        if namesTown { confirms = true }
         step(.town, used, lost)
         useAreas(around: place, &used, bytes)
         step(.area, used, lost)
@@ -151,6 +162,7 @@ struct AddressScoring {
                 text, used: used, lost: lost, isCertain: &isCertain, confirms: confirms)
         else { return nil }
         if house != nil, isOther(street, text, rest, bytes) { return nil }
+        if !namesTown, isTown(street, text, rest, isTogether: breaks == 0, bytes) { return nil }
         return AddressReading(
             street: street, house: house, likeness: likeness, score: score,
             isCertain: isCertain, breaks: breaks, confirmsTown: confirms, rest: rest,
@@ -175,12 +187,40 @@ struct AddressScoring {
         return false
     }
 
+    /// Whether a text rather means a town by the words of this street's name, all of which are names of
+    /// towns: its sort of street is missing or stands elsewhere, and other words of the text are left, as
+    /// in `Damrak 1, Amsterdam` of a `Rue d'Amsterdam`.
+    private func isTown(
+        _ street: Int, _ text: AddressText, _ rest: UInt64, isTogether: Bool, _ bytes: RawSpan
+    ) -> Bool {
+        let isLeft = (0..<text.count).contains {
+            !text.isNumber[$0] && text.text.letters[$0] >= 4 && rest & text.mask($0) != 0
+        }
+        guard isLeft else { return false }
+        var isWhole = isTogether
+        for at in addresses.words(ofStreet: street, bytes) {
+            let word = addresses.word(at: at, bytes)
+            let entries = text.entries(ofWord: word)
+            switch addresses.kind(ofWord: word, bytes) {
+            case .plain:
+                let isTown = entries.contains {
+                    text.entries[$0].mask & towns == text.entries[$0].mask
+                }
+                guard isTown else { return false }
+            case .type: if entries.isEmpty { isWhole = false }
+            case .little, .silent: break
+            }
+        }
+        return !isWhole
+    }
+
     /// Takes the words that name a division or country around a place.
     func useAreas(around place: Int, _ used: inout UInt64, _ bytes: RawSpan) {
         for area in areas where area.mask & (used | forbidden.area) == 0 {
             if file.country(place, bytes).map(area.places.contains) ?? false
                 || file.region(place, bytes).map(area.places.contains) ?? false
-                || file.subregion(place, bytes).map(area.places.contains) ?? false
+                || file.subregion(place, bytes).map(area.places.contains)
+                    ?? (file.region(place, bytes).map(area.parts.contains) ?? false)
             {
                 used |= area.mask
             }
@@ -317,8 +357,25 @@ struct AddressScoring {
         if isFound, missing > 0 {
             lost += missing * losses.missingOfTown
             isCertain = false
+        } else if isFound, text.hasRepeats {
+            takeAgain(town: town, text, &used, bytes)
         }
         return isFound
+    }
+
+    /// Takes the words of a town's name that the text has a second time, all of them or none.
+    private func takeAgain(
+        town: Int, _ text: AddressText, _ used: inout UInt64, _ bytes: RawSpan
+    ) {
+        var again: UInt64 = 0
+        for at in addresses.words(ofTown: town, bytes) {
+            let word = addresses.word(at: at, bytes)
+            guard let entry = entry(for: word, text, used | forbidden.town | again),
+                entry.quality == 1
+            else { return }
+            again |= entry.mask
+        }
+        used |= again
     }
 
     /// The best words of the text that are left for one of the vocabulary: of several as good those that

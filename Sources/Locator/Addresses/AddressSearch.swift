@@ -18,6 +18,8 @@ struct AddressSearch {
     private var best: [AddressReading] = []
     /// How many streets may still be read.
     private var left = Int.max
+    /// The streets around the location that is asked for.
+    private let near: [Int]
 
     /// How many readings are kept.
     static let mostReadings = 64
@@ -31,6 +33,8 @@ struct AddressSearch {
     private static let fewStreets = 48
     /// How many streets are read for words alone, or for one word within one town.
     private static let mostStreets = 6_000
+    /// How many are read around a location that is asked for.
+    private static let mostNearStreets = 500
     /// How many are read, in each of two halves, for a text that is still being typed: its next letter
     /// asks again, and soon.
     private static let mostStreetsYet = 600
@@ -42,11 +46,42 @@ struct AddressSearch {
         self.file = file
         self.addresses = addresses
         self.text = AddressText(
-            text.partingNumbers(addresses, isUnfinished: isUnfinished, bytes), file: addresses,
+            text.partingGlued(addresses, isUnfinished: isUnfinished, bytes), file: addresses,
             file.ranking.addresses, isUnfinished: isUnfinished, bytes)
+        near =
+            filter.location.map {
+                addresses.streets(near: $0, most: Self.mostNearStreets, bytes)
+            } ?? []
+        if isUnfinished { Self.addBeginnings(to: &self.text, addresses, near: near, bytes) }
         scoring = AddressScoring(
             file: file, addresses: addresses, text: self.text, filter: filter, bytes)
         seen = [UInt64](repeating: 0, count: addresses.streetCount / 64 + 1)
+    }
+
+    /// Lets the word that is being typed begin words of the streets that may well be meant: those near the
+    /// location, and those that have the rarest other word.
+    private static func addBeginnings(
+        to text: inout AddressText, _ addresses: AddressFile, near: [Int], _ bytes: RawSpan
+    ) {
+        var streets = near
+        let others = text.entries.filter {
+            $0.quality == 1 && addresses.kind(ofWord: $0.word, bytes) == .plain
+                && $0.mask & text.mask(text.count - 1) == 0
+        }
+        let counts = others.map {
+            (count: addresses.streetPostings($0.word, bytes).count, word: $0.word)
+        }.filter { $0.count > 0 }
+        if let rarest = counts.min(by: { ($0.count, $0.word) < ($1.count, $1.word) }) {
+            streets += addresses.streetPostings(rarest.word, bytes)
+                .prefix(mostStreetsYet).map { addresses.street(atPosting: $0, bytes) }
+        }
+        var words: Set<Int> = []
+        for street in streets {
+            for at in addresses.words(ofStreet: street, bytes) {
+                words.insert(addresses.word(at: at, bytes))
+            }
+        }
+        text.addBeginnings(among: words.sorted(), bytes)
     }
 
     /// The readings of the text, best first.
@@ -85,6 +120,7 @@ struct AddressSearch {
     var hasNumber: Bool { text.isNumber.contains(true) }
 
     private mutating func pass(_ bytes: RawSpan) {
+        for street in near { read(street, bytes) }
         if text.isUnfinished { left = Self.mostStreetsYet }
         readTowns(bytes)
         readPostcodes(bytes)

@@ -43,8 +43,10 @@ struct AddressText {
     private(set) var silent: UInt64 = 0
     /// Single letters, which may be initials.
     private(set) var initials: [(letter: UInt8, mask: UInt64)] = []
-    /// Words that say which part of a house is meant, `apt 12`.
+    /// Words that say which part of a house is meant, `apt 12`, or of a postcode, `02139-1234`.
     private var units: UInt64 = 0
+    /// Whether a word stands twice.
+    private(set) var hasRepeats = false
 
     /// - Parameter beginnings: Words of the vocabulary of which the last word may be the beginning, that
     ///   of a number as well; nil for all, of which the most frequent are taken.
@@ -65,6 +67,7 @@ struct AddressText {
             weights.append(isNumber[number] ? max(2, letters) : letters * kind.weight(ranking))
         }
         for number in 0..<count where units & mask(number) == 0 { findUnit(number) }
+        for number in 0..<count where units & mask(number) == 0 { findZipExtension(number) }
         for number in 0..<count where text.letters[number] == 1 && !isNumber[number] {
             let word = text.bytes[text.words[number]]
             if let letter = word.first, word.count == 1, units & mask(number) == 0 {
@@ -74,9 +77,15 @@ struct AddressText {
         total =
             weights.reduce(0, +)
             + text.letters.dropFirst(count).reduce(0) { $0 + Double($1) }
-        for number in 0..<count where isNumber[number] && units & mask(number) == 0 {
-            addHouseNumber(number)
+        // What `#` stands before may be a flat, so other numbers come first.
+        for isHashed in [false, true] {
+            for number in 0..<count
+            where isNumber[number] && units & mask(number) == 0
+                && text.hashed.contains(number) == isHashed
+            { addHouseNumber(number) }
         }
+        hasRepeats =
+            Set((0..<count).map { text.bytes[text.words[$0]] }).count < count
         for number in 0..<count { addJoined(number, bytes) }
         if isUnfinished, text.endsInsideWord, count > 0 {
             if let beginnings {
@@ -134,6 +143,13 @@ struct AddressText {
                 && zip(word.suffix(name.count), name).allSatisfy { $0 == bytes.byte(at: $1) }
     }
 
+    /// Lets the last word, where it is still being typed, begin any of some words of the vocabulary.
+    mutating func addBeginnings(among words: [Int], _ bytes: RawSpan) {
+        guard isUnfinished, text.endsInsideWord, count > 1, !isNumber[count - 1] else { return }
+        addBeginnings(count - 1, among: words, bytes)
+        sort()
+    }
+
     /// Adds misspelt words for those that were found letter by letter as well.
     mutating func addTyposOfKnown(_ bytes: RawSpan) {
         for number in 0..<count where !isNumber[number] && known & mask(number) != 0 {
@@ -178,6 +194,23 @@ struct AddressText {
         }
     }
 
+    /// Finds whether a word is the four digits behind a postcode of five, in a text with another number:
+    /// then they are no house number, and say next to nothing.
+    private mutating func findZipExtension(_ number: Int) {
+        func isDigits(_ number: Int, _ digits: Int) -> Bool {
+            let word = text.bytes[text.words[number]]
+            return word.count == digits
+                && word.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+        }
+        guard number > 0, isDigits(number, 4), isDigits(number - 1, 5),
+            text.segments[number] == text.segments[number - 1],
+            !postcodes.contains(where: { $0.mask & mask(number) != 0 }),
+            (0..<number - 1).contains(where: { isNumber[$0] })
+        else { return }
+        units |= mask(number)
+        weights[number] = Double(text.letters[number]) * ranking.littleWeight
+    }
+
     /// Whether a word is an ordinal: `3rd`, `2eme`.
     private func isOrdinal(_ number: Int) -> Bool {
         let letters = text.bytes[text.words[number]].drop {
@@ -196,7 +229,9 @@ struct AddressText {
         }
         let found = HouseNumberText(
             word(number), mask: mask(number), next: word(number + 1),
-            isNumber: number + 1 < count && isNumber[number + 1], after: word(number + 2),
+            isNumber: number + 1 < count && isNumber[number + 1]
+                && text.hashed.isDisjoint(with: [number, number + 1]),
+            after: word(number + 2),
             suffixes: AddressWords.searched.suffixes)
         if let found { houseNumbers.append(found) }
     }
@@ -206,10 +241,12 @@ struct AddressText {
         _ number: Int, _ word: ArraySlice<UInt8>, _ bytes: RawSpan
     ) -> AddressWordKind {
         var kind: AddressWordKind?
+        let quality = text.glued.contains(number) ? 1 - ranking.together : 1
         let itself = file.vocabulary.number(of: word, bytes)
         for word in (itself.map { [$0] } ?? []) + otherForms(of: word, bytes) {
             entries.append(
-                Entry(word: word, mask: mask(number), quality: 1, isOther: word != itself))
+                Entry(
+                    word: word, mask: mask(number), quality: quality, isOther: word != itself))
             known |= mask(number)
             let other = file.kind(ofWord: word, bytes)
             if other == .silent { silent |= mask(number) }
@@ -302,7 +339,9 @@ struct AddressText {
         let word = text.bytes[text.words[number]]
         for other in words {
             let name = file.vocabulary.text(other, bytes)
-            guard name.count > word.count, zip(word, name).allSatisfy({ $0 == bytes.byte(at: $1) })
+            guard name.count > word.count,
+                zip(word, name).allSatisfy({ $0 == bytes.byte(at: $1) }),
+                !entries.contains(where: { $0.word == other && $0.mask == mask(number) })
             else { continue }
             entries.append(
                 Entry(word: other, mask: mask(number), quality: 1 - ranking.beginning))

@@ -36,6 +36,8 @@ struct AddressWords: Sendable {
     let units: Set<[UInt8]>
     /// The last parts of compounds, by their last byte, with what may stand for each.
     private let endings: [UInt8: [(ending: [UInt8], others: [[UInt8]])]]
+    /// What is meant by a short word that stands last in the name of a street: `Elm St`.
+    private let lasts: [[UInt8]: [UInt8]]
     /// What sort of word each is where no file says it: sorts of street and articles of all languages.
     let common: [[UInt8]: AddressWordKind]
 
@@ -75,6 +77,7 @@ struct AddressWords: Sendable {
         var suffixes: [[[UInt8]]] = []
         var units: Set<[UInt8]> = []
         var endings: [UInt8: [(ending: [UInt8], others: [[UInt8]])]] = [:]
+        var lasts: [[UInt8]: [UInt8]] = [:]
         for file in files {
             var dictionary = Dictionary()
             for line in file.split(separator: 0x0A) where line.first != UInt8(ascii: "#") {
@@ -89,6 +92,7 @@ struct AddressWords: Sendable {
                 case "little": dictionary.groups.append((.little, words))
                 case "silent": dictionary.groups.append((.silent, words))
                 case "suffix": suffixes.append(words)
+                case "last": for word in words.dropFirst() { lasts[word] = words[0] }
                 case "unit": units.formUnion(words)
                 case "ending":
                     for word in words {
@@ -105,6 +109,7 @@ struct AddressWords: Sendable {
         self.suffixes = suffixes
         self.units = units
         self.endings = endings
+        self.lasts = lasts
         common = Self.common(of: dictionaries)
     }
 
@@ -182,6 +187,15 @@ struct AddressWords: Sendable {
             for other in others { result.append(word.dropLast(ending.count) + other) }
         }
         return result
+    }
+
+    /// The folded name of a street with its last word in full where that is another word elsewhere: in
+    /// `St Paul St` the last.
+    func endingInFull(_ name: [UInt8]) -> [UInt8] {
+        guard let space = name.lastIndex(of: UInt8(ascii: " ")),
+            let long = lasts[Array(name[(space + 1)...])]
+        else { return name }
+        return name[...space] + long
     }
 
     /// Whether a word is the last part of compounds.
