@@ -52,8 +52,9 @@ struct Tokenizer {
         offset + ahead < scalars.count ? scalars[offset + ahead] : nil
     }
 
+    /// What is wrong where; ``WhereClause`` puts before it which clause it is.
     static func failure(_ position: Int, _ message: String) -> Failure {
-        Failure(.invalidParameter, "WHERE clause, character \(position): \(message)")
+        Failure(.invalidParameter, "clause, character \(position): \(message)")
     }
 
     mutating func next() throws(Failure) -> Token {

@@ -108,7 +108,7 @@ struct Validation {
 
     private func mismatch(_ operand: Operand, _ message: String) -> Failure {
         guard case .field(let reference) = operand, let column = columns[reference.index] else {
-            return Failure(.invalidParameter, "WHERE clause: \(message)")
+            return Failure(.invalidParameter, "clause: \(message)")
         }
         let field = fields[column]
         return Tokenizer.failure(

@@ -22,6 +22,7 @@ public struct WhereClause: Sendable, Hashable {
     /// What a HAVING clause computes of groups of features, each once, each under its name among ``fieldNames`` too.
     public let aggregates: [Aggregate]
     let condition: Condition
+    private let isHaving: Bool
 
     /// A function of the values of a field in a group of features.
     public struct Aggregate: Sendable, Hashable {
@@ -36,27 +37,36 @@ public struct WhereClause: Sendable, Hashable {
     /// Parses a clause; throws `invalidParameter` with the position (in characters from 1) and what
     /// was expected there, or `tooLarge`.
     public init(parsing text: String) throws(Failure) {
-        try self.init(text, allowsAggregates: false)
+        try self.init(text, isHaving: false)
     }
 
     /// Parses a HAVING clause, whose values may also be such as `COUNT(*)` and `SUM(POP)`; throws as
     /// ``init(parsing:)`` does.
     public init(parsingHaving text: String) throws(Failure) {
-        try self.init(text, allowsAggregates: true)
+        try self.init(text, isHaving: true)
     }
 
-    private init(_ text: String, allowsAggregates: Bool) throws(Failure) {
-        guard text.utf8.count <= Self.lengthLimit else {
-            throw Failure(
-                .tooLarge,
-                "WHERE clause of \(text.utf8.count) bytes: at most \(Self.lengthLimit) are accepted"
-            )
+    private init(_ text: String, isHaving: Bool) throws(Failure) {
+        do throws(Failure) {
+            guard text.utf8.count <= Self.lengthLimit else {
+                throw Failure(
+                    .tooLarge,
+                    "clause of \(text.utf8.count) bytes: at most \(Self.lengthLimit) are accepted")
+            }
+            var parser = try Parser(text, allowsAggregates: isHaving)
+            condition = try parser.parse()
+            fieldNames = parser.fieldNames
+            aggregates = parser.aggregates
+        } catch {
+            throw Self.named(error, isHaving)
         }
-        var parser = try Parser(text, allowsAggregates: allowsAggregates)
-        condition = try parser.parse()
-        fieldNames = parser.fieldNames
-        aggregates = parser.aggregates
         self.text = text
+        self.isHaving = isHaving
+    }
+
+    /// Says which clause it is that something is wrong with.
+    private static func named(_ failure: Failure, _ isHaving: Bool) -> Failure {
+        Failure(failure.code, (isHaving ? "HAVING " : "WHERE ") + failure.message)
     }
 
     /// Whether the clause holds for a feature: nil is SQL's UNKNOWN, which selects nothing.
@@ -85,7 +95,11 @@ public struct WhereClause: Sendable, Hashable {
         var places: [String: Int] = [:]
         for (place, field) in fields.enumerated() { places[Self.key(field.name)] = place }
         let columns = fieldNames.map { places[Self.key($0)] }
-        try Validation(fields: fields, columns: columns, names: fieldNames).check(condition)
+        do throws(Failure) {
+            try Validation(fields: fields, columns: columns, names: fieldNames).check(condition)
+        } catch {
+            throw Self.named(error, isHaving)
+        }
         return BoundClause(condition: condition, columns: columns.compactMap { $0 })
     }
 

@@ -200,11 +200,18 @@ import Testing
             ("MAX(kind) > 1", "'having'"),
         ] {
             let found = message(having)
-            #expect(found.contains(word) && found.contains("having"), "\(having): \(found)")
+            #expect(
+                found.contains(word) && found.hasPrefix("parameter 'having': "),
+                "\(having): \(found)")
+            #expect(!found.contains("WHERE"), "\(having): \(found)")
         }
+        #expect(message("n > ").hasPrefix("parameter 'having': HAVING clause, character 5: "))
+        #expect(message("nope > 1").contains("HAVING clause, character 1: "))
         // Elsewhere they are no functions.
         let failure = rows.site.failure { $0.clause = "COUNT(*) > 1" }
-        #expect(failure?.message.contains("unknown function 'COUNT'") == true)
+        #expect(
+            failure?.message.contains("WHERE clause, character 1: unknown function 'COUNT'") == true
+        )
     }
 
     private static func isEqual(_ found: Any?, _ expected: Any) -> Bool {
