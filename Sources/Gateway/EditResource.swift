@@ -28,7 +28,7 @@ enum EditResource {
         switch operation {
         case .add: edits.adds = try drafts("features", parameters, isRequired: true)
         case .update:
-            edits.updates = try drafts("features", parameters, isRequired: true)
+            edits.updates = try drafts("features", parameters, isRequired: true, areUpdates: true)
         case .delete:
             if parameters["where"] == nil, parameters["geometry"] == nil {
                 edits.deletes = try ids("objectIds", parameters)
@@ -45,7 +45,7 @@ enum EditResource {
             }
         case .apply:
             edits.adds = try drafts("adds", parameters)
-            edits.updates = try drafts("updates", parameters)
+            edits.updates = try drafts("updates", parameters, areUpdates: true)
             edits.deletes = try ids("deletes", parameters)
         }
         return Request(edits: edits, deletion: deletion)
@@ -70,7 +70,8 @@ enum EditResource {
                     id,
                     FeatureEdits(
                         adds: try drafts(item["adds"] ?? .null, place + ".adds"),
-                        updates: try drafts(item["updates"] ?? .null, place + ".updates"),
+                        updates: try drafts(
+                            item["updates"] ?? .null, place + ".updates", areUpdates: true),
                         deletes: try ids(item["deletes"] ?? .null, place + ".deletes"),
                         isAtomic: isAtomic)))
         }
@@ -92,17 +93,18 @@ enum EditResource {
     }
 
     private static func drafts(
-        _ name: String, _ parameters: Parameters, isRequired: Bool = false
+        _ name: String, _ parameters: Parameters, isRequired: Bool = false,
+        areUpdates: Bool = false
     ) throws(Failure) -> [FeatureDraft] {
         guard let text = parameters[name] else {
             if isRequired { _ = try parameters.required(name) }
             return []
         }
-        return try drafts(try json(name, text), name)
+        return try drafts(try json(name, text), name, areUpdates: areUpdates)
     }
 
     private static func drafts(
-        _ value: RelaxedValue, _ name: String
+        _ value: RelaxedValue, _ name: String, areUpdates: Bool = false
     ) throws(Failure) -> [FeatureDraft] {
         if value == .null { return [] }
         guard case .array(let items) = value else {
@@ -111,7 +113,7 @@ enum EditResource {
         var drafts: [FeatureDraft] = []
         for (index, item) in items.enumerated() {
             do throws(Failure) {
-                drafts.append(try draft(item))
+                drafts.append(try draft(item, isUpdate: areUpdates))
             } catch {
                 throw Failure(error.code, "parameter '\(name)[\(index)]': \(error.message)")
             }
@@ -119,7 +121,9 @@ enum EditResource {
         return drafts
     }
 
-    private static func draft(_ item: RelaxedValue) throws(Failure) -> FeatureDraft {
+    private static func draft(
+        _ item: RelaxedValue, isUpdate: Bool
+    ) throws(Failure) -> FeatureDraft {
         guard case .object = item else {
             throw Failure(
                 .invalidParameter, "expected a feature with 'attributes' and 'geometry'")
@@ -130,7 +134,8 @@ enum EditResource {
             for name in members.keys.sorted() {
                 let value = try attribute(name, members[name] ?? .null)
                 if name.isEqualIgnoringCase(Dataset.objectIDField) {
-                    if case .integer(let id) = value { draft.id = id }
+                    // What a client says of a new feature's id does not matter.
+                    if isUpdate { draft.id = try objectID(value) }
                 } else {
                     draft.attributes.entries.append(.init(name: name, value: value))
                 }
@@ -142,6 +147,24 @@ enum EditResource {
             draft.spatialReference = read.spatialReference
         }
         return draft
+    }
+
+    /// Whole numbers also as text; nil where none is given.
+    private static func objectID(_ value: AttributeValue) throws(Failure) -> Int64? {
+        let found: String
+        switch value {
+        case .null: return nil
+        case .integer(let id): return id
+        case .real(let number): found = "\(number)"
+        case .string(let text):
+            let words = text.split(whereSeparator: \.isWhitespace)
+            if words.isEmpty { return nil }
+            if words.count == 1, let id = Int64(words[0]) { return id }
+            found = text
+        case .date(let moment): found = "\(moment)"
+        }
+        throw Failure(
+            .invalidParameter, "the object id '\(found.prefix(40))' is no whole number")
     }
 
     private static func attribute(
@@ -172,7 +195,9 @@ enum EditResource {
         guard case .array(let items) = value else { throw expected }
         var ids: [Int64] = []
         for item in items {
-            guard let id = item.number.flatMap({ Int64(exactly: $0) }) else { throw expected }
+            var id = item.number.flatMap { Int64(exactly: $0) }
+            if case .string(let text) = item { id = Int64(text) }
+            guard let id else { throw expected }
             ids.append(id)
         }
         return ids

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import Testing
+
+@testable import Gateway
+
+@Suite struct EditResourceTests {
+    private let map: MapName
+
+    init() throws { map = try #require(MapName(rawValue: "City")) }
+
+    private func edits(
+        _ operation: Resource.EditOperation, _ name: String, _ json: String
+    ) throws(Failure) -> FeatureEdits {
+        try EditResource.request(
+            operation, map: map, layer: 0, Parameters([name: json])
+        ).edits
+    }
+
+    private func refusal(
+        _ operation: Resource.EditOperation, _ name: String, _ json: String
+    ) -> String? {
+        do throws(Failure) {
+            _ = try edits(operation, name, json)
+            return nil
+        } catch {
+            return error.message
+        }
+    }
+
+    @Test func `an object id may be text`() throws {
+        let some =
+            #"[{"attributes":{"OBJECTID":"12","NAME":"7"}},{"attributes":{"objectid":" 13 "}},"#
+            + #"{"attributes":{"OBJECTID":14}},{"attributes":{"OBJECTID":null}},"#
+            + #"{"attributes":{"OBJECTID":""}},{"attributes":{}}]"#
+        for (operation, name) in [(Resource.EditOperation.update, "features"), (.apply, "updates")]
+        {
+            let updates = try edits(operation, name, some).updates
+            #expect(updates.map(\.id) == [12, 13, 14, nil, nil, nil])
+            // A field that is text stays text.
+            #expect(updates[0].attributes["NAME"] == .string("7"))
+        }
+        let all = try EditResource.requests(
+            Parameters(["edits": #"[{"id":2,"updates":\#(some)}]"#]))
+        #expect(all.first?.edits.updates.map(\.id) == [12, 13, 14, nil, nil, nil])
+        #expect(try edits(.apply, "deletes", #"["7",8]"#).deletes == [7, 8])
+        #expect(try edits(.delete, "objectIds", #"7,"8""#).deletes == [7, 8])
+    }
+
+    @Test(arguments: [
+        (#""twelve""#, "twelve"), (#""1 2""#, "1 2"), ("12.5", "12.5"), (#""12.5""#, "12.5"),
+        (#""99999999999999999999""#, "99999999999999999999"),
+    ])
+    func `what is no whole number is told, and of which feature`(
+        _ written: String, _ told: String
+    ) {
+        let some = #"[{"attributes":{"OBJECTID":1}},{"attributes":{"OBJECTID":\#(written)}}]"#
+        let sentence = "the object id '\(told)' is no whole number"
+        #expect(refusal(.update, "features", some) == "parameter 'features[1]': " + sentence)
+        #expect(refusal(.apply, "updates", some) == "parameter 'updates[1]': " + sentence)
+        // New features get an id, whatever is sent.
+        #expect(refusal(.add, "features", some) == nil)
+        #expect(refusal(.apply, "deletes", "[1,\(written)]") != nil)
+    }
+}
