@@ -51,7 +51,8 @@ extension GatewayService {
         case .map(let name, .root), .map(let name, .layer(_)), .map(let name, .legend),
             .features(let name, .root), .features(let name, .layer(_)):
             page.related.legend = await tree(.map(name, .legend), parameters, request)
-        case .map(let name, .query(let id)), .features(let name, .query(let id)):
+        case .map(let name, .query(let id)), .features(let name, .query(let id)),
+            .map(let name, .feature(let id, _)), .features(let name, .feature(let id, _)):
             page.related.layer = await tree(.map(name, .layer(id)), parameters, request)
         default: break
         }

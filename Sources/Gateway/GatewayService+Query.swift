@@ -18,6 +18,19 @@ extension GatewayService {
             body: answer.body, sequence: answer.sequence, isStale: answer.isStale)
     }
 
+    /// `…/{id}/{objectId}` of either service of a map.
+    func feature(
+        _ text: String, _ layer: LayerID, _ id: Int64, _ parameters: Parameters
+    ) async throws(Failure) -> GatewayResponse {
+        let request = try QueryResource.request(
+            map: try Self.mapName(text), layer: layer, objectID: id, parameters)
+        let answer = try await backend.query(request, within: try parameters.timeout())
+        guard let body = try FeatureResource.body(answer.body) else {
+            throw Failure(.notFound, "layer \(layer) has no feature with the object id \(id)")
+        }
+        return GatewayResponse(body: body, sequence: answer.sequence, isStale: answer.isStale)
+    }
+
     /// `FeatureServer/query`: the layers one after the other, all of the map at the same sequence number.
     func query(_ text: String, _ parameters: Parameters) async throws(Failure) -> GatewayResponse {
         let end = ContinuousClock.now + (try parameters.timeout())
@@ -73,7 +86,7 @@ extension GatewayService {
         let resource = MapServiceResource(map)
         let body: [UInt8]
         switch part {
-        case .root, .query, .queryAll, .edit, .editAll: body = resource.featureRoot()
+        case .root, .query, .queryAll, .feature, .edit, .editAll: body = resource.featureRoot()
         case .layers: body = resource.allFeatureLayers()
         case .layer(let id): body = try resource.featureLayer(id)
         }

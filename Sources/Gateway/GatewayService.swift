@@ -205,6 +205,9 @@ struct GatewayService: Sendable {
             case .map(let name, .find): return try await find(name, parameters)
             case .map(let name, .query(let layer)), .features(let name, .query(let layer)):
                 return try await query(name, layer, parameters)
+            case .map(let name, .feature(let layer, let id)),
+                .features(let name, .feature(let layer, let id)):
+                return try await feature(name, layer, id, parameters)
             case .features(let name, .edit(let layer, let operation)):
                 return try await edit(name, layer, operation, parameters)
             case .features(let name, .editAll): return try await edit(name, parameters)
@@ -243,7 +246,7 @@ struct GatewayService: Sendable {
         let body: [UInt8]
         var missing: [LayerFailure] = []
         switch part {
-        case .root, .query, .identify, .follow, .find, .export, .tile, .changes:
+        case .root, .query, .feature, .identify, .follow, .find, .export, .tile, .changes:
             body = resource.root()
         case .layers: body = resource.allLayers()
         case .legend:
@@ -358,6 +361,14 @@ extension Resource {
         switch self {
         case .map(_, .query), .features(_, .query): true
         default: false
+        }
+    }
+
+    /// Of the feature that it is; nil for anything else.
+    var objectID: Int64? {
+        switch self {
+        case .map(_, .feature(_, let id)), .features(_, .feature(_, let id)): id
+        default: nil
         }
     }
 

@@ -41,6 +41,22 @@ enum QueryResource {
         return request
     }
 
+    /// Reads the parameters that one feature has: how it is written, and of which moment.
+    ///
+    /// It has all its fields unless `outFields` names some.
+    static func request(
+        map: MapName, layer: LayerID, objectID: Int64, _ parameters: Parameters
+    ) throws(Failure) -> QueryRequest {
+        var request = QueryRequest(map: map, layer: layer)
+        request.asOf = try parameters.asOf()
+        request.minSequence = try parameters.integer("minSequence", in: 0...Int.max).map(Int64.init)
+        try readOutput(parameters, &request)
+        request.objectIDs = [objectID]
+        request.outFields = request.outFields ?? ["*"]
+        (request.result, request.returnCount, request.form) = (.features, false, .esri)
+        return request
+    }
+
     private static func readOutput(
         _ parameters: Parameters, _ request: inout QueryRequest
     ) throws(Failure) {

@@ -54,13 +54,13 @@ extension Resource {
         case .map(let name, let part):
             switch part {
             case .root, .layers, .legend, .layer: .service(.map(name), nil)
-            case .query, .identify, .follow, .find, .export, .tile, .changes:
+            case .query, .feature, .identify, .follow, .find, .export, .tile, .changes:
                 .service(.map(name), .query)
             }
         case .features(let name, let part):
             switch part {
             case .root, .layers, .layer: .service(.map(name), nil)
-            case .query, .queryAll: .service(.map(name), .query)
+            case .query, .queryAll, .feature: .service(.map(name), .query)
             case .edit, .editAll: .service(.map(name), .edit)
             }
         case .locator(let name, let part):
@@ -92,7 +92,7 @@ extension Resource {
             false
         case .features(_, let part):
             switch part {
-            case .root, .layers, .layer, .query, .queryAll: false
+            case .root, .layers, .layer, .query, .queryAll, .feature: false
             case .edit, .editAll: true
             }
         case .jobs(let part):

@@ -9,7 +9,8 @@ extension Resource {
             mapChanges
         case mapExport,
             mapTile
-        case features, featuresLayers, featuresLayer, featuresQuery, featuresEdit
+        case mapFeature
+        case features, featuresLayers, featuresLayer, featuresQuery, featuresEdit, featuresFeature
         case locator, findAddressCandidates, geocodeAddresses, suggest, reverseGeocode
         case jobs, jobsUpload, jobsTask, jobsSubmit, jobsJob
         case ogc, ogcCollections, ogcCollection, ogcItems, ogcItem
@@ -36,6 +37,7 @@ extension Resource {
             case .legend: .mapLegend
             case .layer: .mapLayer
             case .query: .mapQuery
+            case .feature: .mapFeature
             case .identify: .mapIdentify
             case .follow: .mapFollow
             case .find: .mapFind
@@ -49,6 +51,7 @@ extension Resource {
             case .layers: .featuresLayers
             case .layer: .featuresLayer
             case .query, .queryAll: .featuresQuery
+            case .feature: .featuresFeature
             case .edit, .editAll: .featuresEdit
             }
         case .locator(_, let part):

@@ -40,6 +40,8 @@ enum Resource: Hashable {
     enum MapPart: Hashable {
         case root, layers, legend, layer(LayerID), query(LayerID), identify, follow, find, export
         case changes
+        /// A feature, by its object id.
+        case feature(LayerID, Int64)
         case tile(TilePart)
     }
 
@@ -49,6 +51,8 @@ enum Resource: Hashable {
     /// What lies below `FeatureServer`.
     enum FeaturePart: Hashable {
         case root, layers, layer(LayerID), query(LayerID), queryAll
+        /// A feature, by its object id.
+        case feature(LayerID, Int64)
         case edit(LayerID, EditOperation), editAll
     }
 
@@ -182,7 +186,9 @@ extension Resource.MapPart {
             switch rest {
             case []: self = .layer(id)
             case ["query"]: self = .query(id)
-            default: return nil
+            default:
+                guard let feature = Resource.objectID(rest) else { return nil }
+                self = .feature(id, feature)
             }
         }
     }
@@ -240,6 +246,10 @@ extension Resource.FeaturePart {
             case []: self = .layer(id)
             case ["query"]: self = .query(id)
             default:
+                if let feature = Resource.objectID(rest) {
+                    self = .feature(id, feature)
+                    return
+                }
                 guard rest.count == 1,
                     let operation = rest.first.flatMap({ Resource.EditOperation(rawValue: $0) })
                 else { return nil }
@@ -264,6 +274,11 @@ extension Resource {
             return nil
         }
         return (id, words.dropFirst())
+    }
+
+    /// The object id that follows a layer's number, alone.
+    fileprivate static func objectID(_ words: ArraySlice<String>) -> Int64? {
+        words.count == 1 ? words.first.flatMap { Int64($0) } : nil
     }
 }
 

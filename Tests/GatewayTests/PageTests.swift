@@ -87,7 +87,8 @@ private let known: Set<String> = [
         "\(root)/City/MapServer/identify?geometry=1,2&tolerance=1&mapExtent=0,0,1,1&imageDisplay=1,1,96",
         "\(root)/City/MapServer/0/query", "\(root)/City/FeatureServer/0/query?where=1%3D1",
         "\(root)/City/MapServer/export?bbox=0,0,1,1", "\(root)/City/FeatureServer",
-        "\(root)/City/FeatureServer/0", "\(root)/City/MapServer/99", "\(root)/Mars/MapServer",
+        "\(root)/City/FeatureServer/0", "\(root)/City/FeatureServer/0/1",
+        "\(root)/City/MapServer/0/1", "\(root)/City/MapServer/99", "\(root)/Mars/MapServer",
         "\(root)/World/GeocodeServer", "\(root)/World/GeocodeServer/suggest?text=a",
         "\(root)/World/GeocodeServer/findAddressCandidates",
         "\(root)/World/GeocodeServer/reverseGeocode?location=1,2", "\(root)/Jobs/GPServer",
@@ -148,6 +149,7 @@ private let known: Set<String> = [
         let name = "</h1><script>\"a\" & 'b'</script>"
         for url in [
             "/City/MapServer", "/City/MapServer/0", "/City/MapServer/0/query?where=1%3D1",
+            "/City/FeatureServer/0/1",
             "/City/MapServer/identify?geometry=1,2&tolerance=1&mapExtent=0,0,1,1&imageDisplay=1,1,96",
         ] {
             let page = try read(try await Asked(named: name).page(root + url))

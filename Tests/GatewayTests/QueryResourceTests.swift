@@ -153,6 +153,58 @@ private let root = "/arcgis/rest/services/City"
         #expect(try await refusal("geometry=%7Brings:" + deep).contains("nested deeper"))
     }
 
+    @Test func `one feature is what a query for its object id finds`() async throws {
+        let geometry = #""rings":[[[0,0],[0,1],[1,0],[0,0]]]"#
+        let attributes = #"{"OBJECTID":12,"NAME":"\"geometry\":{\"features\":[","geometry":null}"#
+        let head =
+            #"{"objectIdFieldName":"OBJECTID","fieldAliases":{"features":"\"features\":["},"#
+            + #""spatialReference":{"wkid":102100,"latestWkid":3857},"fields":[],"features":["#
+        let named = #"{"spatialReference":{"wkid":102100,"latestWkid":3857},\#(geometry)}"#
+        for (feature, expected) in [
+            (
+                #"{"attributes":\#(attributes),"geometry":{\#(geometry)}}"#,
+                #"{"attributes":\#(attributes),"geometry":\#(named)}"#
+            ),
+            (#"{"attributes":\#(attributes)}"#, #"{"attributes":\#(attributes)}"#),
+        ] {
+            site.change { $0.answerToQuery = { _ in head + feature + "]}" } }
+            for path in ["/MapServer/3/12", "/FeatureServer/3/12/"] {
+                let answer = await get(root + path + "?f=json")
+                #expect(
+                    String(decoding: answer.body, as: UTF8.self) == #"{"feature":\#(expected)}"#)
+                #expect(answer.sequence == 9 && answer.isStale)
+            }
+        }
+        // A query's other parameters select nothing here.
+        _ = await get(
+            root + "/FeatureServer/3/12?outSR=4326&at=5&returnGeometry=false&geometryPrecision=2"
+                + "&where=1%3D0&returnCountOnly=true&objectIds=1&resultOffset=7")
+        var expected = QueryRequest(map: try #require(MapName(rawValue: "City")), layer: 3)
+        expected.objectIDs = [12]
+        expected.outFields = ["*"]
+        expected.outReference = .wgs84
+        expected.at = 5
+        expected.returnGeometry = false
+        expected.geometryPrecision = 2
+        #expect(site.inner.withLock { $0.lastQuery } == expected)
+        _ = await get(root + "/MapServer/3/-7?outFields=NAME,POP&minSequence=4")
+        let seven = site.inner.withLock { $0.lastQuery }
+        #expect(seven?.objectIDs == [-7] && seven?.outFields == ["NAME", "POP"])
+        #expect(seven?.minSequence == 4)
+
+        site.change { $0.answerToQuery = { _ in head + "]}" } }
+        let none = try await json(root + "/MapServer/3/13")
+        #expect(none["error"]?["code"] == .number(404))
+        #expect(
+            none["error"]?["message"] == .string("layer 3 has no feature with the object id 13"))
+        for path in ["/3/x", "/3/99999999999999999999", "/3/12/13"] {
+            #expect(try await json(root + "/MapServer" + path)["error"]?["code"] == .number(404))
+            #expect(
+                try await json(root + "/FeatureServer" + path)["error"]?["code"] == .number(404))
+        }
+        #expect(try await json(root + "/MapServer/3/12?f=geojson")["error"] != nil)
+    }
+
     @Test func `a map is described as a service of features`() async throws {
         site.change { inner in
             inner.map.layers[3].kind = .layer(

@@ -53,6 +53,32 @@ import Testing
         return try? JSONDecoder().decode(Body.self, from: body).count
     }
 
+    @Test func `one feature has a URL`() async throws {
+        guard Programs.areBuilt() else { return }
+        let site = try await IdentifySite(side: 5)
+        for more in ["", "&outSR=4326&geometryPrecision=3", "&returnGeometry=false"] {
+            let query = try JSONSerialization.jsonObject(
+                with: try await ask(site, "objectIds=7&outFields=*" + more))
+            let answer = try #require(query as? [String: Any])
+            var feature = try #require((answer["features"] as? [[String: Any]])?.first)
+            if var geometry = feature["geometry"] as? [String: Any] {
+                geometry["spatialReference"] = answer["spatialReference"]
+                feature["geometry"] = geometry
+            }
+            let found = try JSONSerialization.jsonObject(
+                with: try await get(site, "/0/7?f=json" + more))
+            #expect(
+                found as? NSDictionary == ["feature": feature] as NSDictionary, "\(more)")
+        }
+        struct Refusal: Decodable {
+            struct Reason: Decodable { var code: Int, message: String }
+            var error: Reason
+        }
+        let none = try JSONDecoder().decode(
+            Refusal.self, from: try await get(site, "/0/4000?f=json"))
+        #expect(none.error.code == 404)
+    }
+
     @Test func `a service's query is the queries of its layers`() async throws {
         guard Programs.areBuilt() else { return }
         let site = try await IdentifySite(side: 5)

@@ -70,6 +70,16 @@ extension Page {
             "resultOffset", &page)
     }
 
+    /// One feature: its attributes, and where it lies.
+    func feature(_ page: inout Markup) {
+        facts(answer["feature"]?["attributes"]?.members ?? [], &page)
+        guard let geometry = answer["feature"]?["geometry"] else { return }
+        page.element("details") { page in
+            page.element("summary", text: "Geometry")
+            facts(geometry.members, &page)
+        }
+    }
+
     /// Links to the pages beside this one.
     func steps(previous: Int?, next: Int?, _ name: String, _ page: inout Markup) {
         page.element("p", ["class": "steps"]) { page in

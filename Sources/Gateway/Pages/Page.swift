@@ -234,6 +234,7 @@ struct Page {
         case .ogc(.landing): return "OGC API – Features"
         case .map, .features:
             if let name = answer["name"]?.text ?? related.layer?["name"]?.text {
+                if let feature = resource.objectID { return "\(name) \(feature)" }
                 return resource.isQuery ? "Query \(name)" : name
             }
         case .generateToken: return "Log in"
@@ -254,6 +255,7 @@ struct Page {
         case .map(let name, .layer(_)), .features(let name, .layer(_)):
             if !isRefused { layer(name, &page) }
         case .map(_, .query), .features(_, .query): query(&page)
+        case .map(_, .feature), .features(_, .feature): if !isRefused { feature(&page) }
         case .features(let name, .root) where !isRefused: features(name, &page)
         case .locator(let name, let part): locator(name, part, &page)
         case .jobs(let part): jobs(part, &page)
