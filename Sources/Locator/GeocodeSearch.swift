@@ -381,7 +381,7 @@ struct GeocodeSearch {
                     chain: chain, bytes), bytes)
             if !isCertain { score = min(score, ranking.score.uncertain) }
             guard score >= ranking.score.least,
-                isCertain || scoring.street & scoring.mask(span) == 0
+                isCertain || scoring(isPoint: isPoint).street & scoring.mask(span) == 0
             else { continue }
             var reading = Reading(
                 place: place, score: score, type: type,

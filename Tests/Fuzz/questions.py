@@ -145,7 +145,7 @@ QUERY = {
     "where": WHERE, "objectIds": IDS, "geometry": GEOMETRY, "geometryType": TYPES, "inSR": SR, "outSR": SR, "spatialRel": pick("esriSpatialRelIntersects", "esriSpatialRelContains", "esriSpatialRelWithin", "esriSpatialRelCrosses", "esriSpatialRelTouches", "esriSpatialRelOverlaps", "esriSpatialRelEnvelopeIntersects"),
     "distance": decimal(0, 100_000), "units": pick("esriSRUnit_Meter", "esriSRUnit_Foot"), "time": TIME, "outFields": NAMES, "returnGeometry": FLAG, "maxAllowableOffset": decimal(0, 2), "geometryPrecision": whole(0, 15),
     "returnCentroid": FLAG, "returnIdsOnly": FLAG, "returnCountOnly": FLAG, "returnExtentOnly": FLAG, "returnDistinctValues": FLAG, "orderByFields": (lambda rng: rng.choice(["name", "name DESC", "population ASC,name"]), NAMES[1]),
-    "outStatistics": STATISTICS, "groupByFieldsForStatistics": NAMES, "resultOffset": whole(0, 5000), "resultRecordCount": whole(1, 2000), "resultType": pick("none", "standard", "tile"), "having": TEXT, "text": TEXT,
+    "outStatistics": STATISTICS, "groupByFieldsForStatistics": NAMES, "having": (lambda rng: rng.choice(["COUNT(*) > 1", "SUM(population) > 1000000", "AVG(population) BETWEEN 1 AND 5"]), WHERE[1]), "resultOffset": whole(0, 5000), "resultRecordCount": whole(1, 2000), "resultType": pick("none", "standard", "tile"), "having": TEXT, "text": TEXT,
     **EVERY, "f": (lambda rng: rng.choice(["json", "geojson", "pjson", "html", "pbf"]), values.any_text), **TIMEOUT}
 EXPORT = {
     "bbox!": BOX, "bboxSR": SR, "imageSR": SR, "size": SIZE, "dpi": whole(1, 2400), "mapScale": decimal(1000, 1e8), "format": pick("png", "png8", "png24", "png32", "jpg"), "transparent": FLAG,
@@ -189,6 +189,9 @@ def kinds(tasks):
         Kind("identify", [f"{root}/MapServer/identify" for root in services], IDENTIFY, 14),
         Kind("identify/changes", [f"{WORLD}/MapServer/identify/changes"], IDENTIFY),
         Kind("query", [f"{root}{rest}" for rest in ("/0/query", "/1/query", "/2/query") for root in (f"{WORLD}/MapServer", f"{WORLD}/FeatureServer")] + [f"{PINS}/FeatureServer/0/query"] * 2, QUERY, 18),
+        Kind("feature", [f"{root}/{layer}/{name}" for root in (f"{WORLD}/MapServer", f"{WORLD}/FeatureServer", f"{PINS}/FeatureServer") for layer in (0, 2)
+                         for name in ("1", "5", "0", "-1", "2147483648", "9223372036854775808", "x", "1e3", "%ff")],
+             {name: QUERY[name] for name in ("outFields", "returnGeometry", "outSR", "maxAllowableOffset", "geometryPrecision", "f")} | {**EVERY, **TIMEOUT}, 3),
         Kind("layers/query", [f"{root}/FeatureServer/query" for root in services], LAYERS_QUERY, 4),
         Kind("export", [f"{root}/MapServer/export" for root in services], EXPORT, 6),
         Kind("tile", [f"{WORLD}/MapServer/tile/{z}/{y}/{x}" for z, y, x in ((0, 0, 0), (3, 2, 4), (99, 0, 0), (5, -1, 2), (3, 8, 8), (2 ** 40, 1, 1))], {**EVERY, "blankTile": FLAG}, 3),
