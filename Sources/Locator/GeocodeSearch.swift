@@ -106,7 +106,7 @@ struct GeocodeSearch {
 
     /// The readings of the text, best first.
     ///
-    /// - Parameter takesSlips: Whether names with typing errors are looked for.
+    /// - Parameter takesSlips: Whether names with typing errors are looked for, glued to others, or out of order.
     mutating func run(takesSlips: Bool = true, _ bytes: RawSpan) -> [Reading] {
         lookUpNames(bytes)
         for (span, key) in names { consider(key, span: span, quality: 1, type: .exact, bytes) }
@@ -117,11 +117,13 @@ struct GeocodeSearch {
             findBeginnings(spans, bytes)
             if takesSlips { findTypos(spans, mostErrors: 1, bytes) }
             findWords(spans, bytes)
-            findGlued(bytes)
-            if takesSlips, (best.values.map(\.score).max() ?? 0) < 85 {
-                findTypos(spans, mostErrors: 2, bytes)
+            if takesSlips {
+                findGlued(bytes)
+                if (best.values.map(\.score).max() ?? 0) < 85 {
+                    findTypos(spans, mostErrors: 2, bytes)
+                }
+                findRearranged(bytes)
             }
-            findRearranged(bytes)
         }
         return ranked()
     }

@@ -67,7 +67,8 @@ struct TypoSearch {
         for number in names.range(endingWith: ending[...], bytes).prefix(Self.mostEndings) {
             let key = names.number(fromEnd: number, bytes)
             guard !known.contains(key), abs(names.text(key, bytes).count - wanted.count) <= 8,
-                let errors = Self.errors(wanted, Self.scalars(of: key, names, bytes), limit: limit)
+                let errors = Self.errors(
+                    between: wanted[...], Self.scalars(of: key, names, bytes)[...], limit: limit)
             else { continue }
             found.append((key, errors))
         }
@@ -205,33 +206,69 @@ struct TypoSearch {
         }
     }
 
-    /// The errors between two texts, or nil when there are more than the limit.
+    /// The errors between two texts, or nil when there are more than the limit, of at most ``mostErrors``.
     static func errors(_ left: ArraySlice<UInt8>, _ right: ArraySlice<UInt8>, limit: Int) -> Int? {
-        errors(
-            Array(String(decoding: left, as: UTF8.self).unicodeScalars),
-            Array(String(decoding: right, as: UTF8.self).unicodeScalars), limit: limit)
+        // Letters of one byte each need no decoding.
+        if left.allSatisfy({ $0 < 0x80 }), right.allSatisfy({ $0 < 0x80 }) {
+            return errors(between: left, right, limit: limit)
+        }
+        return errors(
+            between: Array(String(decoding: left, as: UTF8.self).unicodeScalars)[...],
+            Array(String(decoding: right, as: UTF8.self).unicodeScalars)[...], limit: limit)
     }
 
-    private static func errors(
-        _ wanted: [Unicode.Scalar], _ other: [Unicode.Scalar], limit: Int
+    /// The most errors that are ever looked for.
+    static let mostErrors = 3
+
+    /// The band of the table of optimal string alignment that can hold a number within the limit: of each row the
+    /// columns up to `limit` to either side of its own.
+    private static func errors<Letter: Equatable>(
+        between left: ArraySlice<Letter>, _ right: ArraySlice<Letter>, limit: Int
     ) -> Int? {
-        guard abs(wanted.count - other.count) <= limit else { return nil }
-        var before: [Int] = []
-        var last = Array(0...wanted.count)
-        for (depth, scalar) in other.enumerated() {
-            var row = [depth + 1]
-            for (column, letter) in wanted.enumerated() {
-                var best = min(
-                    last[column] + (letter == scalar ? 0 : 1), last[column + 1] + 1,
-                    row[column] + 1)
-                if depth > 0, column > 0, letter == other[depth - 1], wanted[column - 1] == scalar {
-                    best = min(best, before[column - 1] + 1)
-                }
-                row.append(best)
-            }
-            before = last
-            last = row
+        var (left, right) = (left, right)
+        guard abs(left.count - right.count) <= limit else { return nil }
+        // What both begin and end with costs nothing.
+        while let first = left.first, first == right.first {
+            left.removeFirst()
+            right.removeFirst()
         }
-        return last[wanted.count] <= limit ? last[wanted.count] : nil
+        while let last = left.last, last == right.last {
+            left.removeLast()
+            right.removeLast()
+        }
+        let far = UInt8(limit) + 1
+        var rows: (InlineArray<7, UInt8>, InlineArray<7, UInt8>)
+        rows = (InlineArray(repeating: far), InlineArray(repeating: far))
+        for column in 0...limit { rows.1[limit + column] = UInt8(column) }
+        for row in 0..<left.count {
+            var next = InlineArray<7, UInt8>(repeating: far)
+            let letter = left[left.startIndex + row]
+            var isNear = false
+            for place in 0...2 * limit {
+                // So many letters of `right` are before this entry.
+                let column = row + 1 + place - limit
+                guard column >= 0, column <= right.count else { continue }
+                var best = far
+                if column == 0 {
+                    best = UInt8(min(row + 1, Int(far)))
+                } else {
+                    let other = right[right.startIndex + column - 1]
+                    best = min(far, rows.1[place] + (letter == other ? 0 : 1))
+                    if place < 2 * limit { best = min(best, rows.1[place + 1] + 1) }
+                    if place > 0 { best = min(best, next[place - 1] + 1) }
+                    if row > 0, column > 1, letter == right[right.startIndex + column - 2],
+                        left[left.startIndex + row - 1] == other
+                    {
+                        best = min(best, rows.0[place] + 1)
+                    }
+                }
+                next[place] = best
+                if best < far { isNear = true }
+            }
+            guard isNear else { return nil }
+            rows = (rows.1, next)
+        }
+        let errors = rows.1[right.count - left.count + limit]
+        return errors < far ? Int(errors) : nil
     }
 }

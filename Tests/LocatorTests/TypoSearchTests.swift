@@ -68,4 +68,35 @@ import Testing
         }
         #expect(built.placeCount >= 3_000)
     }
+
+    @Test(arguments: 0...TypoSearch.mostErrors)
+    func `errors between two texts are those of the whole table, up to the limit`(limit: Int) {
+        var random = SeededGenerator(seed: UInt64(40 + limit))
+        print("seed \(random.seed)")
+        var near = 0
+        for _ in 0..<20_000 {
+            let left = word(&random, letters: 0...9)
+            var right = word(&random, letters: 0...9)
+            if Bool.random(using: &random) {
+                // A neighbour, since most pairs of words are far from each other.
+                var letters = Array(left)
+                for _ in 0...limit where letters.count > 1 {
+                    let place = Int.random(in: 1..<letters.count, using: &random)
+                    switch Int.random(in: 0..<4, using: &random) {
+                    case 0: letters.remove(at: place)
+                    case 1: letters.insert("a", at: place)
+                    case 2: letters[place] = "b"
+                    default: letters.swapAt(place, place - 1)
+                    }
+                }
+                right = String(letters)
+            }
+            let all = distance(Array(left.unicodeScalars), Array(right.unicodeScalars))
+            let found = TypoSearch.errors(
+                Array(left.utf8)[...], Array(right.utf8)[...], limit: limit)
+            #expect(found == (all <= limit ? all : nil), "\(left) and \(right)")
+            if all <= limit { near += 1 }
+        }
+        #expect(near > 500)
+    }
 }

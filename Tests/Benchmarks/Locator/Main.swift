@@ -19,6 +19,7 @@ import TestKit
     @Option(help: "A table in BANO's form; its addresses are asked for.") var ask: [String] = []
     @Option(help: "Write the texts there, a JSON object a line.") var queries: String?
     @Option(help: "Texts of each kind.") var count = 500
+    @Option(help: "Ask for this kind alone, to profile it.") var only: String?
     @Flag(help: "Print the first misses as well.") var misses = false
 
     @Flag(
@@ -48,7 +49,7 @@ import TestKit
         let addresses = try ask.flatMap(AddressQuery.read(bano:))
         var random = SeededGenerator(seed: 2_026)
         var asked: [Query] = []
-        for kind in AddressQuery.Kind.allCases {
+        for kind in AddressQuery.Kind.allCases where only == nil || only == kind.rawValue {
             var figures = Figures(kind.rawValue)
             var wrong: [String] = []
             for _ in 0..<count {
@@ -68,8 +69,10 @@ import TestKit
             try Self.write(figures)
             if misses { for miss in wrong.prefix(12) { print("  " + miss) } }
         }
-        asked += try suggest(addresses, locator, &random)
-        asked += try reverse(addresses, locator, &random)
+        if only == nil {
+            asked += try suggest(addresses, locator, &random)
+            asked += try reverse(addresses, locator, &random)
+        }
         if let queries {
             let encoder = JSONEncoder()
             encoder.outputFormatting = .sortedKeys
