@@ -10,7 +10,6 @@ struct IntersectionText {
 
     static let mostSplits = 4
     private static let words: Set<String> = ["and", "at", "et", "und", "y", "con"]
-    private static let signs: Set<Character> = ["&", "@", "/", "+", "×"]
     /// Said before the first street, longest first.
     private static let openings: [[String]] = [
         ["at", "the", "corner", "of"], ["the", "corner", "of"], ["corner", "of"], ["corner"],
@@ -20,30 +19,17 @@ struct IntersectionText {
     ]
 
     init(_ text: String) {
-        // A fraction, `12 1/2`, is no crossing; signs without blanks become words of their own.
-        var spaced = ""
-        var last: Character = " "
-        let characters = Array(text)
-        for (number, character) in characters.enumerated() {
-            let next = number + 1 < characters.count ? characters[number + 1] : " "
-            if Self.signs.contains(character), !(last.isNumber && next.isNumber) {
-                spaced += " \(character) "
-            } else {
-                spaced.append(character == "’" ? "'" : character)
-            }
-            last = character
-        }
-        var words = spaced.split(whereSeparator: \.isWhitespace).map(String.init)
+        var words = Self.parted(text).split(whereSeparator: \.isWhitespace).map(String.init)
+        var small = words.map { $0.lowercased() }
         for opening in Self.openings
-        where words.count > opening.count
-            && zip(words, opening).allSatisfy({ $0.lowercased() == $1 })
-        {
+        where small.count > opening.count && small.starts(with: opening) {
             words.removeFirst(opening.count)
+            small.removeFirst(opening.count)
             break
         }
-        for (number, word) in words.enumerated() where number > 0 && number < words.count - 1 {
-            let isSign = word.count == 1 && Self.signs.contains(Character(word))
-            guard isSign || Self.words.contains(word.lowercased()) else { continue }
+        for number in words.indices.dropFirst().dropLast() {
+            let isSign = words[number].unicodeScalars.allSatisfy(Self.isSign)
+            guard isSign || Self.words.contains(small[number]) else { continue }
             splits.append(
                 (
                     words[..<number].joined(separator: " "),
@@ -51,5 +37,35 @@ struct IntersectionText {
                 ))
             if splits.count == Self.mostSplits { break }
         }
+    }
+
+    /// The text with signs as words of their own; but a fraction, `12 1/2`, is no crossing.
+    private static func parted(_ text: String) -> String {
+        var parted = String.UnicodeScalarView()
+        var last: Unicode.Scalar = " "
+        let scalars = text.unicodeScalars
+        for place in scalars.indices {
+            let scalar = scalars[place]
+            if isSign(scalar),
+                !(isNumber(last) && isNumber(scalars[scalars.index(after: place)...].first))
+            {
+                parted.append(contentsOf: [" ", scalar, " "])
+            } else {
+                parted.append(scalar == "’" ? "'" : scalar)
+            }
+            last = scalar
+        }
+        return String(parted)
+    }
+
+    private static func isSign(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "&", "@", "/", "+", "×": true
+        default: false
+        }
+    }
+
+    private static func isNumber(_ scalar: Unicode.Scalar?) -> Bool {
+        scalar?.properties.numericType != nil
     }
 }
