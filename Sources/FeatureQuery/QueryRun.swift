@@ -79,7 +79,8 @@ struct QueryRun {
                 layer.fields),
             spatial: try request.spatialFilter.map { filter throws(Failure) in
                 try SpatialTest(
-                    filter, filter.spatialReference ?? layer.reference, of: features.base)
+                    filter, filter.spatialReference ?? layer.reference, of: features.base,
+                    isCancelled)
             })
     }
 

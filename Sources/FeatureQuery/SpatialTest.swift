@@ -27,9 +27,11 @@ struct SpatialTest {
         case relation(GEOSRelation, GEOSRelation.Predicate)
     }
 
-    /// Throws `invalidParameter` where the geometry, its reference or its distance cannot be used.
+    /// Throws `invalidParameter` where the geometry, its reference or its distance cannot be used, `tooLarge` and
+    /// `cancelled`.
     init(
-        _ filter: QuerySpatialFilter, _ reference: SpatialReference, of dataset: Dataset
+        _ filter: QuerySpatialFilter, _ reference: SpatialReference, of dataset: Dataset,
+        _ isCancelled: () -> Bool
     ) throws(Failure) {
         let own = dataset.properties.spatialReference
         kind = GeometryKind(dataset.properties.geometryType)
@@ -45,23 +47,25 @@ struct SpatialTest {
         }
         guard let toOwn else {
             transform = nil
-            way = try Self.way(filter, filter.geometry)
+            way = try Self.way(filter, filter.geometry, isCancelled)
             searchEnvelope = filter.geometry.envelope
             return
         }
         if let projected = try? toOwn.forward(filter.geometry.withDenseSides) {
             transform = nil
-            way = try Self.way(filter, projected)
+            way = try Self.way(filter, projected, isCancelled)
             searchEnvelope = projected.envelope
         } else {
             // The geometry has no place among the features; they may have one beside it.
             transform = try CoordinateTransform(from: own, to: reference)
-            way = try Self.way(filter, filter.geometry)
+            way = try Self.way(filter, filter.geometry, isCancelled)
             searchEnvelope = nil
         }
     }
 
-    private static func way(_ filter: QuerySpatialFilter, _ shape: Shape) throws(Failure) -> Way {
+    private static func way(
+        _ filter: QuerySpatialFilter, _ shape: Shape, _ isCancelled: () -> Bool
+    ) throws(Failure) -> Way {
         let predicate: GEOSRelation.Predicate
         switch filter.relation {
         case .envelopeIntersects, .indexIntersects: return .envelope(shape.envelope)
@@ -76,10 +80,14 @@ struct SpatialTest {
         case .touches: predicate = .touches
         }
         do throws(GEOSError) {
-            return .relation(try GEOSRelation(wkb: WellKnownBytes(shape).bytes), predicate)
+            return .relation(
+                try GEOSRelation(wkb: WellKnownBytes(shape).bytes, isCancelled: isCancelled),
+                predicate)
         } catch {
-            throw Failure(
-                .invalidParameter, "geometry: it cannot be compared with others: \(error.message)")
+            throw error.stop(comparing: "geometry")
+                ?? Failure(
+                    .invalidParameter,
+                    "geometry: it cannot be compared with others: \(error.message)")
         }
     }
 
@@ -116,7 +124,27 @@ struct SpatialTest {
                 to: PreparedShape(chains, kind), within: meters, isAbandoned: isCancelled) != nil
         case .relation(let relation, let predicate):
             guard let bytes = WellKnownBytes(chains, kind)?.bytes else { return false }
-            return (try? relation.holds(predicate, wkb: bytes)) ?? false
+            do throws(GEOSError) {
+                return try relation.holds(predicate, wkb: bytes, isCancelled: isCancelled)
+            } catch {
+                if let stop = error.stop(comparing: "a feature") { throw stop }
+                return false
+            }
+        }
+    }
+}
+
+extension GEOSError {
+    /// What is said where GEOS could have answered, but was stopped; nil where it could not.
+    fileprivate func stop(comparing subject: String) -> Failure? {
+        switch cause {
+        case .refused, .interrupted: nil
+        case .cancelled: Failure(.cancelled, "the request was cancelled, or its time was over")
+        case .memory:
+            Failure(
+                .tooLarge,
+                "\(subject): to compare it takes too much memory, as lines do that cross each other everywhere"
+            )
         }
     }
 }

@@ -9,6 +9,20 @@ public struct GEOSError: Error, Hashable, Sendable {
     public var operation: String
     /// What GEOS said; empty when it said nothing.
     public var message: String
+    /// What it failed for.
+    public var cause = Cause.refused
+
+    /// Why GEOS ended without an answer.
+    public enum Cause: Hashable, Sendable {
+        /// It cannot do that with what it was given.
+        case refused
+        /// Nobody waits for the answer any more.
+        case cancelled
+        /// The answer takes too much memory.
+        case memory
+        /// It was stopped for another thread.
+        case interrupted
+    }
 }
 
 /// A geometry held by GEOS, with the questions the tests put to it as an independent oracle.
@@ -115,6 +129,8 @@ public struct GEOSError: Error, Hashable, Sendable {
     deinit { unsafe GEOS_finish_r(handle) }
 
     func error(_ operation: String) -> GEOSError {
-        GEOSError(operation: operation, message: message)
+        GEOSError(
+            operation: operation, message: message,
+            cause: message.hasPrefix("InterruptedException") ? .interrupted : .refused)
     }
 }

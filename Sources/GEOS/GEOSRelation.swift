@@ -25,19 +25,29 @@ internal import CGEOS
     }
 
     private let context: Context
+    private let mostMiB: Int
     private let geometry: OpaquePointer
     private let prepared: OpaquePointer
     private let reader: OpaquePointer
 
-    /// Prepares the geometry of well-known binary; throws where GEOS refuses it.
-    public init(wkb: [UInt8]) throws(GEOSError) {
+    /// Prepares the geometry of well-known binary.
+    ///
+    /// Throws where GEOS refuses it, once `isCancelled` says so, and where the private memory of the process grows by
+    /// more than `mostMiB`: of invalid areas all crossings of their lines are computed. The same holds for each
+    /// geometry that is compared with it.
+    public init(
+        wkb: [UInt8], mostMiB: Int = 512, isCancelled: () -> Bool = { false }
+    ) throws(GEOSError) {
         let context = try Context()
         guard let reader = unsafe GEOSWKBReader_create_r(context.handle) else {
             throw context.error("GEOSWKBReader_create_r")
         }
         let geometry: OpaquePointer
         do throws(GEOSError) {
-            unsafe geometry = try Self.read(wkb, context, reader)
+            unsafe geometry = try Watch.over(mostMiB: mostMiB, isCancelled) {
+                () throws(GEOSError) in
+                unsafe try Self.read(wkb, context, reader)
+            }
         } catch {
             unsafe GEOSWKBReader_destroy_r(context.handle, reader)
             throw error
@@ -48,6 +58,7 @@ internal import CGEOS
             throw context.error("GEOSPrepare_r")
         }
         self.context = context
+        self.mostMiB = mostMiB
         unsafe self.reader = reader
         unsafe self.geometry = geometry
         unsafe self.prepared = prepared
@@ -59,8 +70,16 @@ internal import CGEOS
         unsafe GEOSWKBReader_destroy_r(context.handle, reader)
     }
 
-    /// Whether the geometry of well-known binary is in that relation; throws where GEOS refuses it.
-    public func holds(_ predicate: Predicate, wkb: [UInt8]) throws(GEOSError) -> Bool {
+    /// Whether the geometry of well-known binary is in that relation; throws as the initializer does.
+    public func holds(
+        _ predicate: Predicate, wkb: [UInt8], isCancelled: () -> Bool = { false }
+    ) throws(GEOSError) -> Bool {
+        try Watch.over(mostMiB: mostMiB, isCancelled) { () throws(GEOSError) in
+            try holds(predicate, wkb)
+        }
+    }
+
+    private func holds(_ predicate: Predicate, _ wkb: [UInt8]) throws(GEOSError) -> Bool {
         let other = unsafe try Self.read(wkb, context, reader)
         defer { unsafe GEOSGeom_destroy_r(context.handle, other) }
         let handle = unsafe context.handle
