@@ -194,8 +194,8 @@ let tier5: [Target] = [
     library(
         "Gateway",
         [
-            "CairnClient", "CairnModel", "Dataset", "EsriForms", "FeatureQuery", "Geometry",
-            "Identify", "JobKinds",
+            "CairnClient", "CairnModel", "Dataset", "EsriForms", "Expression", "FeatureQuery",
+            "Geometry", "Identify", "JobKinds",
             "PROJ", "Platform", "Recording", "Rendering", "Site", "SiteAnswers", hummingbird,
             hummingbirdTLS,
             logging,
@@ -204,8 +204,8 @@ let tier5: [Target] = [
     library(
         "Commands",
         [
-            "CairnClient", "CairnModel", "Dataset", "EventLog", "Geometry", "ICU", "JobKinds",
-            "Jobs",
+            "CairnClient", "CairnModel", "Dataset", "EventLog", "Expression", "Geometry", "ICU",
+            "JobKinds", "Jobs",
             "Locator", "LocatorSources", "MapState", "PROJ", "Platform", "Raster", "Recording",
             "Reexecution", "Replay", "Site", "Terminal", arguments,
         ]),

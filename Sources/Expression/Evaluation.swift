@@ -75,17 +75,18 @@ struct Evaluation {
         switch operand {
         case .field(let reference): return field(reference.index)
         case .literal(let value): return value
-        case .upper(let inner):
-            return Self.text(value(inner)).map { .string($0.uppercased()) } ?? .null
-        case .lower(let inner):
-            return Self.text(value(inner)).map { .string($0.lowercased()) } ?? .null
+        case .call(let function, let arguments): return value(of: function, arguments)
         case .negated(let inner): return Self.apply(.subtract, .integer(0), value(inner))
         case .arithmetic(let operation, let left, let right):
             return Self.apply(operation, value(left), value(right))
+        case .later(let inner, let milliseconds):
+            return Self.later(value(inner), by: milliseconds)
+        case .part(let part, let inner): return Self.part(part, of: value(inner))
+        case .cast(let inner, let type): return Self.cast(value(inner), to: type)
         }
     }
 
-    private static func text(_ value: AttributeValue) -> String? {
+    static func text(_ value: AttributeValue) -> String? {
         switch value {
         case .string(let text): text
         case .integer(let integer): String(integer)
@@ -165,21 +166,25 @@ struct Evaluation {
     // MARK: arithmetic
 
     /// Whole numbers stay whole while they fit; a division by zero, a result that is not a number and
-    /// a value that is no number give null.
+    /// a value that is no number give null, moments apart, to which days are added.
     static func apply(
         _ operation: Arithmetic, _ left: AttributeValue, _ right: AttributeValue
     ) -> AttributeValue {
         if case .integer(let first) = left, case .integer(let second) = right {
-            if operation == .divide && second == 0 { return .null }
+            if second == 0, operation == .divide || operation == .remainder { return .null }
+            // The one remainder that is said to overflow is 0.
+            if second == -1, operation == .remainder { return .integer(0) }
             let (value, overflow) =
                 switch operation {
                 case .add: first.addingReportingOverflow(second)
                 case .subtract: first.subtractingReportingOverflow(second)
                 case .multiply: first.multipliedReportingOverflow(by: second)
                 case .divide: first.dividedReportingOverflow(by: second)
+                case .remainder: first.remainderReportingOverflow(dividingBy: second)
                 }
             if !overflow { return .integer(value) }
         }
+        if let value = momentArithmetic(operation, left, right) { return value }
         guard let first = real(left), let second = real(right) else { return .null }
         let value =
             switch operation {
@@ -187,11 +192,12 @@ struct Evaluation {
             case .subtract: first - second
             case .multiply: first * second
             case .divide: second == 0 ? Double.nan : first / second
+            case .remainder: first.truncatingRemainder(dividingBy: second)
             }
         return value.isNaN ? .null : .real(value)
     }
 
-    private static func real(_ value: AttributeValue) -> Double? {
+    static func real(_ value: AttributeValue) -> Double? {
         switch value {
         case .integer(let integer): Double(integer)
         case .real(let real): real

@@ -175,13 +175,13 @@ struct Narrower {
             let field = fields[columns[reference.index]]
             guard field.name.isPlainName else { return nil }
             return Subject(name: field.name, type: field.type)
-        case .upper(let inner), .lower(let inner):
-            guard case .field = inner, var subject = subject(inner), subject.kind == .text else {
-                return nil
-            }
-            subject.letterCase = if case .upper = operand { .upper } else { .lower }
+        case .call(let function, let arguments) where function == .upper || function == .lower:
+            guard case .field = arguments[0], var subject = subject(arguments[0]),
+                subject.kind == .text
+            else { return nil }
+            subject.letterCase = function == .upper ? .upper : .lower
             return subject
-        case .literal, .negated, .arithmetic: return nil
+        case .literal, .call, .negated, .arithmetic, .later, .part, .cast: return nil
         }
     }
 

@@ -27,10 +27,14 @@ enum LikeOperand: Sendable, Hashable {
 indirect enum Operand: Sendable, Hashable {
     case field(FieldReference)
     case literal(AttributeValue)
-    case upper(Operand)
-    case lower(Operand)
+    /// As many arguments as the function takes.
+    case call(ScalarFunction, [Operand])
     case negated(Operand)
     case arithmetic(Arithmetic, Operand, Operand)
+    /// A moment that much after another.
+    case later(Operand, milliseconds: Int64)
+    case part(MomentPart, of: Operand)
+    case cast(Operand, to: CastType)
 }
 
 /// A field a clause names: its place among the clause's own fields.
@@ -68,10 +72,11 @@ enum Order {
     case descending
 }
 
-/// The four operations on numbers.
+/// The operations on numbers.
 enum Arithmetic: String, Sendable, Hashable {
     case add = "+"
     case subtract = "-"
     case multiply = "*"
     case divide = "/"
+    case remainder = "%"
 }

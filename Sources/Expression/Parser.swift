@@ -9,6 +9,8 @@ struct Parser {
     private enum Term {
         case condition(Condition)
         case operand(Operand)
+        /// So many milliseconds, to be added to a moment.
+        case interval(Int64)
     }
 
     private var tokenizer: Tokenizer
@@ -145,8 +147,8 @@ struct Parser {
     }
 
     private mutating func sum() throws(Failure) -> Term {
-        try series(["+", "-"]) { parser throws(Failure) in
-            try parser.series(["*", "/"]) { parser throws(Failure) in try parser.unary() }
+        try series(["+", "-", "||"]) { parser throws(Failure) in
+            try parser.series(["*", "/", "%"]) { parser throws(Failure) in try parser.unary() }
         }
     }
 
@@ -158,18 +160,45 @@ struct Parser {
         var left = try part(&self)
         var levels = 0
         defer { depth -= levels }
-        while case .symbol(let symbol) = token.kind, symbols.contains(symbol),
-            let operation = Arithmetic(rawValue: symbol)
-        {
+        while case .symbol(let symbol) = token.kind, symbols.contains(symbol) {
             try descend()
             levels += 1
             let operand = try operand(left, from: start)
             try advance()
             let next = token
-            let right = try self.operand(try part(&self), from: next)
-            left = .operand(.arithmetic(operation, operand, right))
+            left = .operand(try joined(operand, symbol, try part(&self), from: next))
         }
         return left
+    }
+
+    /// Days that are added to a moment known now give a moment known now.
+    private func joined(
+        _ left: Operand, _ symbol: String, _ right: Term, from start: Token
+    ) throws(Failure) -> Operand {
+        switch (symbol, right) {
+        case ("+", .interval(let milliseconds)): return later(left, by: milliseconds)
+        case ("-", .interval(let milliseconds)): return later(left, by: -milliseconds)
+        case ("||", _):
+            return .call(.concatenation, [left, try operand(right, from: start)])
+        default:
+            let right = try operand(right, from: start)
+            guard let operation = Arithmetic(rawValue: symbol) else {
+                throw expected("an operator")
+            }
+            if case .literal(let moment) = left, case .date = moment,
+                case .literal(let days) = right, days != .null
+            {
+                return .literal(Evaluation.apply(operation, moment, days))
+            }
+            return .arithmetic(operation, left, right)
+        }
+    }
+
+    private func later(_ operand: Operand, by milliseconds: Int64) -> Operand {
+        guard case .literal(let moment) = operand, case .date = moment else {
+            return .later(operand, milliseconds: milliseconds)
+        }
+        return .literal(Evaluation.later(moment, by: milliseconds))
     }
 
     private mutating func unary() throws(Failure) -> Term {
@@ -212,17 +241,22 @@ struct Parser {
             let inner = try disjunction()
             try require(symbol: ")")
             return inner
-        case .word(let word): return .operand(try named(word, current))
+        case .word(let word): return try named(word, current)
         case .symbol, .end: throw expected("a field or a value")
         }
     }
 
-    private mutating func named(_ word: String, _ start: Token) throws(Failure) -> Operand {
+    private mutating func named(_ word: String, _ start: Token) throws(Failure) -> Term {
         let keyword = word.uppercased()
         guard !Self.reserved.contains(keyword) else { throw expected("a field or a value") }
         try advance()
         switch (keyword, token.kind) {
-        case ("NULL", _): return .literal(.null)
+        case ("NULL", _): return .operand(.literal(.null))
+        case ("CURRENT_DATE", _), ("CURRENT_TIMESTAMP", _):
+            throw Tokenizer.failure(
+                start.position,
+                "\(keyword) is the moment of a request, and a clause that is kept has none: "
+                    + "expected a date such as DATE '2024-02-29'")
         case ("DATE", .string(let text)), ("TIMESTAMP", .string(let text)):
             guard let moment = Moment.milliseconds(text) else {
                 throw expected(
@@ -231,26 +265,16 @@ struct Parser {
                         : "a time such as '2024-02-29 13:00:00' (UTC) after TIMESTAMP")
             }
             try advance()
-            return .literal(.date(moment))
-        case ("UPPER", .symbol("(")): return .upper(try argument())
-        case ("LOWER", .symbol("(")): return .lower(try argument())
+            return .operand(.literal(.date(moment)))
+        case ("INTERVAL", .string(let text)):
+            let position = token.position
+            try advance()
+            return .interval(try interval(text, position))
         case (_, .symbol("(")) where allowsAggregates && Self.aggregates.contains(keyword):
-            return try aggregate(keyword, start.position)
-        case (_, .symbol("(")):
-            let more = allowsAggregates ? ", " + Self.aggregates.joined(separator: ", ") : ""
-            throw Tokenizer.failure(
-                start.position, "unknown function \(start.text): expected UPPER or LOWER" + more)
-        default: return field(word, start.position)
+            return .operand(try aggregate(keyword, start.position))
+        case (_, .symbol("(")): return .operand(try function(keyword, start))
+        default: return .operand(field(word, start.position))
         }
-    }
-
-    private mutating func argument() throws(Failure) -> Operand {
-        try descend()
-        defer { depth -= 1 }
-        try require(symbol: "(")
-        let operand = try nextOperand()
-        try require(symbol: ")")
-        return operand
     }
 
     /// A value of the whole group counts as a field of it.
@@ -283,6 +307,139 @@ struct Parser {
             fieldPlaces[key] = place
         }
         return .field(FieldReference(index: place, position: position))
+    }
+
+    // MARK: functions
+
+    private mutating func function(_ name: String, _ start: Token) throws(Failure) -> Operand {
+        try descend()
+        defer { depth -= 1 }
+        try require(symbol: "(")
+        let operand: Operand
+        switch name {
+        case "CAST": operand = try cast()
+        case "EXTRACT": operand = try extract()
+        case "MOD":
+            let arguments = try arguments(of: name, counts: 2...2, start)
+            operand = .arithmetic(.remainder, arguments[0], arguments[1])
+        case "POSITION": operand = try position(start)
+        case "TRIM": operand = try trim()
+        default:
+            guard let function = ScalarFunction(rawValue: name) else {
+                let known = ScalarFunction.names + (allowsAggregates ? Self.aggregates : [])
+                throw Tokenizer.failure(
+                    start.position,
+                    "unknown function \(start.text): expected " + known.joined(separator: ", "))
+            }
+            operand = .call(
+                function, try arguments(of: name, counts: function.counts, start))
+        }
+        try require(symbol: ")")
+        return operand
+    }
+
+    /// Values with commas between them, as many as the function takes.
+    private mutating func arguments(
+        of name: String, counts: ClosedRange<Int>, _ start: Token
+    ) throws(Failure) -> [Operand] {
+        var arguments = [try nextOperand()]
+        while isSymbol(",") {
+            try advance()
+            arguments.append(try nextOperand())
+        }
+        guard counts.contains(arguments.count) else {
+            let expected =
+                counts.count == 1
+                ? "\(counts.lowerBound)"
+                : counts.upperBound == .max
+                    ? "\(counts.lowerBound) or more"
+                    : "\(counts.lowerBound) or \(counts.upperBound)"
+            throw Tokenizer.failure(
+                start.position,
+                "\(name) has \(arguments.count) values in parentheses: expected \(expected)")
+        }
+        return arguments
+    }
+
+    /// `value AS type` and, of text, how long it may be.
+    private mutating func cast() throws(Failure) -> Operand {
+        let operand = try nextOperand()
+        try require("AS")
+        guard let type = token.keyword.flatMap(CastType.init(keyword:)) else {
+            throw expected("INTEGER, FLOAT, VARCHAR, DATE or TIMESTAMP")
+        }
+        try advance()
+        guard case .text = type, isSymbol("(") else { return .cast(operand, to: type) }
+        try advance()
+        guard case .integer(let limit) = token.kind, limit > 0 else {
+            throw expected("how many characters the text has at most")
+        }
+        try advance()
+        try require(symbol: ")")
+        return .cast(operand, to: .text(limit: Int(limit)))
+    }
+
+    /// `YEAR FROM value`.
+    private mutating func extract() throws(Failure) -> Operand {
+        guard let part = token.keyword.flatMap(MomentPart.init) else {
+            throw expected(MomentPart.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+        try advance()
+        try require("FROM")
+        return .part(part, of: try nextOperand())
+    }
+
+    /// `text, text` or `text IN text`.
+    private mutating func position(_ start: Token) throws(Failure) -> Operand {
+        let needle = try nextOperand()
+        guard isSymbol(",") || token.keyword == "IN" else {
+            throw expected("',' or IN and the text to look in")
+        }
+        try advance()
+        return .call(.position, [needle, try nextOperand()])
+    }
+
+    /// `text`, or `[BOTH | LEADING | TRAILING] ['characters'] FROM text`.
+    private mutating func trim() throws(Failure) -> Operand {
+        let sides: [String: ScalarFunction] = [
+            "BOTH": .trimmed, "LEADING": .trimmedAtStart, "TRAILING": .trimmedAtEnd,
+        ]
+        let space = Operand.literal(.string(" "))
+        let side = token.keyword.flatMap { sides[$0] }
+        if side != nil { try advance() }
+        if side != nil, try skip("FROM") {
+            return .call(side ?? .trimmed, [try nextOperand(), space])
+        }
+        let first = try nextOperand()
+        guard try skip("FROM") else {
+            guard side == nil else { throw expected("FROM") }
+            return .call(.trimmed, [first, space])
+        }
+        return .call(side ?? .trimmed, [try nextOperand(), first])
+    }
+
+    /// `DAY`, or `DAY TO SECOND`, after the text of an INTERVAL.
+    private mutating func interval(
+        _ text: String, _ position: Int
+    ) throws(Failure) -> Int64 {
+        let first = try unit(from: .day)
+        let last = try skip("TO") ? try unit(from: first) : first
+        guard let milliseconds = Interval.milliseconds(text, from: first, to: last) else {
+            throw Tokenizer.failure(
+                position,
+                "the INTERVAL '\(text.prefix(40))' has another form: expected such as '3' DAY, "
+                    + "'12:30' HOUR TO MINUTE or '3 05:32:28.5' DAY TO SECOND")
+        }
+        return milliseconds
+    }
+
+    private mutating func unit(from longest: Interval.Unit) throws(Failure) -> Interval.Unit {
+        let units = longest.andShorter
+        guard let unit = token.keyword.flatMap(Interval.Unit.init), units.contains(unit) else {
+            throw expected(units.map(\.rawValue).joined(separator: ", "))
+        }
+        try advance()
+        return unit
     }
 
     // MARK: tokens
@@ -322,6 +479,8 @@ struct Parser {
         Tokenizer.failure(token.position, "expected \(what), found \(token.text)")
     }
 
+    private func isSymbol(_ symbol: String) -> Bool { token.kind == .symbol(symbol) }
+
     private func condition(_ term: Term, from start: Token) throws(Failure) -> Condition {
         guard case .condition(let condition) = term else {
             throw Tokenizer.failure(
@@ -332,11 +491,17 @@ struct Parser {
     }
 
     private func operand(_ term: Term, from start: Token) throws(Failure) -> Operand {
-        guard case .operand(let operand) = term else {
+        switch term {
+        case .operand(let operand): return operand
+        case .condition:
             throw Tokenizer.failure(
                 start.position,
                 "\(start.text) begins a condition where a field or a value was expected")
+        case .interval:
+            throw Tokenizer.failure(
+                start.position,
+                "an INTERVAL stands after a date and + or -, as in "
+                    + "CURRENT_TIMESTAMP - INTERVAL '3' DAY")
         }
-        return operand
     }
 }

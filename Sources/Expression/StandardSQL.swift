@@ -7,7 +7,7 @@ extension WhereClause {
     /// The clause in SQL that every server reads: fields beside numbers and texts, `UPPER` and `LOWER` of a
     /// field, `IN`, `BETWEEN`, `LIKE`, `IS NULL`, `AND`, `OR` and `NOT`.
     ///
-    /// Nil for a clause with anything else in it: arithmetic and moments, which servers write in different
+    /// Nil for a clause with anything else in it: arithmetic, functions and moments, which servers write in different
     /// ways; names that are words of SQL somewhere; texts with a control character or a backslash, and
     /// patterns with a bracket, which mean something of their own to some. Whether letter case counts in a
     /// comparison of texts is still the server's to say.
@@ -50,15 +50,15 @@ private struct StandardSQL {
         case .field(let reference):
             let name = names[reference.index]
             return name.isPlainName ? name : nil
-        case .upper(let inner): return call("UPPER", inner)
-        case .lower(let inner): return call("LOWER", inner)
+        case .call(.upper, let arguments): return call("UPPER", arguments[0])
+        case .call(.lower, let arguments): return call("LOWER", arguments[0])
         case .literal(.null): return "NULL"
         case .literal(.integer(let number)): return "\(number)"
         case .literal(.real(let number)):
             // Neither infinite, nor written with an exponent.
             return 1e-4...1e15 ~= abs(number) || number == 0 ? "\(number)" : nil
         case .literal(.string(let text)): return quoted(text)
-        case .literal(.date), .negated, .arithmetic: return nil
+        case .literal(.date), .call, .negated, .arithmetic, .later, .part, .cast: return nil
         }
     }
 

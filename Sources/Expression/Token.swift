@@ -150,11 +150,11 @@ struct Tokenizer {
 
     private mutating func symbol(_ first: Unicode.Scalar) throws(Failure) -> String {
         let pair = String(first) + (peek(1).map { String($0) } ?? "")
-        if ["<>", "!=", "<=", ">="].contains(pair) {
+        if ["<>", "!=", "<=", ">=", "||"].contains(pair) {
             offset += 2
             return pair == "!=" ? "<>" : pair
         }
-        guard "=<>(),+-*/".unicodeScalars.contains(first) else {
+        guard "=<>(),+-*/%".unicodeScalars.contains(first) else {
             throw Self.failure(
                 offset + 1, "unexpected '\(first)': expected a field, a value or an operator")
         }

@@ -42,22 +42,112 @@ struct Validation {
         case .literal(.integer), .literal(.real): return .number
         case .literal(.string): return .text
         case .literal(.date): return .moment
-        case .upper(let inner), .lower(let inner):
-            _ = try kind(inner)
-            return .text
+        case .call(let function, let arguments): return try kind(function, arguments)
         case .negated(let inner):
-            try requireNumber(inner)
+            try require(.number, inner, Self.arithmeticSentence)
             return .number
-        case .arithmetic(_, let left, let right):
-            try requireNumber(left)
-            try requireNumber(right)
+        case .arithmetic(let operation, let left, let right):
+            return try kind(operation, left, right)
+        case .later(let inner, _):
+            try require(.moment, inner, "an INTERVAL is added to a date")
+            return .moment
+        case .part(_, let inner):
+            try require(.moment, inner, "EXTRACT needs a date")
+            return .number
+        case .cast(let inner, let type): return try kind(castOf: inner, to: type)
+        }
+    }
+
+    private func kind(
+        _ operation: Arithmetic, _ left: Operand, _ right: Operand
+    ) throws(Failure) -> Kind? {
+        let (first, second) = (try kind(left), try kind(right))
+        switch (operation, first, second) {
+        case (.subtract, .moment, .moment): return .number
+        case (.subtract, .moment, nil): return nil
+        case (.add, .moment, .number), (.add, .moment, nil), (.subtract, .moment, .number),
+            (.add, .number, .moment), (.add, nil, .moment):
+            return .moment
+        default:
+            for (operand, kind) in [(left, first), (right, second)] where kind ?? .number != .number
+            {
+                throw mismatch(operand, Self.arithmeticSentence)
+            }
             return .number
         }
     }
 
-    private func requireNumber(_ operand: Operand) throws(Failure) {
-        if let kind = try kind(operand), kind != .number {
-            throw mismatch(operand, "arithmetic needs numbers")
+    private func kind(
+        _ function: ScalarFunction, _ arguments: [Operand]
+    ) throws(Failure) -> Kind? {
+        switch function {
+        case .upper, .lower, .concatenation, .trimmed, .trimmedAtStart, .trimmedAtEnd:
+            for argument in arguments { try requireText(argument, function) }
+            return .text
+        case .characterLength, .position:
+            for argument in arguments { try requireText(argument, function) }
+            return .number
+        case .substring:
+            try requireText(arguments[0], function)
+            for argument in arguments.dropFirst() {
+                try require(.number, argument, "SUBSTRING needs numbers after the text")
+            }
+            return .text
+        case .absolute, .ceiling, .floor, .rounded, .truncated:
+            for argument in arguments {
+                try require(.number, argument, "\(function.rawValue) needs numbers")
+            }
+            return .number
+        case .coalesce:
+            var common: Kind?
+            for argument in arguments {
+                guard let kind = try kind(argument) else { continue }
+                if let common, common != kind {
+                    throw mismatch(
+                        argument, "COALESCE has \(common.rawValue) and \(kind.rawValue) in it")
+                }
+                common = kind
+            }
+            return common
+        case .nullIf:
+            let first = try kind(arguments[0])
+            try match(arguments[0], first, arguments[1])
+            return first
+        }
+    }
+
+    private func kind(castOf operand: Operand, to type: CastType) throws(Failure) -> Kind {
+        switch type {
+        case .text:
+            _ = try kind(operand)
+            return .text
+        case .day, .moment:
+            _ = try kind(operand)
+            return .moment
+        case .whole, .real:
+            if try kind(operand) == .moment {
+                throw mismatch(operand, "CAST of a date needs VARCHAR, DATE or TIMESTAMP")
+            }
+            return .number
+        }
+    }
+
+    private static let arithmeticSentence =
+        "arithmetic needs numbers, or a date and days that are added to it"
+
+    private func require(
+        _ wanted: Kind, _ operand: Operand, _ sentence: String
+    ) throws(Failure) {
+        if let kind = try kind(operand), kind != wanted { throw mismatch(operand, sentence) }
+    }
+
+    /// Numbers are read as they are written.
+    private func requireText(
+        _ operand: Operand, _ function: ScalarFunction
+    ) throws(Failure) {
+        if try kind(operand) == .moment {
+            let name = function.rawValue.prefix { $0 != " " }
+            throw mismatch(operand, "\(name) needs text; CAST(… AS VARCHAR) writes a date")
         }
     }
 
@@ -79,9 +169,11 @@ struct Validation {
     /// Text literals may stand for the number or moment they spell; a moment may be compared with
     /// epoch milliseconds.
     private func match(_ left: Operand, _ right: Operand) throws(Failure) {
-        guard let first = try kind(left), let second = try kind(right), first != second else {
-            return
-        }
+        try match(left, try kind(left), right)
+    }
+
+    private func match(_ left: Operand, _ first: Kind?, _ right: Operand) throws(Failure) {
+        guard let second = try kind(right), let first, first != second else { return }
         switch (first, second) {
         case (.text, _): try accept(left, as: second, beside: right)
         case (_, .text): try accept(right, as: first, beside: left)

@@ -30,7 +30,7 @@ enum ExportResource {
             isTransparent: try parameters.flag("transparent", default: false),
             layers: try DrawnLayers(parsing: parameters["layers"]))
         request.mapScale = try parameters.number("mapScale").flatMap { $0 == 0 ? nil : $0 }
-        request.layerDefinitions = try LayerDefinitions.parse(parameters["layerDefs"])
+        request.layerDefinitions = try LayerDefinitions.parse(parameters)
         request.time = try parameters.time()
         request.timeRelation = try parameters.timeRelation()
         request.layerTimeOptions = try parameters.layerTimeOptions()

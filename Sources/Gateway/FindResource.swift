@@ -21,7 +21,7 @@ enum FindResource {
         request.contains = try parameters.flag("contains", default: true)
         request.fields = parameters["searchFields"].map(QueryResource.names)
         request.layers = try layers(parameters)
-        request.layerDefinitions = try LayerDefinitions.parse(parameters["layerDefs"])
+        request.layerDefinitions = try LayerDefinitions.parse(parameters)
         request.outReference = try SpatialReference(parameters, "sr")
         request.returnGeometry = try parameters.flag("returnGeometry", default: true)
         request.maxAllowableOffset = try parameters.maxAllowableOffset()

@@ -31,7 +31,7 @@ enum IdentifyResource {
             returnGeometry: try parameters.flag("returnGeometry", default: true),
             maxAllowableOffset: try parameters.maxAllowableOffset(),
             geometryPrecision: try parameters.integer("geometryPrecision", in: 0...15),
-            layerDefinitions: try LayerDefinitions.parse(parameters["layerDefs"]),
+            layerDefinitions: try LayerDefinitions.parse(parameters),
             time: try parameters.time(), timeRelation: try parameters.timeRelation(),
             layerTimeOptions: try parameters.layerTimeOptions(),
             returnZ: try parameters.flag("returnZ", default: false),
@@ -169,12 +169,14 @@ extension LayerSelection {
 
 /// Esri's `layerDefs` in both of its syntaxes.
 enum LayerDefinitions {
-    /// Reads `{"1":"POP>0"}` or `1:POP>0;2:X=1` (split at `;` outside quotes).
-    static func parse(_ text: String?) throws(Failure) -> [LayerID: String] {
-        try named(text).filter { !$0.value.isEmpty }
+    /// The clauses of `layerDefs` as they are asked when the request came.
+    static func parse(_ parameters: Parameters) throws(Failure) -> [LayerID: String] {
+        try named(parameters["layerDefs"]).filter { !$0.value.isEmpty }
+            .mapValues(parameters.asked)
     }
 
-    /// The same with the layers that are named without a clause, which is empty then.
+    /// Reads `{"1":"POP>0"}` or `1:POP>0;2:X=1` (split at `;` outside quotes); of a layer that is named without a
+    /// clause it is empty.
     static func named(_ text: String?) throws(Failure) -> [LayerID: String] {
         guard let text, text.lowercased() != "false" else { return [:] }
         var definitions: [LayerID: String] = [:]

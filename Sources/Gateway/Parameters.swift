@@ -2,7 +2,9 @@
 // Part of Cairn.
 
 internal import CairnModel
+internal import Expression
 internal import FoundationEssentials
+internal import Platform
 
 /// The parameters of one request: query string and form body merged, names in any letter case.
 ///
@@ -21,6 +23,8 @@ struct Parameters: Sendable {
     private var entries: [Entry] = []
     /// Whether names with an empty value, or none, count.
     private let keepsEmpty: Bool
+    /// When the request came.
+    private let moment = Timestamp(microseconds: WallClock.microseconds())
 
     /// Reads `application/x-www-form-urlencoded` text; throws `tooLarge` and, for a broken `%XX`,
     /// `invalidParameter`.
@@ -194,6 +198,12 @@ extension Parameters {
         }
         return value
     }
+
+    /// A WHERE clause as it is asked when the request came; nil when absent.
+    func clause(_ name: String) -> String? { self[name].map(asked) }
+
+    /// The clause with the moment at which the request came in it, where it asks for that.
+    func asked(_ clause: String) -> String { WhereClause.dated(clause, at: moment) }
 
     /// A number that is finite; nil when absent.
     func number(_ name: String) throws(Failure) -> Double? {

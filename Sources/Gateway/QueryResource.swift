@@ -29,7 +29,7 @@ enum QueryResource {
             }
         }
         var request = QueryRequest(map: map, layer: layer)
-        request.clause = parameters["where"]
+        request.clause = parameters.clause("where")
         request.objectIDs = try objectIDs(parameters)
         request.spatialFilter = try spatialFilter(parameters)
         request.time = try parameters.time()
@@ -85,7 +85,7 @@ enum QueryResource {
         request.order = try order(parameters)
         request.groupFields = parameters["groupByFieldsForStatistics"].map(names) ?? []
         request.statistics = try statistics(parameters)
-        request.having = parameters["having"]
+        request.having = parameters.clause("having")
         request.offset = try parameters.integer("resultOffset", in: 0...Int.max) ?? 0
         request.limit = try parameters.integer("resultRecordCount", in: 0...Int.max)
     }

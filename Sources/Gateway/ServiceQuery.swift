@@ -55,7 +55,7 @@ struct ServiceQuery: Sendable {
             }
             var request = try QueryResource.request(
                 map: map.name, layer: definition.layer, parameters)
-            request.clause = definition.clause
+            request.clause = definition.clause.map(parameters.asked)
             request.outFields =
                 definition.outFields.map(QueryResource.names) ?? request.outFields ?? ["*"]
             requests.append(request)

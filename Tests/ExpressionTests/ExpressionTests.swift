@@ -88,6 +88,48 @@ private func refusal(of text: String) -> Failure? {
             ("-9223372036854775808 < 0", true),
             ("- -9223372036854775808 > 0", true),
             ("9223372036854775807 + 1 > 0", true),
+            ("name || ' (' || pop || ')' = 'O''Fallon_50% (30000)'", true),
+            ("CONCAT(NAME, '!', NOTE) IS NULL", true),
+            ("CHAR_LENGTH(NAME) = 12 AND char_length('né') = 2", true),
+            ("SUBSTRING(NAME, 3, 6) = 'Fallon'", true),
+            ("SUBSTRING(NAME, 10) = '50%'", true),
+            ("SUBSTRING(NAME, 0, 2) = 'O' AND SUBSTRING('abc', -5, 3) = ''", true),
+            ("SUBSTRING('abc', 9223372036854775807, 9223372036854775807) = ''", true),
+            ("SUBSTRING('abc', 2, -1) IS NULL", true),
+            ("POSITION('Fallon', NAME) = 3 AND POSITION('é' IN 'né') = 2", true),
+            ("POSITION('aab', 'aaab') = 2 AND POSITION('x', 'a') = 0", true),
+            ("TRIM('  a b ') = 'a b' AND TRIM(LEADING FROM ' a ') = 'a '", true),
+            ("TRIM(BOTH 'xy' FROM 'xyzyx') = 'z' AND TRIM(TRAILING 'x' FROM 'xx') = ''", true),
+            ("TRIM('x' FROM 'xax') = 'a'", true),
+            ("ROUND(2.5) = 3 AND ROUND(-2.5) = -3 AND ROUND(1234.5678, 2) = 1234.57", true),
+            ("ROUND(1250, -2) = 1300 AND TRUNCATE(1299, -2) = 1200", true),
+            ("ROUND(9223372036854775807) = 9223372036854775807", true),
+            ("ROUND(1, 23) IS NULL AND ROUND(NULL) IS NULL AND ROUND(1e300, 22) = 1e300", true),
+            ("TRUNCATE(-2.7) = -2 AND FLOOR(-2.5) = -3 AND CEILING(-2.5) = -2", true),
+            ("ABS(-9223372036854775808) = 9223372036854775808 AND ABS(-2.5) = 2.5", true),
+            ("MOD(-7, 3) = -1 AND -7 % 3 = -1 AND MOD(7.5, 2) = 1.5 AND 7 % 0 IS NULL", true),
+            ("MOD(-9223372036854775808, -1) = 0", true),
+            ("COALESCE(NOTE, NAME) = NAME AND NULLIF(POP, 30000) IS NULL", true),
+            ("CAST(\"AREA km2\" AS INTEGER) = 12 AND CAST('12' AS INT) / 5 = 2", true),
+            ("CAST(7 AS FLOAT) / 2 = 3.5 AND CAST('x' AS FLOAT) IS NULL", true),
+            ("CAST(1e300 AS BIGINT) IS NULL", true),
+            ("CAST(POP AS VARCHAR) = '30000' AND CAST(POP AS VARCHAR(2)) = '30'", true),
+            ("CAST(Built AS VARCHAR) = '2000-02-29T00:00:00Z'", true),
+            ("CAST(TIMESTAMP '2000-02-29 13:00:00' AS DATE) = Built", true),
+            ("CAST('2000-02-29 13:00' AS TIMESTAMP) > Built", true),
+            ("EXTRACT(YEAR FROM Built) = 2000 AND extract(month from built) = 2", true),
+            ("EXTRACT(DAY FROM DATE '1969-12-31') = 31", true),
+            ("EXTRACT(HOUR FROM TIMESTAMP '1969-12-31 23:58:59.5') = 23", true),
+            ("EXTRACT(MINUTE FROM TIMESTAMP '1969-12-31 23:58:59.5') = 58", true),
+            ("EXTRACT(SECOND FROM TIMESTAMP '1969-12-31 23:58:59.5') = 59.5", true),
+            ("Built + 1 = DATE '2000-03-01' AND 1 + Built - 2 = DATE '2000-02-28'", true),
+            ("Built - 0.5 = TIMESTAMP '2000-02-28 12:00:00'", true),
+            ("Built - DATE '2000-02-28' = 1 AND DATE '2000-02-29' - Built = 0", true),
+            ("Built - INTERVAL '3' DAY = DATE '2000-02-26'", true),
+            ("Built + INTERVAL '1 02:03:04.5' DAY TO SECOND = '2000-03-01 02:03:04.5'", true),
+            ("Built - INTERVAL '90:30' MINUTE TO SECOND = '2000-02-28T22:29:30'", true),
+            ("Built + INTERVAL '-36' HOUR = '2000-02-27 12:00'", true),
+            ("DATE '2000-02-29' + 1e300 IS NULL AND Built + NULL IS NULL", true),
         ] as [(String, Bool?)])
     func `a clause is true, false or unknown as SQL has it`(text: String, expected: Bool?) throws {
         let clause = try WhereClause(parsing: text)
@@ -126,6 +168,28 @@ private func refusal(of text: String) -> Failure? {
         ("NAME + 1 = 2", 1, "arithmetic needs numbers"),
         ("Built LIKE '2%'", 1, "LIKE needs text"),
         ("POP = 1e999", 7, "too large"),
+        ("POP > CURRENT_DATE", 7, "CURRENT_DATE is the moment of a request"),
+        ("Built > DATE '2000-01-01' - INTERVAL '3' MONTH", 42, "expected DAY, HOUR, MINUTE"),
+        ("Built > Built - INTERVAL '3' HOUR TO DAY", 38, "expected HOUR, MINUTE, SECOND"),
+        ("Built > Built - INTERVAL '3 24' DAY TO HOUR", 26, "another form"),
+        ("Built > Built - INTERVAL '3x' SECOND", 26, "another form"),
+        ("Built > INTERVAL '3' DAY", 9, "stands after a date"),
+        ("POP > POP - INTERVAL '3' DAY", 7, "added to a date"),
+        ("NAME = NAME - Built", 8, "arithmetic needs numbers"),
+        ("Built * 2 = 5", 1, "arithmetic needs numbers"),
+        ("EXTRACT(WEEK FROM Built) = 1", 9, "YEAR, MONTH, DAY"),
+        ("EXTRACT(YEAR FROM POP) = 1", 19, "needs a date"),
+        ("CAST(POP AS BLOB) = 1", 13, "INTEGER, FLOAT, VARCHAR"),
+        ("CAST(POP AS VARCHAR(0)) = '1'", 21, "how many characters"),
+        ("CAST(Built AS INTEGER) = 1", 6, "VARCHAR, DATE or TIMESTAMP"),
+        ("ROUND(1, 2, 3) = 1", 1, "expected 1 or 2"),
+        ("NULLIF(POP) = 1", 1, "expected 2"),
+        ("COALESCE(POP, NAME) = 1", 15, "a number and text"),
+        ("SUBSTRING(NAME, NAME) = 'x'", 17, "needs numbers"),
+        ("CHAR_LENGTH(Built) = 4", 13, "needs text"),
+        ("ABS(NAME) = 4", 5, "ABS needs numbers"),
+        ("TRIM(BOTH 'x', NAME) = 'x'", 14, "expected FROM"),
+        ("POSITION('x') = 1", 13, "the text to look in"),
     ])
     func `a faulty clause names the place and what was expected`(
         text: String, position: Int, words: String
@@ -144,7 +208,7 @@ private func refusal(of text: String) -> Failure? {
         #expect(clause.fieldNames == ["pop", "Name", "a b"])
     }
 
-    @Test(arguments: ["(", "NOT ", "-", "+", "UPPER("])
+    @Test(arguments: ["(", "NOT ", "-", "+", "UPPER(", "COALESCE(1, ", "TRIM('x' FROM ", "CAST("])
     func `nesting beyond the limit is refused, not followed`(piece: String) throws {
         let deep = String(repeating: piece, count: 60_000 / piece.utf8.count)
 
@@ -152,6 +216,49 @@ private func refusal(of text: String) -> Failure? {
 
         #expect(message.contains("nested deeper than 200 levels"))
         #expect(try #require(refusal(of: "POP = " + deep)).code == .invalidParameter)
+    }
+
+    /// Twice the time for each level would be more than there is.
+    @Test(.timeLimit(.minutes(1)))
+    func `deep clauses are checked and evaluated level by level`() throws {
+        for (open, close) in [
+            ("NULLIF(", ", 0)"), ("(1 + ", ")"), ("COALESCE(", ", 1)"), ("-(", ")"),
+        ] {
+            let deep =
+                String(repeating: open, count: 90) + "POP" + String(repeating: close, count: 90)
+            let clause = try WhereClause(parsing: deep + " IS NOT NULL")
+
+            try clause.validate(against: fields)
+            #expect(clause.evaluate(town) == true)
+        }
+    }
+
+    @Test func `a text that is put together has a bound`() throws {
+        let text = String(repeating: "x", count: 1 << 16)
+        let value = Attributes([.init(name: "NAME", value: .string(text))])
+        func clause(_ count: Int) throws -> WhereClause {
+            let names = repeatElement("NAME", count: count).joined(separator: ", ")
+            return try WhereClause(parsing: "CHAR_LENGTH(CONCAT(\(names))) = \(count << 16)")
+        }
+
+        #expect(try clause(16).evaluate(value) == true)
+        #expect(try clause(17).evaluate(value) == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("Built > CURRENT_DATE", "Built > DATE '2026-11-24'"),
+            (
+                "current_timestamp - 3 < Built OR CURRENT_TIMESTAMP=Built",
+                "TIMESTAMP '2026-11-24 17:04:29.123' - 3 < Built OR TIMESTAMP '2026-11-24 17:04:29.123'=Built"
+            ),
+            ("NAME = 'CURRENT_DATE' OR \"CURRENT_DATE\" = 'é'", nil),
+            ("CURRENT_DATES = 1", nil), ("POP = 1", nil), ("'CURRENT_DATE", nil), ("", nil),
+        ] as [(String, String?)])
+    func `a clause is asked at a moment`(text: String, expected: String?) throws {
+        let moment = try #require(Timestamp(iso: "2026-11-24T17:04:29.123999Z"))
+
+        #expect(WhereClause.dated(text, at: moment) == expected ?? text)
     }
 
     @Test func `a sum of more terms than the depth limit is refused`() throws {

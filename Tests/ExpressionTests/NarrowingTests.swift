@@ -260,6 +260,12 @@ import Testing
             ("whole = 1 OR real > whole", nil, false),
             ("word > 'a' OR whole LIKE '%x%'", "word IS NOT NULL", false),
             ("seen >= DATE '2001-02-03'", "seen >= TIMESTAMP '2001-02-02 00:00:00'", false),
+            (
+                "seen >= DATE '2001-02-05' - INTERVAL '2' DAY",
+                "seen >= TIMESTAMP '2001-02-02 00:00:00'", false
+            ),
+            ("seen > seen - 1 OR EXTRACT(YEAR FROM seen) = 2001", nil, false),
+            ("TRIM(word) = 'a' AND whole = 5", "whole = 5", false),
             ("1 = 1", nil, true), ("1 = 1 AND whole > 5", "whole > 5", true),
             ("1 = 0 OR NULL = 1", "1=0", true),
         ] as [(String, String?, Bool)])

@@ -4,6 +4,7 @@
 import CairnModel
 import FoundationEssentials
 import Geometry
+import Platform
 import Synchronization
 import Testing
 
@@ -37,6 +38,39 @@ private let root = "/arcgis/rest/services/City"
         let answer = await get(root + "/FeatureServer/3/query?" + query, form: form)
         let request = site.inner.withLock { $0.lastQuery }
         return try #require(request, "\(String(decoding: answer.body, as: UTF8.self))")
+    }
+
+    @Test func `a clause is asked of the moment at which the request came`() async throws {
+        let start = WallClock.microseconds()
+        let request = try await asked(
+            "where=day%20%3E%20CURRENT_TIMESTAMP%20-%203&having=MAX(day)%3CCURRENT_DATE")
+        let end = WallClock.microseconds()
+
+        let clause = try #require(request.clause)
+        let match = try #require(clause.wholeMatch(of: /day > TIMESTAMP '(.*)' - 3/))
+        let moment = try #require(Timestamp(iso: String(match.output.1)))
+        #expect(start / 1000 <= moment.microseconds / 1000 && moment.microseconds <= end)
+        #expect(try #require(request.having).hasPrefix("MAX(day)<DATE '"))
+    }
+
+    @Test func `the clauses of several layers are asked of one moment`() async throws {
+        let definitions = "layerDefs=1:day%3CCURRENT_TIMESTAMP;3:day%3ECURRENT_TIMESTAMP"
+        _ = await get(root + "/MapServer/find?searchText=a&" + definitions)
+        let found = try #require(site.inner.withLock { $0.lastFind })
+        _ = await get(
+            root + "/MapServer/identify?geometry=1,2&tolerance=3&mapExtent=0,0,9,9"
+                + "&imageDisplay=90,90,96&" + definitions)
+        let identified = try #require(site.inner.withLock { $0.lastIdentify })
+        _ = await get(root + "/MapServer/export?bbox=0,0,9,9&" + definitions)
+        let drawn = try #require(site.inner.withLock { $0.lastExport })
+
+        for clauses in [
+            found.layerDefinitions, identified.layerDefinitions, drawn.layerDefinitions,
+        ] {
+            let first = try #require(clauses[1]), second = try #require(clauses[3])
+            #expect(first.hasPrefix("day<TIMESTAMP '20"))
+            #expect(second == first.replacing("<", with: ">"))
+        }
     }
 
     private func refusal(_ query: String) async throws -> String {

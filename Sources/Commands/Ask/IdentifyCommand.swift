@@ -5,9 +5,11 @@ internal import ArgumentParser
 internal import CairnClient
 internal import CairnModel
 internal import Dataset
+internal import Expression
 internal import FoundationEssentials
 internal import Geometry
 internal import PROJ
+internal import Platform
 internal import Terminal
 
 struct IdentifyCommand: SiteCommand {
@@ -164,12 +166,14 @@ struct IdentifyCommand: SiteCommand {
             geometryPrecision: precision)
         request.asOf = at
         try options.apply(to: &request, on: description)
+        let moment = Timestamp(microseconds: WallClock.microseconds())
         for clause in self.where {
             guard let colon = clause.firstIndex(of: ":") else {
                 throw UsageFailure("--where '\(clause)': expected 'LAYER:CLAUSE'")
             }
             let layer = try description.layer(named: String(clause[..<colon]))
-            request.layerDefinitions[layer.id] = String(clause[clause.index(after: colon)...])
+            request.layerDefinitions[layer.id] = WhereClause.dated(
+                String(clause[clause.index(after: colon)...]), at: moment)
         }
         return request
     }
