@@ -15,7 +15,7 @@ extension GatewayService {
             }
             return GatewayResponse(body: GeocodeResource.root(known))
         case .findAddressCandidates:
-            let reference = try OutputReference(parameters)
+            let reference = try PlaceReference(parameters)
             let request = try GeocodeResource.request(locator: name, parameters)
             let answer = try await backend.geocode(request, within: try parameters.timeout())
             return GatewayResponse(
@@ -28,7 +28,7 @@ extension GatewayService {
             let answer = try await backend.suggest(request, within: try parameters.timeout())
             return GatewayResponse(body: GeocodeResource.body(answer), isStale: answer.isStale)
         case .reverseGeocode:
-            let reference = try OutputReference(parameters)
+            let reference = try PlaceReference(parameters)
             let request = try GeocodeResource.reverseRequest(locator: name, parameters)
             let answer = try await backend.reverse(request, within: try parameters.timeout())
             return GatewayResponse(
@@ -42,7 +42,7 @@ extension GatewayService {
     private func geocodeAddresses(
         _ name: String, _ parameters: Parameters
     ) async throws(Failure) -> GatewayResponse {
-        let reference = try OutputReference(parameters)
+        let reference = try PlaceReference(parameters)
         let batch = try GeocodeBatch(locator: name, parameters)
         let end = ContinuousClock.now + (try parameters.timeout())
         let outcomes = await outcomes(of: batch, until: end)

@@ -140,7 +140,7 @@ struct GeocodeBatch: Sendable {
     ///
     /// What was not found has neither a location nor an extent.
     func body(
-        _ answers: [GeocodeAnswer?], outFields: OutFields, in reference: OutputReference
+        _ answers: [GeocodeAnswer?], outFields: OutFields, in reference: PlaceReference
     ) -> [UInt8] {
         var json = JSONWriter()
         json.object { json in
@@ -159,7 +159,7 @@ struct GeocodeBatch: Sendable {
                         Self.write(candidates, outFields, to: &json)
                     }
                     if let first = candidates.first {
-                        json.member("extent") { $0.sides(of: reference.project(first.extent)) }
+                        json.member("extent") { $0.sides(of: first.extent, in: reference) }
                     }
                 }
             }

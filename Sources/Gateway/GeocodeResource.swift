@@ -134,7 +134,7 @@ enum GeocodeResource {
     static func filter(_ parameters: Parameters) throws(Failure) -> Filter {
         Filter(
             countryCodes: countryCodes(parameters), categories: list(parameters["category"]),
-            searchExtent: try degrees("searchExtent", parameters, .envelope)?.envelope,
+            searchExtent: try searchExtent(parameters),
             location: try point("location", parameters), distanceMeters: try distance(parameters),
             matchOutOfRange: try parameters.flag("matchOutOfRange", default: true) ? nil : false,
             language: parameters["langCode"])
@@ -147,7 +147,7 @@ enum GeocodeResource {
 
     /// Writes `{"spatialReference":…,"candidates":[…]}`.
     static func body(
-        _ answer: GeocodeAnswer, outFields: OutFields, in reference: OutputReference
+        _ answer: GeocodeAnswer, outFields: OutFields, in reference: PlaceReference
     ) -> [UInt8] {
         var json = JSONWriter()
         json.object { json in
@@ -164,7 +164,7 @@ enum GeocodeResource {
                             json.attribute(entry.value, isTyped: true)
                         }
                     }
-                    json.member("extent") { $0.sides(of: reference.project(candidate.extent)) }
+                    json.member("extent") { $0.sides(of: candidate.extent, in: reference) }
                     if let explanation = candidate.explanation {
                         json.member("explanation") { $0.explanation(explanation) }
                     }
@@ -239,7 +239,7 @@ enum GeocodeResource {
     ///
     /// `address` has its usual keys, whatever `outFields` says, and besides what that names.
     static func body(
-        _ answer: ReverseGeocodeAnswer, outFields: OutFields, in reference: OutputReference
+        _ answer: ReverseGeocodeAnswer, outFields: OutFields, in reference: PlaceReference
     ) -> [UInt8] {
         guard let candidate = answer.candidate else {
             let text = "Unable to find address for the specified location."
@@ -309,19 +309,27 @@ enum GeocodeResource {
     private static func point(
         _ name: String, _ parameters: Parameters
     ) throws(Failure) -> Coordinate? {
-        guard let shape = try degrees(name, parameters, .point) else { return nil }
-        guard case .point(let coordinate) = shape else { return nil }
-        return coordinate
+        guard let (shape, source) = try geometry(name, parameters, .point),
+            case .point(let coordinate) = shape
+        else { return nil }
+        return try source.unproject(coordinate)
     }
 
-    /// A geometry parameter in longitude and latitude, whatever reference it came in.
-    private static func degrees(
+    private static func searchExtent(_ parameters: Parameters) throws(Failure) -> Envelope? {
+        guard let (shape, source) = try geometry("searchExtent", parameters, .envelope) else {
+            return nil
+        }
+        return try source.unproject(shape.envelope)
+    }
+
+    /// A geometry parameter and the reference that it comes in.
+    private static func geometry(
         _ name: String, _ parameters: Parameters, _ kind: GeometryParameter.Kind
-    ) throws(Failure) -> Shape? {
+    ) throws(Failure) -> (Shape, PlaceReference)? {
         guard let text = parameters[name] else { return nil }
         let parameter = try GeometryParameter(text, kind: kind, name: name)
-        let source = try OutputReference(parameter.spatialReference ?? .wgs84, name: name)
-        return parameter.shape.mapCoordinates { source.unproject($0) }
+        let reference = parameter.spatialReference ?? .wgs84
+        return (parameter.shape, try PlaceReference(reference, name: name))
     }
 }
 
@@ -364,11 +372,5 @@ extension JSONWriter {
                 if let length = field.2 { json.member("length", length) }
             }
         }
-    }
-
-    mutating func position(_ location: Coordinate, in reference: OutputReference) {
-        let projected = reference.project(location)
-        member("x", projected.x)
-        member("y", projected.y)
     }
 }

@@ -4,8 +4,8 @@
 internal import CairnModel
 internal import Geometry
 
-/// One of the two coordinate systems in which the gateway itself can give places: WGS 84 degrees and
-/// spherical Web Mercator. (Everything else is projected by the services.)
+/// One of the two coordinate systems between which the gateway goes by formula: WGS 84 degrees and spherical Web
+/// Mercator.
 struct OutputReference: Hashable {
     /// The reference, EPSG 4326 or 3857.
     let value: SpatialReference
@@ -17,11 +17,6 @@ struct OutputReference: Hashable {
                 name, reference.wkid.map(String.init) ?? "WKT", "4326 or 3857")
         }
         value = reference
-    }
-
-    /// Reads `outSR`; 4326 when absent.
-    init(_ parameters: Parameters) throws(Failure) {
-        try self.init(try SpatialReference(parameters, "outSR") ?? .wgs84, name: "outSR")
     }
 
     private var isMercator: Bool { value.latestWkid == 3857 }

@@ -295,7 +295,7 @@ extension RelaxedValue {
         ("/World/GeocodeServer/findAddressCandidates", 400),
         ("/World/GeocodeServer/suggest?text=", 400),
         ("/World/GeocodeServer/reverseGeocode?location=1", 400),
-        ("/World/GeocodeServer/findAddressCandidates?singleLine=a&outSR=2154", 400),
+        ("/World/GeocodeServer/findAddressCandidates?singleLine=a&outSR=999999", 400),
     ]
 
     @Test(arguments: wrong)
@@ -583,6 +583,96 @@ extension RelaxedValue {
         let place = WebMercator.project(Coordinate(x: 2.35, y: 48.85))
         #expect(answer["candidates"]?[0]?["location"]?["x"] == .number(place.x))
         #expect(answer["spatialReference"]?["latestWkid"] == .number(3857))
+    }
+
+    /// Where the projections have their origins, and an example of EPSG's guidance note 7-2.
+    private static let knownPlaces = [
+        (2154, 3.0, 46.5, 700_000.0, 6_600_000.0), (3035, 10, 52, 4_321_000, 3_210_000),
+        (3035, 5, 50, 3_962_799.45, 2_999_718.85), (32_631, 3, 0, 500_000, 0),
+        (4258, 2.35, 48.85, 2.35, 48.85),
+    ]
+
+    @Test(arguments: knownPlaces)
+    func `places are given in any reference that PROJ knows`(
+        wkid: Int, longitude: Double, latitude: Double, x: Double, y: Double
+    ) async throws {
+        let asked = try asked()
+        asked.site.change {
+            $0.candidates[0].location = Coordinate(x: longitude, y: latitude)
+            $0.candidates[0].extent = Envelope(
+                minX: longitude - 0.5, minY: latitude - 0.25, maxX: longitude + 0.5,
+                maxY: latitude + 0.25)
+        }
+        let line = "&singleLine=paris&outSR="
+        let records = #"{"records":[{"attributes":{"OBJECTID":1,"SingleLine":"Paris"}}]}"#
+        let service = root + "/World/GeocodeServer/"
+        for (url, member) in [
+            (candidates + line + "\(wkid)", "candidates"),
+            (candidates + line + #"{"wkid":\#(wkid)}"#, "candidates"),
+            (service + "geocodeAddresses?addresses=\(records)&outSR=\(wkid)", "locations"),
+        ] {
+            let answer = try await asked.json(url)
+            let place = try #require(answer[member]?[0])
+            let at = try #require(place["location"]?["x"]?.number)
+            #expect(abs(at - x) < 0.01, "\(url)")
+            #expect(abs(try #require(place["location"]?["y"]?.number) - y) < 0.01)
+            let sides = try ["xmin", "xmax", "ymin", "ymax"].map {
+                try #require(place["extent"]?[$0]?.number)
+            }
+            #expect(sides[0] < x && x < sides[1] && sides[2] < y && y < sides[3])
+            #expect(answer["spatialReference"]?["wkid"] == .number(Double(wkid)))
+        }
+        let answer = try await asked.json(
+            service + "reverseGeocode?outSR=\(wkid)&location="
+                + "{x:\(x),y:\(y),spatialReference:{wkid:\(wkid)}}")
+        #expect(abs(try #require(answer["location"]?["x"]?.number) - x) < 0.01)
+        #expect(answer["location"]?["spatialReference"]?["wkid"] == .number(Double(wkid)))
+        let location = try #require(asked.site.inner.withLock { $0.lastReverse?.location })
+        #expect(abs(location.x - longitude) < 1e-6 && abs(location.y - latitude) < 1e-6)
+    }
+
+    @Test func `a search extent in another reference holds what lies in it`() async throws {
+        let asked = try asked()
+        _ = await asked.get(
+            candidates + "&singleLine=paris&searchExtent="
+                + "{xmin:0,ymin:6000000,xmax:1400000,ymax:7200000,spatialReference:{wkid:2154}}")
+
+        let extent = try #require(asked.site.inner.withLock { $0.lastGeocode?.searchExtent })
+        // The meridian of 3° is the middle of the grid, and its parallels are bent towards the south there.
+        #expect(abs(extent.minX + extent.maxX - 6) < 1e-6)
+        for (x, y) in [
+            (0.0, 6e6), (1.4e6, 6e6), (0, 7.2e6), (1.4e6, 7.2e6), (7e5, 6e6), (7e5, 7.2e6),
+        ] {
+            _ = await asked.get(
+                candidates
+                    + "&singleLine=paris&location={x:\(x),y:\(y),spatialReference:{wkid:2154}}")
+            let corner = try #require(asked.site.inner.withLock { $0.lastGeocode?.location })
+            #expect(extent.expanded(by: 1e-9).contains(corner))
+        }
+    }
+
+    @Test func `what has no place in a reference is said, not invented`() async throws {
+        let asked = try asked()
+        asked.site.change { $0.candidates[0].location = Coordinate(x: 0, y: -90) }
+        let answer = try await asked.json(candidates + "&singleLine=paris&outSR=2154")
+        let location = answer["candidates"]?[0]?["location"]
+        #expect(location?["x"] == .string("NaN") && location?["y"] == .string("NaN"))
+        for (parameter, value) in [
+            ("location", "{x:1e300,y:0,spatialReference:{wkid:32631}}"),
+            (
+                "searchExtent",
+                "{xmin:1e300,ymin:1e300,xmax:1.1e300,ymax:1.1e300,spatialReference:{wkid:32631}}"
+            ),
+            ("outSR", "999999"), ("location", "{x:1,y:2,spatialReference:{wkid:999999}}"),
+        ] {
+            let refusal = try await asked.json(
+                candidates + "&singleLine=paris&\(parameter)=\(value)")
+            guard case .string(let message)? = refusal["error"]?["message"] else {
+                Issue.record("\(parameter)=\(value) was answered")
+                continue
+            }
+            #expect(message.hasPrefix("parameter '\(parameter)': "), "\(message)")
+        }
     }
 
     @Test func `parameters become the request, within bounds`() async throws {
