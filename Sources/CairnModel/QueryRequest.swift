@@ -43,6 +43,8 @@ public struct QueryRequest: PastRequest, Hashable, Sendable, Codable {
     public var maxAllowableOffset: Double?
     /// Decimals kept in output coordinates; nil: all.
     public var geometryPrecision: Int?
+    /// The grid on which coordinates are told, in Esri's JSON without Z and M; nil for none.
+    public var quantization: QueryQuantization?
     /// Whether coordinates carry their Z, where the layer has Z.
     public var returnZ = false
     /// Whether coordinates carry their M, where the layer has M.

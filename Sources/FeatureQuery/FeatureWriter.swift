@@ -63,6 +63,7 @@ struct FeatureWriter {
                 json.member("geometryType", "esriGeometry" + type.rawValue)
             }
             json.spatialReference(reference)
+            geometry?.grid?.write(to: &json)
             if hasZ { json.member("hasZ", true) }
             if hasM { json.member("hasM", true) }
         }

@@ -20,6 +20,8 @@ struct GeometryWriter {
     /// Whether y is written before x.
     private let isNorthFirst: Bool
     private let isEsri: Bool
+    /// What coordinates are told on; nil where they are told themselves.
+    let grid: CoordinateGrid?
     /// The reference that stands in each geometry; nil for none.
     var toldReference: SpatialReference?
     private var chains = FeatureChains()
@@ -38,9 +40,15 @@ struct GeometryWriter {
             own.isEquivalent(to: reference)
             ? nil : try CoordinateTransform(from: own, to: reference)
         maxAllowableOffset = request.maxAllowableOffset.flatMap { $0 > 0 ? $0 : nil }
-        rounding = request.geometryPrecision.flatMap { Rounding(decimals: $0) }
+        let isQuantized = isEsri && request.quantization != nil
+        rounding = isQuantized ? nil : request.geometryPrecision.flatMap { Rounding(decimals: $0) }
         self.hasZ = hasZ
         self.hasM = hasM
+        let offset = maxAllowableOffset
+        grid = try (isEsri ? request.quantization : nil).map { quantization throws(Failure) in
+            try CoordinateGrid(
+                quantization, maxAllowableOffset: offset, of: properties, in: reference)
+        }
         returnGeometry = request.returnGeometry
         returnCentroid = request.returnCentroid && properties.geometryType == .polygon
     }
@@ -83,7 +91,9 @@ struct GeometryWriter {
             simplify()
             json.key("geometry")
             json.openObject()
-            if type == .point {
+            if let grid {
+                try appendCells(of: grid, to: &json)
+            } else if type == .point {
                 json.member("x", chains.coordinates[0].x)
                 json.member("y", chains.coordinates[0].y)
                 if hasZ { json.ordinate("z", chains.z.first) }
@@ -95,6 +105,10 @@ struct GeometryWriter {
             json.closeObject()
         }
         guard let centroid else { return }
+        if let grid {
+            let cell = try grid.cell(at: centroid)
+            return json.member("centroid") { $0.position(of: cell) }
+        }
         json.member("centroid") { json in
             json.member("x", rounding?.round(centroid.x) ?? centroid.x)
             json.member("y", rounding?.round(centroid.y) ?? centroid.y)
@@ -120,6 +134,49 @@ struct GeometryWriter {
                 appendRings(part, isShellClockwise: true, to: &json)
             }
             json.closeArray()
+        }
+    }
+
+    /// Writes the members of a quantised geometry.
+    ///
+    /// A line that lies in one cell is that cell twice; a ring that does not enclose any is left out, and with a shell
+    /// its holes.
+    private func appendCells(
+        of grid: CoordinateGrid, to json: inout JSONWriter
+    ) throws(Failure) {
+        switch type {
+        case .point: json.position(of: try grid.cell(at: chains.coordinates[0]))
+        case .multipoint:
+            json.key("points")
+            json.steps(try grid.cells(along: chains.coordinates))
+        case .polyline:
+            json.openArray("paths")
+            for chain in chains.ends.indices {
+                let cells = try grid.cells(along: chains.coordinates[chains.range(chain)])
+                json.steps(cells.count == 1 ? cells + cells : cells)
+            }
+            json.closeArray()
+        case .polygon:
+            json.openArray("rings")
+            for part in chains.parts.indices { try appendRings(part, of: grid, to: &json) }
+            json.closeArray()
+        }
+    }
+
+    private func appendRings(
+        _ part: Int, of grid: CoordinateGrid, to json: inout JSONWriter
+    ) throws(Failure) {
+        let rings = chains.rings(part)
+        for ring in rings {
+            let coordinates = chains.coordinates[chains.range(ring)]
+            let cells = try grid.cells(along: coordinates)
+            let isShell = ring == rings.lowerBound
+            // Three corners, and the first once more.
+            guard cells.count >= 4 else {
+                if isShell { return }
+                continue
+            }
+            json.steps(Ring.isClockwise(coordinates) == isShell ? cells : cells.reversed())
         }
     }
 
@@ -223,6 +280,12 @@ private enum GeoJSONStart {
 }
 
 extension JSONWriter {
+    /// Writes `x` and `y`.
+    fileprivate mutating func position(of cell: CoordinateGrid.Cell) {
+        member("x", Int(cell.x))
+        member("y", Int(cell.y))
+    }
+
     fileprivate mutating func ordinate(_ name: String, _ value: Double?) {
         member(name, value ?? .nan)
     }

@@ -90,6 +90,7 @@ extension MapServiceResource {
         json.member("supportedQueryFormats", Self.queryFormats)
         json.member("supportsPagination", true)
         json.member("useStandardizedQueries", true)
+        json.member("supportsCoordinatesQuantization", true)
         json.member("standardMaxRecordCount", QueryRequest.recordBound)
         json.member("advancedQueryCapabilities") { json in
             for name in [

@@ -37,6 +37,7 @@ enum QueryResource {
         request.asOf = try parameters.asOf()
         request.minSequence = try parameters.integer("minSequence", in: 0...Int.max).map(Int64.init)
         try readOutput(parameters, &request)
+        request.quantization = try QueryQuantization(parameters)
         try readRows(parameters, &request)
         return request
     }

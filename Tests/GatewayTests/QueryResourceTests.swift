@@ -40,6 +40,30 @@ private let root = "/arcgis/rest/services/City"
         return try #require(request, "\(String(decoding: answer.body, as: UTF8.self))")
     }
 
+    @Test func `quantisation is read with all its members, or with some`() async throws {
+        let whole = try await asked(
+            "quantizationParameters={mode:'view',originPosition:'lowerLeft',tolerance:1.5,"
+                + "extent:{xmin:0,ymin:1,xmax:2,ymax:3,spatialReference:{wkid:102100}}}")
+        var expected = QueryQuantization()
+        expected.origin = .lowerLeft
+        expected.tolerance = 1.5
+        expected.extent = Envelope(minX: 0, minY: 1, maxX: 2, maxY: 3)
+        expected.spatialReference = SpatialReference(wkid: 102_100)
+        #expect(whole.quantization == expected)
+        #expect(try await asked("quantizationParameters={}").quantization == QueryQuantization())
+        #expect(try await asked("where=1=1").quantization == nil)
+        for (json, word) in [
+            ("[]", "a JSON object"), ("{mode:'edit'}", "'mode': expected view"),
+            ("{originPosition:'middle'}", "upperLeft or lowerLeft"),
+            ("{tolerance:0}", "greater than 0"), ("{extent:{x:1,y:2}}", "xmin, ymin, xmax"),
+            ("{}&returnZ=true", "returnZ"),
+        ] {
+            let message = try await refusal("quantizationParameters=" + json)
+            #expect(message.hasPrefix("parameter 'quantizationParameters'"), "\(message)")
+            #expect(message.contains(word), "\(message)")
+        }
+    }
+
     @Test func `a clause is asked of the moment at which the request came`() async throws {
         let start = WallClock.microseconds()
         let request = try await asked(
