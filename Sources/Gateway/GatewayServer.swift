@@ -327,17 +327,23 @@ private struct GatewayResponder: HTTPResponder {
     private func answerForm(
         _ request: Request, _ translated: GatewayRequest, _ channel: any Channel
     ) async -> GatewayResponse {
-        let type = request.headers[.contentType]?.lowercased() ?? ""
-        guard type.isEmpty || type.hasPrefix("application/x-www-form-urlencoded") else {
+        let type = request.headers[.contentType] ?? ""
+        let isMultipart = type.lowercased().hasPrefix("multipart/form-data")
+        let isForm =
+            type.isEmpty || type.lowercased().hasPrefix("application/x-www-form-urlencoded")
+        guard isForm || isMultipart else {
             let failure = Failure(
                 .invalidParameter,
-                "content type '\(type.prefix(80))': expected application/x-www-form-urlencoded")
+                "content type '\(type.prefix(80))': expected application/x-www-form-urlencoded or "
+                    + "multipart/form-data")
             return GatewayResponse(failure)
         }
         var translated = translated
         translated.isPost = true
         do throws(Failure) {
-            translated.form = try await form(of: request.body)
+            let body = try await form(of: request.body)
+            translated.form =
+                isMultipart ? try MultipartForm.urlEncoded(body, contentType: type) : body
         } catch {
             return GatewayResponse(error)
         }

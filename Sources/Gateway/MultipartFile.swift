@@ -20,17 +20,7 @@ struct MultipartFile {
 
     /// Begins with the value of `Content-Type`; throws `invalidParameter` where that names no boundary.
     init(contentType: String) throws(Failure) {
-        let parameter = contentType.split(separator: ";").dropFirst().lazy
-            .map { $0.drop(while: { $0 == " " }) }
-            .first { $0.lowercased().hasPrefix("boundary=") }
-        let boundary = parameter.map { $0.dropFirst(9).filter { $0 != "\"" } } ?? ""
-        guard 1...70 ~= boundary.utf8.count else {
-            throw Failure(
-                .invalidParameter,
-                "content type '\(contentType.prefix(120))': expected a boundary of 1 to 70 characters"
-            )
-        }
-        delimiter = Array(("\r\n--" + boundary).utf8)
+        delimiter = try MultipartForm.delimiter(contentType)
     }
 
     /// Whether the file has come, and its end.
@@ -61,7 +51,7 @@ struct MultipartFile {
 
     /// Goes on to the end of the next delimiter, handing out what lies before it; nil when that has not come.
     private mutating func pass(keeping body: ((ArraySlice<UInt8>) -> Void)?) -> Int? {
-        if let found = pending.firstRange(of: delimiter) {
+        if let found = pending.firstRange(of: delimiter, from: 0) {
             body?(pending[..<found.lowerBound])
             return found.upperBound
         }
@@ -78,7 +68,7 @@ struct MultipartFile {
             state = .done
             return true
         }
-        guard let end = pending.firstRange(of: Array("\r\n\r\n".utf8)) else {
+        guard let end = pending.firstRange(of: Array("\r\n\r\n".utf8), from: 0) else {
             guard pending.count <= Self.headByteLimit else {
                 throw Failure(
                     .tooLarge,
@@ -86,44 +76,15 @@ struct MultipartFile {
             }
             return false
         }
-        let head = String(decoding: pending[..<end.lowerBound], as: UTF8.self)
+        let fileName = MultipartForm.parameter("filename", ofHead: pending[..<end.lowerBound])
         pending.removeSubrange(..<end.upperBound)
-        if !hasFile, let name = Self.fileName(head) {
-            self.name = name
+        if !hasFile, let fileName {
+            name = String(fileName.prefix(200))
             hasFile = true
             state = .content
         } else {
             state = .between
         }
         return true
-    }
-
-    /// The name in a part's head; nil for a part that is no file.
-    private static func fileName(_ head: String) -> String? {
-        for line in head.split(separator: "\r\n")
-        where line.lowercased().hasPrefix("content-disposition:") {
-            for piece in line.split(separator: ";") {
-                let piece = piece.drop { $0 == " " }
-                guard piece.lowercased().hasPrefix("filename=") else { continue }
-                return String(piece.dropFirst(9).filter { $0 != "\"" }.prefix(200))
-            }
-        }
-        return nil
-    }
-}
-
-extension [UInt8] {
-    /// The first place of some bytes, at least one.
-    fileprivate func firstRange(of bytes: [UInt8]) -> Range<Int>? {
-        guard let first = bytes.first else { return nil }
-        var start = 0
-        while start + bytes.count <= count,
-            let found = self[start...(count - bytes.count)].firstIndex(of: first)
-        {
-            let range = found..<found + bytes.count
-            if self[range].elementsEqual(bytes) { return range }
-            start = found + 1
-        }
-        return nil
     }
 }
