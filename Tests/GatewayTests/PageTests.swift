@@ -174,6 +174,30 @@ private let known: Set<String> = [
         #expect(map.first("img")?.attributes["src"]?.contains("at=5") == true)
     }
 
+    @Test(arguments: ["MapServer", "FeatureServer"])
+    func `rows lead to the pages of their features`(service: String) async throws {
+        let asked = try Asked(named: "a")
+        asked.site.change { inner in
+            inner.answerToQuery = { _ in
+                #"{"objectIdFieldName":"ID","fields":[{"name":"POP"},{"name":"ID"}],"features":["#
+                    + #"{"attributes":{"POP":7,"ID":12}},{"attributes":{"POP":8,"ID":-3}},"#
+                    + #"{"attributes":{"POP":9,"ID":null}}]}"#
+            }
+        }
+        let layer = root + "/City/\(service)/0"
+        let page = try read(await asked.page(layer + "/query?where=1%3D1&at=5"))
+        let table = try #require(page.everything.first { $0.name == "tbody" })
+        let links = table.everything.filter { $0.name == "a" }
+        #expect(
+            links.map { $0.attributes["href"] } == [layer + "/12?at=5", layer + "/-3?at=5"])
+        #expect(links.map(\.text) == ["12", "-3"])
+        for link in links {
+            _ = await asked.page(try #require(link.attributes["href"]))
+            let request = asked.site.inner.withLock { $0.lastQuery }
+            #expect(request?.objectIDs?.map { "\($0)" } == [link.text] && request?.at == 5)
+        }
+    }
+
     @Test func `a form alone asks nothing`() async throws {
         let asked = try Asked(named: "a")
         _ = await asked.page(root + "/City/MapServer/0/query")

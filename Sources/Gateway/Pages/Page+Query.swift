@@ -63,11 +63,27 @@ extension Page {
             text: rows.isEmpty
                 ? "No rows" : "Rows \(offset + 1) to \(offset + rows.count)")
         guard !rows.isEmpty else { return }
-        table(columns, rows.map { row in { row["attributes"]?[$0] ?? .null } }, &page)
+        table(
+            columns, rows.map { row in { row["attributes"]?[$0] ?? .null } }, link: featureLink,
+            &page)
         steps(
             previous: offset > 0 ? max(0, offset - rows.count) : nil,
             next: answer["exceededTransferLimit"]?.isTrue == true ? offset + rows.count : nil,
             "resultOffset", &page)
+    }
+
+    /// The page of the feature whose object id this is; nil for the cells of other columns.
+    private func featureLink(_ column: String, _ cell: JSONTree) -> String? {
+        guard column == answer["objectIdFieldName"]?.text, case .integer(let id) = cell else {
+            return nil
+        }
+        return switch resource {
+        case .map(let name, .query(let layer)):
+            href(Self.service(name, "MapServer") + "/\(layer)/\(id)")
+        case .features(let name, .query(let layer)):
+            href(Self.service(name, "FeatureServer") + "/\(layer)/\(id)")
+        default: nil
+        }
     }
 
     /// One feature: its attributes, and where it lies.

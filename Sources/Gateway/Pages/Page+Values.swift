@@ -78,8 +78,11 @@ extension Page {
     }
 
     /// A table that scrolls on its own where it is wide.
+    ///
+    /// - Parameter link: Where the cell of a column leads; nil for nowhere.
     func table(
         _ columns: [String], _ rows: [(String) -> JSONTree], caption: String? = nil,
+        link: (_ column: String, _ cell: JSONTree) -> String? = { _, _ in nil },
         _ page: inout Markup
     ) {
         let columns = columns.prefix(Self.columnLimit)
@@ -99,8 +102,11 @@ extension Page {
                         page.element("tr") { page in
                             for name in columns {
                                 let cell = row(name)
-                                page.element("td", ["class": Self.kind(of: cell)]) {
-                                    value(cell, &$0)
+                                page.element("td", ["class": Self.kind(of: cell)]) { page in
+                                    guard let href = link(name, cell) else {
+                                        return value(cell, &page)
+                                    }
+                                    page.element("a", ["href": href]) { value(cell, &$0) }
                                 }
                             }
                         }
