@@ -83,7 +83,7 @@ extension GatewayService {
         _ text: String, _ part: Resource.FeaturePart, _ parameters: Parameters
     ) async throws(Failure) -> GatewayResponse {
         let map = try await featureMap(text, parameters)
-        let resource = MapServiceResource(map)
+        let resource = try await resource(of: map, part.describedLayers(of: map), parameters)
         let body: [UInt8]
         switch part {
         case .root, .query, .queryAll, .feature, .edit, .editAll: body = resource.featureRoot()

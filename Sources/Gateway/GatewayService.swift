@@ -96,6 +96,7 @@ struct GatewayService: Sendable {
     var watch = RequestWatch()
     var connections = OpenConnections()
     let tiles = TileCache()
+    let timeExtents = TimeExtents()
     /// Where Leaflet lies, with a slash at the end; pages do without where it does not.
     var leafletFolder = PageAsset.leafletFolder
 
@@ -242,7 +243,7 @@ struct GatewayService: Sendable {
             at: try parameters.asOf(),
             minSequence: try parameters.integer("minSequence", in: 0...Int.max).map(Int64.init))
         guard let map else { throw Self.noMap(text) }
-        let resource = MapServiceResource(map)
+        let resource = try await resource(of: map, part.describedLayers(of: map), parameters)
         let body: [UInt8]
         var missing: [LayerFailure] = []
         switch part {
@@ -258,6 +259,18 @@ struct GatewayService: Sendable {
         var response = GatewayResponse(body: body, sequence: map.sequence)
         response.missing = missing
         return response
+    }
+
+    /// The resources of a map, of some layers of which it will be told when their features are.
+    func resource(
+        of map: MapDescription, _ layers: [LayerDescription], _ parameters: Parameters
+    ) async throws(Failure) -> MapServiceResource {
+        let extents = await timeExtents.extents(
+            of: layers, on: map, at: try parameters.asOf()
+        ) { [backend] request, limit throws(Failure) in
+            try await backend.query(request, within: limit)
+        }
+        return MapServiceResource(map, timeExtents: extents)
     }
 
     /// No worker is asked for a map without layers whose servers or files have legends.
@@ -351,6 +364,28 @@ enum Format {
         default:
             throw Parameters.unexpected(
                 "f", text ?? "", isQuery ? "json, geojson, pjson or html" : "json, pjson or html")
+        }
+    }
+}
+
+extension Resource.MapPart {
+    /// The layers that it tells all about.
+    fileprivate func describedLayers(of map: MapDescription) -> [LayerDescription] {
+        switch self {
+        case .layers: map.layers
+        case .layer(let id): map.layers.filter { $0.id == id }
+        default: []
+        }
+    }
+}
+
+extension Resource.FeaturePart {
+    /// The layers that it tells all about.
+    func describedLayers(of map: MapDescription) -> [LayerDescription] {
+        switch self {
+        case .layers: map.layers
+        case .layer(let id): map.layers.filter { $0.id == id }
+        default: []
         }
     }
 }

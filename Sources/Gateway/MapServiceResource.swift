@@ -19,8 +19,11 @@ struct MapServiceResource {
     private let extents: MapExtents
     private let layers: [LayerID: LayerDescription]
 
-    /// Prepares the resources of one map.
-    init(_ map: MapDescription) {
+    private let timeExtents: [LayerID: TimeExtent]
+
+    /// Prepares the resources of one map; the time of layers that are not among `timeExtents` is not told.
+    init(_ map: MapDescription, timeExtents: [LayerID: TimeExtent] = [:]) {
+        self.timeExtents = timeExtents
         var map = map
         map.layers = map.layers.map(\.asQueried)
         self.map = map
@@ -204,6 +207,15 @@ struct MapServiceResource {
                     json.nullMember("endTimeField")
                 }
                 json.nullMember("trackIdField")
+                if let extent = timeExtents[layer.id] {
+                    json.member("timeExtent", array: [extent.start, extent.end].compactMap { $0 }) {
+                        $0.integer($1)
+                    }
+                    json.member("timeReference") { json in
+                        json.member("timeZone", "UTC")
+                        json.member("respectsDaylightSaving", false)
+                    }
+                }
             }
         }
         json.member("relationships", array: [Int]()) { $0.integer(Int64($1)) }

@@ -154,6 +154,17 @@ private func squares(_ wkid: Int = 4326) throws -> QueriedSite {
                 + #""alias":"most","domain":null}],"features":[{"attributes":{"most":7}}]}"#)
     }
 
+    @Test func `the first and last of moments are moments`() throws {
+        let row = try #require(
+            try squares().rows {
+                $0.statistics = [QueryStatistic.Kind.min, .max, .count].map {
+                    QueryStatistic(kind: $0, field: "day", name: $0.rawValue)
+                }
+            }.first)
+        #expect(row["min"] as? Int == 86_400_000 && row["max"] as? Int == 86_400_000)
+        #expect(row["count"] as? Int == 1)
+    }
+
     @Test func `geometries are projected, rounded, generalised, or left out`() throws {
         let site = try squares()
         func geometry(_ change: (inout QueryRequest) -> Void) throws -> String {

@@ -146,6 +146,42 @@ extension RelaxedValue {
         #expect(plain["capabilities"] == .string("Map,Query") && plain["timeInfo"] == nil)
     }
 
+    @Test func `a layer with time tells from when to when its features are`() async throws {
+        let asked = try Asked()
+        asked.site.change { inner in
+            inner.map.layers[0].timeInfo = LayerTimeInfo(startField: "BUILT", endField: "RAZED")
+            inner.answerToQuery = { _ in
+                #"{"fields":[],"features":[{"attributes":{"first":-86400000,"last":5,"end":9}}]}"#
+            }
+        }
+        let expected = RelaxedValue.array([.number(-86_400_000), .number(9)])
+        for url in ["/City/MapServer/0", "/City/FeatureServer/0", "/City/MapServer/0?at=5"] {
+            let layer = try await asked.json(root + url)
+            #expect(layer["timeInfo"]?["timeExtent"] == expected, "\(url)")
+        }
+        let all = try await asked.json(root + "/City/MapServer/layers")
+        let layer = all["layers"]?.elements.first { $0["id"] == .number(0) }
+        #expect(layer?["timeInfo"]?["timeExtent"] == expected)
+        // Once for as long as the layer is the same.
+        let queries = asked.site.inner.withLock { $0.queries }
+        #expect(queries.count == 1)
+        let query = try #require(queries.first)
+        #expect(query.statistics.map(\.field) == ["BUILT", "BUILT", "RAZED"])
+        #expect(query.statistics.map(\.kind) == [.min, .max, .max])
+        #expect(query.layer == 0 && query.isAuxiliary == true && query.asOf == nil)
+
+        asked.site.change { inner in
+            inner.map.layers[0].definitionExpression = "POP > 1"
+            inner.map.layers[0].timeInfo?.endField = nil
+            inner.answerToQuery = { _ in
+                #"{"fields":[],"features":[{"attributes":{"first":null,"last":null}}]}"#
+            }
+        }
+        let empty = try await asked.json(root + "/City/MapServer/0")
+        #expect(empty["timeInfo"]?["timeExtent"] == nil && empty["timeInfo"] != nil)
+        #expect(asked.site.inner.withLock { $0.queries.count } == 2)
+    }
+
     @Test func `a layer tells how it is drawn, in a form that can be given to another`()
         async throws
     {
