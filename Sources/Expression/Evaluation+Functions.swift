@@ -4,8 +4,9 @@
 internal import CairnModel
 
 extension Evaluation {
-    /// The most bytes of a text that is put together; a longer one is null, so that no clause fills the memory.
-    static let textByteLimit = 1 << 20
+    /// The most bytes of a text that is put together; a longer one is null, so that a clause neither fills the memory
+    /// nor takes much longer for a feature than its own texts are long.
+    static let textByteLimit = 1 << 16
 
     func value(of function: ScalarFunction, _ arguments: [Operand]) -> AttributeValue {
         func text(_ place: Int) -> String? { Self.text(value(arguments[place])) }

@@ -133,6 +133,8 @@ def any_shape(rng):
 RIGHT_CLAUSES = [
     "1=1", "population > 1000000", "name LIKE 'P%'", "name = 'Paris' OR name = 'Rome'", "population BETWEEN 1000 AND 5000", "name IN ('Oslo','Lima','Cairo')",
     "NOT (population < 100000)", "name IS NOT NULL", "name IS NULL", "UPPER(name) = 'PARIS'", "population / 2 > 100", "name <> ''", "population <= -1 OR 1=0",
+    "MOD(population, 2) = 1 AND ABS(population) > 5", "POSITION('a' IN LOWER(name)) > 1", "SUBSTRING(TRIM(name), 1, 2) || '!' = 'Pa!'", "CURRENT_TIMESTAMP - 3 < CURRENT_DATE",
+    "COALESCE(name, '') = CONCAT('Os', 'lo')", "EXTRACT(YEAR FROM CURRENT_DATE) > 2000 AND CAST(population AS VARCHAR) LIKE '1%'",
 ]
 
 
@@ -146,7 +148,10 @@ def any_clause(rng):
         lambda: "population = " + "9" * 400, lambda: "population = 1e99999", lambda: "population / 0 = 1", lambda: "9223372036854775807 + 1 = population",
         lambda: "-9223372036854775808 / -1 = population", lambda: "population % 0 = 1", lambda: "name > 5", lambda: "population LIKE '%'", lambda: "'a' = 'a",
         lambda: "1=1; DROP TABLE features", lambda: "1=1 --", lambda: "1=1 /* x", lambda: "1=1 UNION SELECT * FROM sqlite_master", lambda: "1 IN (SELECT 1)",
-        lambda: "pg_sleep(10) IS NULL", lambda: "name = CHAR(0)", lambda: "CAST(name AS INT) = 1", lambda: "date '9999-99-99' < population", lambda: "timestamp 'x' = 1",
+        lambda: "pg_sleep(10) IS NULL", lambda: "name = CHAR(0)", lambda: "CAST(name AS INT) = 1", lambda: "CAST(population AS BLOB) = 1",
+        lambda: "CURRENT_TIMESTAMP - INTERVAL '3' MONTH < 1", lambda: "ROUND(population, 99999999999999) = 1", lambda: "CHAR_LENGTH(" + "name||" * 9_000 + "name) > 1",
+        lambda: "CONCAT(" + "name," * 9_000 + "name) = ''", lambda: "COALESCE(" * 10_000, lambda: f"SUBSTRING({column}, -9223372036854775808, 9223372036854775807) = ''",
+        lambda: "date '9999-99-99' < population", lambda: "timestamp 'x' = 1",
         lambda: f"{column} = {column}", lambda: f"{column} BETWEEN 2 AND", lambda: f"{column} IN ()", lambda: f"{column} LIKE", lambda: "=", lambda: "AND", lambda: "()",
         lambda: "name LIKE '%' ESCAPE '%'", lambda: "name LIKE 'a' ESCAPE ''", lambda: "UPPER(" * 10_000 + "name" + ")" * 10_000 + "='A'",
         lambda: "x" * 65_537, lambda: "1=1" + " " * 65_533, lambda: any_text(rng),

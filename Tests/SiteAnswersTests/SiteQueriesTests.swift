@@ -147,6 +147,20 @@ private final class Count: Sendable {
         "DATE '0000-00-00' = OBJECTID", "TIMESTAMP '999999999-01-01 00:00:00' > OBJECTID",
         "UPPER(" + String(repeating: "LOWER(", count: 140) + "name",
         "name = '\u{1F468}\u{200D}\u{301}'",
+        "OBJECTID % 0 = 1", "MOD(-9223372036854775808, -OBJECTID) = 0", "CURRENT_DATE > OBJECTID",
+        "ABS(-9223372036854775808) > ROUND(OBJECTID * 1e300, -22)",
+        "CAST(1e300 * OBJECTID AS INTEGER) IS NULL", "CAST(name AS DATE) IS NULL",
+        "CAST(-9223372036854775808 AS DATE) IS NULL",
+        "EXTRACT(YEAR FROM CAST(-9223372036854775808 AS TIMESTAMP)) < 0",
+        "CAST(CAST(9223372036854775807 AS TIMESTAMP) AS VARCHAR) > name",
+        "CAST(9223372036854775807 AS TIMESTAMP) + 1e10 IS NULL",
+        "CAST(OBJECTID AS TIMESTAMP) - INTERVAL '999999999' DAY < DATE '0001-01-01'",
+        "SUBSTRING(name, -9223372036854775808, 9223372036854775807) = ''",
+        "SUBSTRING(name, 9223372036854775807, 9223372036854775807) = ''",
+        "POSITION(name IN name || name) = 1", "TRIM(BOTH name FROM name) = ''",
+        "CHAR_LENGTH(" + String(repeating: "name || ", count: 110) + "name) > 0",
+        String(repeating: "NULLIF(", count: 60) + "OBJECTID" + String(repeating: ", 0)", count: 60)
+            + " > 0",
         "NULL IS NOT NULL OR NOT NULL", "name IS NULL AND OBJECTID > NULL", "1 = 1; DROP TABLE x",
     ]
 
