@@ -134,6 +134,8 @@ ADDED = (lambda rng: features(rng), any_features)
 UPDATED = (lambda rng: features(rng, True), any_features)
 EDITS = (lambda rng: json.dumps([{"id": 0, "adds": json.loads(features(rng)), "deletes": [rng.randint(1, 300)]}]),
          lambda rng: rng.choice([lambda: json.dumps([{"id": rng.choice([0, -1, 99, 2 ** 40, "0", None]), "adds": [], "updates": {}, "deletes": "x"}]), lambda: json.dumps([{"id": 0}] * 5000), lambda: values.any_json(rng)])())
+GRID = (lambda rng: rng.choice(['{"mode":"view","tolerance":0.01}', "{}", '{"originPosition":"lowerLeft","extent":{"xmin":0,"ymin":0,"xmax":9,"ymax":9}}']),
+        lambda rng: rng.choice([lambda: '{"tolerance":1e-300}', lambda: '{"tolerance":1e308}', lambda: '{"tolerance":-1,"extent":[]}', lambda: '{"extent":{"xmin":"NaN"}}', lambda: values.any_json(rng)])())
 EVERY = {"f": FORMAT, "at": AT, "minSequence": whole(1, 20), "historicMoment": whole(1_600_000_000_000, 4_000_000_000_000), "callback": TEXT, "token": shaped(lambda rng: "")}
 TIMEOUT = {"timeout": (lambda rng: rng.choice(["0.5", "5", "15"]), lambda rng: rng.choice(["0", "0.0001", "60", "61", values.any_number(rng), values.any_number(rng)]))}
 IDENTIFY = {
@@ -144,7 +146,7 @@ IDENTIFY = {
 QUERY = {
     "where": WHERE, "objectIds": IDS, "geometry": GEOMETRY, "geometryType": TYPES, "inSR": SR, "outSR": SR, "spatialRel": pick("esriSpatialRelIntersects", "esriSpatialRelContains", "esriSpatialRelWithin", "esriSpatialRelCrosses", "esriSpatialRelTouches", "esriSpatialRelOverlaps", "esriSpatialRelEnvelopeIntersects"),
     "distance": decimal(0, 100_000), "units": pick("esriSRUnit_Meter", "esriSRUnit_Foot"), "time": TIME, "outFields": NAMES, "returnGeometry": FLAG, "maxAllowableOffset": decimal(0, 2), "geometryPrecision": whole(0, 15),
-    "returnCentroid": FLAG, "returnIdsOnly": FLAG, "returnCountOnly": FLAG, "returnExtentOnly": FLAG, "returnDistinctValues": FLAG, "orderByFields": (lambda rng: rng.choice(["name", "name DESC", "population ASC,name"]), NAMES[1]),
+    "returnCentroid": FLAG, "quantizationParameters": GRID, "returnIdsOnly": FLAG, "returnCountOnly": FLAG, "returnExtentOnly": FLAG, "returnDistinctValues": FLAG, "orderByFields": (lambda rng: rng.choice(["name", "name DESC", "population ASC,name"]), NAMES[1]),
     "outStatistics": STATISTICS, "groupByFieldsForStatistics": NAMES, "having": (lambda rng: rng.choice(["COUNT(*) > 1", "SUM(population) > 1000000", "AVG(population) BETWEEN 1 AND 5"]), WHERE[1]), "resultOffset": whole(0, 5000), "resultRecordCount": whole(1, 2000), "resultType": pick("none", "standard", "tile"), "having": TEXT, "text": TEXT,
     **EVERY, "f": (lambda rng: rng.choice(["json", "geojson", "pjson", "html", "pbf"]), values.any_text), **TIMEOUT}
 EXPORT = {
