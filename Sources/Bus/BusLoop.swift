@@ -92,6 +92,7 @@ final class BusLoop: @unchecked Sendable {
 
     private func turn() {
         if isPollerStale { rebuildPoller() }
+        if due.isEmpty, mailbox.isEmpty { PinnedThread.giveWay() }
         let mayWait = due.isEmpty && mailbox.fallAsleep()
         // What is known to be due goes first, every other time: to ask the system costs as much as a message.
         let asks = mayWait || !hasAsked

@@ -70,6 +70,9 @@ final class Mailbox: Sendable {
     /// Bus thread: says that it is awake and will look at the queue before it sleeps again.
     func wakeUp() { isAsleep.store(false, ordering: .sequentiallyConsistent) }
 
+    /// Bus thread: whether nothing waits.
+    var isEmpty: Bool { queue.count == 0 }
+
     /// Bus thread: takes everything that waits.
     func takeAll() -> [Item] { queue.count > 0 ? queue.takeAll() : [] }
 

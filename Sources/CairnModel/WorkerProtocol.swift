@@ -71,9 +71,15 @@ public struct WorkerBeat: Hashable, Sendable, Codable {
 
     /// The attempts being worked on.
     public var entries: [Entry]
+    /// How long an interactive task took it on average since the beat before, in microseconds; nil where it
+    /// had none.
+    public var taskMicroseconds: Int?
 
     /// Makes a beat.
-    public init(entries: [Entry]) { self.entries = entries }
+    public init(entries: [Entry], taskMicroseconds: Int? = nil) {
+        self.entries = entries
+        self.taskMicroseconds = taskMicroseconds
+    }
 }
 
 /// How supervisor and workers use the fields of a message that the bus leaves to its protocols.

@@ -79,11 +79,29 @@ extension Hub {
             giveIfWanted(task, to: worker)
         }
         while (queues[pool]?.count ?? 0) > 0,
-            let worker = freest(in: pool, except: kept, { ($0.taskCredit + $0.longTaskCredit, 0) })
+            let worker = awake(in: pool, except: kept)
+                ?? freest(in: pool, except: kept, { ($0.taskCredit + $0.longTaskCredit, 0) })
         {
             guard let task = queues[pool]?.popFirst() else { return }
             giveIfWanted(task, to: worker)
         }
+    }
+
+    /// A worker that is at work and will have done what it has before another would have woken up; the one with
+    /// most to do, so that the others may sleep.
+    ///
+    /// Where it turns out otherwise an idle worker gets the task after all (`recallTasks`).
+    private func awake(in pool: WorkerPool, except kept: UUID?) -> WorkerLane? {
+        let now = MonotonicClock.nanoseconds()
+        var busiest: WorkerLane?
+        for worker in workers.values
+        where worker.hello.pool == pool && worker.mayBeGiven && worker.instance != kept
+            && worker.tasks.count > busiest?.tasks.count ?? 0 && worker.backlog(at: now).isBrief
+        {
+            busiest = worker
+        }
+        if busiest != nil { expectRecall(in: pool) }
+        return busiest
     }
 
     private func giveIfWanted(_ task: PendingTask, to worker: WorkerLane) {
@@ -111,9 +129,7 @@ extension Hub {
     ) -> WorkerLane? {
         var best: (worker: WorkerLane, room: (Int, Int))?
         for worker in workers.values
-        where worker.hello.pool == pool && worker.takesWork && worker.taskCredit > 0
-            && !worker.triesSuspect && worker.instance != kept
-        {
+        where worker.hello.pool == pool && worker.mayBeGiven && worker.instance != kept {
             let room = room(worker)
             if room.0 > 0, room > best?.room ?? (0, 0) { best = (worker, room) }
         }

@@ -43,6 +43,11 @@ extension Hub {
             workerBecameReady(sender)
         }
         guard let beat = try? message.decode(WorkerBeat.self) else { return }
+        if message.header.kind == .beat {
+            workers[sender]?.taskNanoseconds = beat.taskMicroseconds.map {
+                Int64(clamping: max(1, $0)) * 1_000
+            }
+        }
         let now = MonotonicClock.nanoseconds()
         for entry in beat.entries {
             workers[sender]?.chunks[entry.lease]?.watch.beat(

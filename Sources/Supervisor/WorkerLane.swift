@@ -53,6 +53,8 @@ final class WorkerLane {
     /// Chunks it has, by lease.
     var chunks: [UUID: HeldChunk] = [:]
     var doneCount = 0
+    /// How long a task has taken it of late; nanoseconds.
+    var taskNanoseconds: Int64?
     /// Monotonic nanoseconds of its last message.
     var lastHeard: Int64
     /// Since when it says hello although it has been welcomed.
@@ -106,6 +108,16 @@ final class WorkerLane {
 
     /// Whether it has a task that must be alone.
     var triesSuspect: Bool { tasks.count == 1 && tasks.values.allSatisfy(\.isSuspect) }
+
+    /// Whether it may be given a task, beside others that it has.
+    var mayBeGiven: Bool { takesWork && taskCredit > 0 && !triesSuspect }
+
+    /// What it has to do at a moment; monotonic nanoseconds.
+    func backlog(at now: Int64) -> Backlog {
+        Backlog(
+            taskNanoseconds: taskNanoseconds, count: tasks.count,
+            oldestNanoseconds: now - (tasks.values.lazy.map(\.givenAt).min() ?? now))
+    }
 
     var takesWork: Bool { isReady && isConnected && !hasExited && !isDraining && lane != nil }
 

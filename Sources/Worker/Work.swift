@@ -144,15 +144,19 @@ final class ComputeThreads: Sendable {
     private let queue: BlockingQueue<Work>
     private let operations: [String: Operation]
     private let tried: [String: PromptOperation]
-    private let finish: @Sendable (Work, Result<Data, Failure>?) -> Void
+    private let finish: Finish
     private let places: Mutex<Places>
 
+    /// What is done with work that is over: with nil where one of `tried` has found it too long, and with how many
+    /// nanoseconds that took.
+    typealias Finish = @Sendable (Work, Result<Data, Failure>?, Int64) -> Void
+
     /// Starts `count` threads, or has each started by the first work that comes for it; `finish` is called on
-    /// them, with nil for work that one of `tried` has found too long.
+    /// them.
     init(
         name: String, count: Int, capacity: Int, startsLate: Bool = false,
         operations: [String: Operation], tried: [String: PromptOperation] = [:],
-        finish: @escaping @Sendable (Work, Result<Data, Failure>?) -> Void
+        finish: @escaping Finish
     ) throws(Failure) {
         self.name = name
         self.count = max(0, count)
@@ -177,7 +181,9 @@ final class ComputeThreads: Sendable {
         }
         _ = try PinnedThread(name: "\(name)-\(number)") { [self] in
             while let work = queue.pop() {
-                finish(work, work.run(operations, tried: tried, on: self))
+                let since = MonotonicClock.nanoseconds()
+                let result = work.run(operations, tried: tried, on: self)
+                finish(work, result, MonotonicClock.nanoseconds() - since)
                 if ends() { return }
             }
         }

@@ -108,7 +108,7 @@ extension WorkerHost {
             return greet()
         }
         reported = entries
-        send(beatMessage(.beat))
+        send(beatMessage(.beat, taskMicroseconds: taskTimes.takeMean()))
         resendResults()
     }
 
@@ -126,8 +126,9 @@ extension WorkerHost {
         }.sorted { $0.lease.uuidString < $1.lease.uuidString }
     }
 
-    private func beatMessage(_ kind: MessageKind) -> Message {
-        let payload = (try? CairnJSON.encode(WorkerBeat(entries: reported))) ?? Data()
+    private func beatMessage(_ kind: MessageKind, taskMicroseconds: Int? = nil) -> Message {
+        let beat = WorkerBeat(entries: reported, taskMicroseconds: taskMicroseconds)
+        let payload = (try? CairnJSON.encode(beat)) ?? Data()
         return Message(header: MessageHeader(kind: kind, pool: pool.rawValue), payload: payload)
     }
 

@@ -77,6 +77,7 @@ public actor WorkerHost {
     /// The ways straight to askers, by instance.
     var straightWays: [UUID: StraightWay] = [:]
     var reported: [WorkerBeat.Entry] = []
+    var taskTimes = TaskTimes()
     var timers: [BusThread.Timer] = []
     var presence: Subscriber?
     var isDraining = false
@@ -119,10 +120,10 @@ public actor WorkerHost {
     ///
     /// Throws `Failure` when the system has no thread or socket left.
     public func start() throws(Failure) {
-        let finish: @Sendable (Work, Result<Data, Failure>?) -> Void = {
-            [weak self, bus] work, result in
+        let finish: ComputeThreads.Finish = { [weak self, bus] work, result, nanoseconds in
             bus.post { [weak self] in
                 self?.assumeIsolated { host in
+                    if work.held == nil { host.taskTimes.add(nanoseconds) }
                     if let result { host.finish(work, result) } else { host.handOn(work) }
                 }
             }
@@ -162,7 +163,9 @@ public actor WorkerHost {
     func take(task message: Message) {
         failpoints.pass("worker.taskTaken")
         let work = Work(task: message)
-        if let result = work.runPromptly(promptOperations) { return answer(message, result) }
+        if let result = taskTimes.measure({ work.runPromptly(promptOperations) }) {
+            return answer(message, result)
+        }
         if message.header.flags & WorkerWire.longFlag != 0
             || work.isAny(of: longOperations.always), slots.longThreadCount > 0
         {

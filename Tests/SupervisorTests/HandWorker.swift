@@ -18,7 +18,7 @@ final class HandWorker: Sendable {
     /// Says hello, and beats once it has been welcomed.
     init(
         _ hub: HubFixture, pool: WorkerPool = .identify, credit: Int, threads: Int = 1,
-        longCapacity: Int? = nil
+        longCapacity: Int? = nil, taskMicroseconds: Int? = nil
     ) throws {
         process = Process()
         process.executableURL = URL(filePath: "/bin/sleep")
@@ -35,9 +35,10 @@ final class HandWorker: Sendable {
         let greeting = Message(
             header: MessageHeader(kind: .hello, pool: pool.rawValue),
             payload: try CairnJSON.encode(hello))
+        let pace = WorkerBeat(entries: [], taskMicroseconds: taskMicroseconds)
         let beat = Message(
             header: MessageHeader(kind: .beat, pool: pool.rawValue),
-            payload: try CairnJSON.encode(WorkerBeat(entries: [])))
+            payload: try CairnJSON.encode(pace))
         try bus.connectPull(.lane(bus.instance)) { [weak self, sink] message in
             if message.header.kind == .welcome {
                 isWelcome.store(true, ordering: .relaxed)
@@ -70,6 +71,14 @@ final class HandWorker: Sendable {
         var header = MessageHeader(kind: .result, correlation: task.header.messageID)
         if isRefused { header.flags = WorkerWire.refusedFlag }
         let message = Message(header: header, payload: isRefused ? Data() : task.payload)
+        bus.post { [sink] in try? sink.send(message) }
+    }
+
+    /// Hands back the task that a recall names.
+    func handBack(_ recall: Message) {
+        var header = MessageHeader(kind: .result, correlation: recall.header.messageID)
+        header.flags = WorkerWire.refusedFlag
+        let message = Message(header: header)
         bus.post { [sink] in try? sink.send(message) }
     }
 

@@ -34,7 +34,7 @@ import Testing
                 tried: [
                     "tried": { _, payload in payload.isEmpty ? nil : Data("tried".utf8) }
                 ]
-            ) { _, result in
+            ) { _, result, _ in
                 let data = try? result?.get()
                 feed.yield(data.map { String(decoding: $0, as: UTF8.self) } ?? "?")
             }
@@ -142,7 +142,7 @@ import Testing
                         }
                     }
                 ]
-            ) { _, result in
+            ) { _, result, _ in
                 let data = try? result?.get()
                 feed.yield(data.map { String(decoding: $0, as: UTF8.self) } ?? "given up")
             }

@@ -223,7 +223,7 @@ private func ask(
         let threads = try ComputeThreads(
             name: "one", count: 1, capacity: 100,
             operations: operations.hosted(blobs: history.site.blobs)
-        ) { _, result in
+        ) { _, result, _ in
             feed.yield(result)
         }
         defer { threads.close() }
@@ -270,7 +270,7 @@ private func ask(
         let threads = try ComputeThreads(
             name: "one", count: 1, capacity: 100,
             operations: operations.hosted(blobs: history.site.blobs)
-        ) { _, result in
+        ) { _, result, _ in
             if let data = try? result?.get() { feed.yield(data) }
         }
         defer { threads.close() }

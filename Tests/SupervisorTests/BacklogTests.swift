@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Bus
+import CairnModel
+import Foundation
+import Testing
+
+@testable import Supervisor
+
+/// Which worker gets a task while others are at work.
+@Suite(.timeLimit(.minutes(5))) struct BacklogTests {
+    @Test(arguments: [
+        (Int64?(20_000), 1, Int64(0), true), (20_000, 14, 2_000_000, true),
+        (20_000, 15, 0, false), (20_000, 14, 2_000_001, false), (20_000, 0, 0, false),
+        (nil, 1, 0, false), (.max, 1, 0, false), (150_000, 1, 0, true), (150_001, 1, 0, false),
+    ])
+    func `tasks are brief that are done within a wake-up, all of them new, and some at all`(
+        task: Int64?, count: Int, oldest: Int64, isBrief: Bool
+    ) {
+        let backlog = Backlog(
+            taskNanoseconds: task, count: count, oldestNanoseconds: oldest)
+
+        #expect(backlog.isBrief == isBrief)
+    }
+
+    /// Two workers that say how long their tasks take, ready to be given some.
+    private func workers(
+        _ hub: HubFixture, taskMicroseconds: Int?
+    ) async throws -> [HandWorker] {
+        let workers = try (0..<2).map { _ in
+            try HandWorker(hub, credit: 32, taskMicroseconds: taskMicroseconds)
+        }
+        _ = try await eventually {
+            let known: [WorkerDescription] = try await hub.ask("workers", [String]())
+            return known.count == 2 && known.allSatisfy { $0.taskCredit == 32 }
+        }
+        return workers
+    }
+
+    /// Asks so much at once, has all of it answered, and says how many of the questions each worker got first.
+    private func burst(
+        _ round: Int, of count: Int, _ hub: HubFixture, _ workers: [HandWorker]
+    ) async throws -> [Int] {
+        let texts = (0..<count).map { "\(round)-\($0)" }
+        return try await withThrowingTaskGroup(of: String.self) { group in
+            for text in texts { group.addTask { try await hub.task("x", text) } }
+            #expect(
+                await eventually {
+                    Set(workers.flatMap(\.tasks)).isSuperset(of: texts)
+                })
+            let given = workers.map { Set($0.tasks).intersection(texts).count }
+            for text in texts { for worker in workers { worker.answer(text) } }
+            for try await answer in group { #expect(texts.contains(answer)) }
+            return given
+        }
+    }
+
+    @Test func `short tasks that come together go to one worker, and the other sleeps`()
+        async throws
+    {
+        let hub = try await HubFixture()
+        let workers = try await workers(hub, taskMicroseconds: 5)
+
+        // A slow machine lets a burst come drop by drop, which is then shared.
+        var round = 0
+        let isSeen = try await eventually {
+            round += 1
+            return try await burst(round, of: 16, hub, workers).contains(16)
+        }
+
+        #expect(isSeen)
+        for worker in workers { worker.kill() }
+    }
+
+    @Test(arguments: [nil, 200_000])
+    func `long tasks, and those of which nothing is known, are shared`(
+        taskMicroseconds: Int?
+    ) async throws {
+        let hub = try await HubFixture()
+        let workers = try await workers(hub, taskMicroseconds: taskMicroseconds)
+
+        for round in 0..<4 {
+            #expect(try await burst(round, of: 16, hub, workers) == [8, 8])
+        }
+        for worker in workers { worker.kill() }
+    }
+
+    @Test func `what was thought short and is not is asked back for the worker that sleeps`()
+        async throws
+    {
+        let hub = try await HubFixture()
+        let workers = try await workers(hub, taskMicroseconds: 5)
+
+        try await withThrowingTaskGroup(of: String.self) { group in
+            for number in 0..<8 { group.addTask { try await hub.task("x", "\(number)") } }
+            #expect(await eventually { Set(workers.flatMap(\.tasks)).count == 8 })
+            // Whatever the machine's pace, none of them is answered, so both must come to hold some.
+            #expect(
+                await eventually {
+                    for worker in workers {
+                        for recall in worker.received(.recall) { worker.handBack(recall) }
+                    }
+                    return workers.allSatisfy { !$0.tasks.isEmpty }
+                })
+            for number in 0..<8 { for worker in workers { worker.answer("\(number)") } }
+            for try await _ in group {}
+        }
+        for worker in workers { worker.kill() }
+    }
+}

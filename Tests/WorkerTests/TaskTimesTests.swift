@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Testing
+
+@testable import Worker
+
+/// What a worker says of how long its tasks take.
+@Suite struct TaskTimesTests {
+    @Test func `the mean is of the tasks since it was asked for last, rounded up`() {
+        var times = TaskTimes()
+        #expect(times.takeMean() == nil)
+
+        times.add(1_000)
+        times.add(4_001)
+        #expect(times.takeMean() == 3)
+        #expect(times.takeMean() == nil)
+        times.add(7_000)
+        #expect(times.takeMean() == 7)
+    }
+
+    @Test func `what is not answered at once counts when a thread has done it`() {
+        var times = TaskTimes()
+
+        #expect(times.measure { nil as Int? } == nil)
+        #expect(times.takeMean() == nil)
+        #expect(times.measure { 5 } == 5)
+        #expect(times.takeMean() != nil)
+    }
+}
