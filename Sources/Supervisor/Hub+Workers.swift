@@ -44,8 +44,9 @@ extension Hub {
         }
         guard let beat = try? message.decode(WorkerBeat.self) else { return }
         if message.header.kind == .beat {
+            // Whatever a message says: no time is less than one microsecond, or counts beyond a second.
             workers[sender]?.taskNanoseconds = beat.taskMicroseconds.map {
-                Int64(clamping: max(1, $0)) * 1_000
+                Int64(min(max(1, $0), 1_000_000)) * 1_000
             }
         }
         let now = MonotonicClock.nanoseconds()
