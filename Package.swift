@@ -56,7 +56,8 @@ let tier0: [Target] = [
     .systemLibrary(name: "CExpat", path: "Sources/CExpat"),
     .systemLibrary(name: "CCairo", path: "Sources/CCairo"),
     .systemLibrary(name: "CICU", path: "Sources/CICU"),
-    .systemLibrary(name: "CPango", path: "Sources/CPango", pkgConfig: "pangocairo"),
+    .systemLibrary(name: "CPango", path: "Sources/CPango"),
+    .target(name: "CDeferred"),
     .target(name: "CCairnLinux", path: "Sources/CCairnLinux"),
 ]
 
@@ -64,13 +65,13 @@ let tier1: [Target] = [
     library("Platform", ["CCairnLinux", "CSodium", "CZlib"]),
     library("ZeroMQ", ["CZeroMQ", "CCairnLinux", "Platform"]),
     library("SQLite", ["CSQLite"]),
-    library("GDAL", ["CGDAL"]),
-    library("GEOS", ["CGEOS"]),
-    library("PROJ", ["CPROJ"]),
-    library("Curl", ["CCurl", "Platform"]),
+    library("GDAL", ["CGDAL", "CDeferred"]),
+    library("GEOS", ["CGEOS", "CDeferred"]),
+    library("PROJ", ["CPROJ", "CDeferred"]),
+    library("Curl", ["CCurl", "CDeferred", "Platform"]),
     library("Expat", ["CExpat"]),
-    library("Cairo", ["CCairo", "CZlib"]),
-    library("Pango", ["CPango", "Cairo"]),
+    library("Cairo", ["CCairo", "CDeferred", "CZlib"]),
+    library("Pango", ["CPango", "CDeferred", "Cairo"]),
     library("ICU", ["CICU"]),
 ]
 
@@ -401,7 +402,8 @@ let benchTargets: [Target] =
             dependencies: [
                 "CGEOS", "CairnModel", "Dataset", "GDAL", "Geometry", "SpatialIndex", "TestKit",
             ],
-            path: "Tests/Benchmarks/Engine", swiftSettings: settings),
+            path: "Tests/Benchmarks/Engine", swiftSettings: settings,
+            linkerSettings: [.linkedLibrary("geos_c")]),
         .executableTarget(
             name: "bench-locator",
             dependencies: [

@@ -24,13 +24,18 @@ public final class WebClient: Sendable {
     /// How many requests are held in all; further ones are refused at once.
     public static let heldLimit = 1_024
 
-    private let loop = WebLoop()
-    private let thread = Mutex<PinnedThread?>(nil)
+    /// A loop with the thread that it runs on.
+    private struct Running: Sendable {
+        let loop: WebLoop
+        let thread: PinnedThread
+    }
 
-    /// A client without connections.
+    private let running = Mutex<Running?>(nil)
+
+    /// A client without connections; libcurl is not touched before the first request.
     public init() {}
 
-    deinit { loop.close() }
+    deinit { running.withLock { $0?.loop.close() } }
 
     /// Asks all at once; returns at once.
     ///
@@ -50,10 +55,8 @@ public final class WebClient: Sendable {
             if let deadline, deadline < end { end = deadline }
             return Exchange(request, end: end)
         }
-        if requests.isEmpty || !isRunning()
-            || !loop.take(
-                WebBatch(exchanges: exchanges, isCancelled: isCancelled, whenDone: whenDone))
-        {
+        let batch = WebBatch(exchanges: exchanges, isCancelled: isCancelled, whenDone: whenDone)
+        if requests.isEmpty || loop()?.take(batch) != true {
             let error = WebError(.busy, "too many questions to other servers are under way")
             whenDone(requests.map { _ in .failure(error) })
         }
@@ -71,11 +74,17 @@ public final class WebClient: Sendable {
         return mailbox.pop() ?? []
     }
 
-    /// False when the system has no thread left.
-    private func isRunning() -> Bool {
-        thread.withLock { [loop] thread in
-            if thread == nil { thread = try? PinnedThread(name: "web") { loop.run() } }
-            return thread != nil
+    /// The loop, begun with the first request; nil when the system has no thread left.
+    private func loop() -> WebLoop? {
+        running.withLock { running in
+            if running == nil {
+                let loop = WebLoop()
+                guard let thread = try? PinnedThread(name: "web", { loop.run() }) else {
+                    return nil
+                }
+                running = Running(loop: loop, thread: thread)
+            }
+            return running?.loop
         }
     }
 }

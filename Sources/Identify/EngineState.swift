@@ -34,15 +34,22 @@ struct EngineState {
 
     var transforms: Transforms { own.transforms }
 
-    /// The shapes kept of a dataset.
-    func shapes(_ key: Key) -> KeptShapes { KeptShapes(shared: shared, key: key) }
+    /// The shapes kept of datasets.
+    var shapes: KeptShapes { KeptShapes(shared: shared) }
+
+    /// What is known of a layer before anything is asked.
+    func plan(
+        _ layer: PreparedLayer, _ make: () throws(Failure) -> LayerPlan
+    ) throws(Failure) -> LayerPlan {
+        try own.plans.plan(layer, make)
+    }
 
     /// The index of a dataset's projected features, made at the first question.
     func index(
-        _ key: Key, _ source: FeatureSource, _ isCancelled: () -> Bool
+        _ source: FeatureSource, _ isCancelled: () -> Bool
     ) throws(Failure) -> ProjectedIndex {
         if let haste { throw haste.giveUp() }
-        return try shared.indexes.value(key) { () throws(Failure) in
+        return try shared.indexes.value(source.key) { () throws(Failure) in
             try ProjectedIndex(source, isCancelled)
         }
     }
@@ -87,13 +94,14 @@ struct EngineState {
     }
 }
 
-/// The shapes kept of a dataset, which are looked up where one is needed: an index often answers without.
+/// The shapes kept of datasets, which are looked up where one is needed: an index often answers without.
 struct KeptShapes {
     fileprivate let shared: SharedState
-    fileprivate let key: EngineState.Key
 
-    /// The shapes themselves.
-    var cache: ShapeCache { shared.caches.value(key) { ShapeCache() } }
+    /// Those of one dataset.
+    func cache(of source: FeatureSource) -> ShapeCache {
+        shared.caches.value(source.key) { ShapeCache() }
+    }
 }
 
 /// What only one request at a time may use.
@@ -102,6 +110,7 @@ private final class OwnState {
     static let rasterLimit = 32
 
     let transforms = Transforms()
+    var plans = LayerPlans()
     var rasters: [ContentID: RasterFile] = [:]
 }
 

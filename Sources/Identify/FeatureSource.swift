@@ -9,14 +9,27 @@ internal import SpatialIndex
 
 /// A dataset as a map with another spatial reference may see it: every coordinate projected by
 /// itself, edges straight in the map.
-struct FeatureSource {
+final class FeatureSource {
     let dataset: Dataset
+    /// Under which what is kept of it is found.
+    let key: EngineState.Key
     /// From the dataset to the map; nil when both have the same spatial reference.
     let toMap: CoordinateTransform?
     /// Of the projected features; nil where the dataset's own index serves.
     let index: ProjectedIndex?
-    /// Shapes that are ready.
-    let shapes: KeptShapes
+    /// Answers positions without a geometry being read; nil where the dataset's own index cannot serve.
+    let points: PointSearch?
+
+    init(
+        _ dataset: Dataset, _ key: EngineState.Key, toMap: CoordinateTransform?,
+        index: ProjectedIndex? = nil
+    ) {
+        self.dataset = dataset
+        self.key = key
+        self.toMap = toMap
+        self.index = index
+        points = PointSearch(dataset, in: key.reference)
+    }
 
     /// The features whose rectangle in the map meets this one: all that can be near enough.
     func candidates(
@@ -38,7 +51,7 @@ struct FeatureSource {
     /// The feature in map coordinates, ready for a question; nil when it has no geometry, or no
     /// place in the map.
     ///
-    /// `cache` is that of `shapes`.
+    /// `cache` is the one kept of this source.
     func shape(
         _ feature: Dataset.FeatureReference, _ cache: ShapeCache
     ) throws(Failure) -> PreparedShape? {

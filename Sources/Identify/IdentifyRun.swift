@@ -199,20 +199,32 @@ struct IdentifyRun {
     private func search(
         _ layer: PreparedLayer, in id: ContentID, _ kept: inout EngineState
     ) throws(Failure) -> LayerSearch {
-        let filter = try filter(layer)
+        let plan = try kept.plan(layer) { () throws(Failure) in
+            try makePlan(layer, in: id, kept)
+        }
+        let isPlain = request.time == nil && request.layerDefinitions[layer.id] == nil
+        return LayerSearch(
+            plan: plan, filter: isPlain ? plan.filter : try filter(layer), shapes: kept.shapes,
+            isExplained: request.explain, haste: kept.haste)
+    }
+
+    private func makePlan(
+        _ layer: PreparedLayer, in id: ContentID, _ kept: EngineState
+    ) throws(Failure) -> LayerPlan {
+        let definition = try layer.definition?.get()
         let base = try dataset(id, kept.haste)
         var edited = EditedDataset(base)
-        var sources = [try source(base, id, &kept)]
+        var sources = [try source(base, id, kept)]
         if layer.isEdited {
             let overlayID: ContentID?
             (edited, overlayID) = try kept.edited(base, layer.description, in: map.description.name)
             if let overlay = edited.overlay, let overlayID {
-                sources.append(try source(overlay, overlayID, &kept))
+                sources.append(try source(overlay, overlayID, kept))
             }
         }
-        return LayerSearch(
-            layer: layer, sources: sources, edited: edited, filter: filter,
-            isExplained: request.explain, haste: kept.haste)
+        return LayerPlan(
+            layer, sources: sources, edited: edited,
+            filter: FeatureFilter(clauses: definition.map { [$0] } ?? [], time: nil))
     }
 
     /// The layer's own definition expression and the request's, and the time asked for.
@@ -237,16 +249,15 @@ struct IdentifyRun {
     }
 
     private func source(
-        _ dataset: Dataset, _ id: ContentID, _ kept: inout EngineState
+        _ dataset: Dataset, _ id: ContentID, _ kept: EngineState
     ) throws(Failure) -> FeatureSource {
         let own = dataset.properties.spatialReference
         let toMap = try kept.transforms.transform(from: own, to: reference)
         let key = EngineState.Key(dataset: id, reference: reference)
-        let shapes = kept.shapes(key)
-        let plain = FeatureSource(dataset: dataset, toMap: toMap, index: nil, shapes: shapes)
+        let plain = FeatureSource(dataset, key, toMap: toMap)
         if toMap == nil || own.isMercatorPair(with: reference) { return plain }
-        let index = try kept.index(key, plain, isCancelled)
-        return FeatureSource(dataset: dataset, toMap: toMap, index: index, shapes: shapes)
+        return FeatureSource(
+            dataset, key, toMap: toMap, index: try kept.index(plain, isCancelled))
     }
 }
 

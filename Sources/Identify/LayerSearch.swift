@@ -8,12 +8,9 @@ internal import SpatialIndex
 
 /// The search of one layer.
 struct LayerSearch {
-    let layer: PreparedLayer
-    /// The dataset; then, where there is any, what edits added to it or changed.
-    let sources: [FeatureSource]
-    /// What of the first source counts.
-    let edited: EditedDataset
+    let plan: LayerPlan
     let filter: FeatureFilter
+    let shapes: KeptShapes
     /// Whether somebody wants to know how many features were candidates.
     let isExplained: Bool
     /// Of the request; nil where it has time.
@@ -28,7 +25,7 @@ struct LayerSearch {
         _ question: Question, _ isCancelled: () -> Bool
     ) throws(Failure) -> LayerHits {
         var found = LayerHits()
-        for source in sources.indices { try search(source, question, isCancelled, &found) }
+        for source in plan.sources.indices { try search(source, question, isCancelled, &found) }
         try Failure.stop(if: isCancelled)
         found.sort()
         return found
@@ -38,9 +35,8 @@ struct LayerSearch {
         _ number: Int, _ question: Question, _ isCancelled: () -> Bool,
         _ found: inout LayerHits
     ) throws(Failure) {
-        let source = sources[number]
-        if let position = question.shape.position,
-            let search = PointSearch(source.dataset, in: question.reference),
+        let source = plan.sources[number]
+        if let position = question.shape.position, let search = source.points,
             search.serves(position),
             try hits(
                 near: position, within: question.distance, search, number, isCancelled, &found)
@@ -56,7 +52,7 @@ struct LayerSearch {
         let candidates = source.candidates(question.searchEnvelope, in: question.reference)
         found.candidateCount += candidates.count
         if candidates.isEmpty { return }
-        let cache = source.shapes.cache
+        let cache = shapes.cache(of: source)
         for (count, feature) in candidates.enumerated() {
             if count.isMultiple(of: 256) { try Failure.stop(if: isCancelled) }
             let shape = try source.shape(feature, cache)
@@ -93,8 +89,8 @@ struct LayerSearch {
         _ feature: Dataset.FeatureReference, _ distance: Double, _ source: Int,
         _ found: inout LayerHits
     ) throws(Failure) {
-        if source == 0, edited.hides(feature.objectID) { return }
-        if let exclusion = try filter.exclusion(of: feature, in: sources[source].dataset) {
+        if source == 0, plan.edited.hides(feature.objectID) { return }
+        if let exclusion = try filter.exclusion(of: feature, in: plan.sources[source].dataset) {
             found.note(exclusion)
         } else {
             found.hits.append(
@@ -111,7 +107,7 @@ extension LayerSearch {
         _ found: LayerHits, _ form: inout OutputForm, _ transforms: Transforms
     ) throws(Failure) -> IdentifyLayerResult {
         var results: [IdentifyResult] = []
-        let attributes = AttributeForm(form, layer)
+        let attributes = AttributeForm(form, plan.layer)
         for hit in found.hits.prefix(form.resultsPerLayer) {
             if let haste { try prepare(hit, form, haste) }
             let geometry = try output(hit, form, transforms)
@@ -119,7 +115,8 @@ extension LayerSearch {
             results.append(try result(hit, geometry, attributes))
         }
         return IdentifyLayerResult(
-            layerID: layer.id, layerName: layer.name, results: results, sublayerResults: [],
+            layerID: plan.layer.id, layerName: plan.layer.name, results: results,
+            sublayerResults: [],
             transferLimitExceeded: results.count < found.hits.count,
             hitCount: found.hits.count)
     }
@@ -127,13 +124,13 @@ extension LayerSearch {
     private func result(
         _ hit: LayerHits.Hit, _ geometry: Geometry?, _ form: AttributeForm
     ) throws(Failure) -> IdentifyResult {
-        let attributes = try sources[hit.source].dataset.attributes(of: hit.feature)
-        let field = layer.shownField
+        let attributes = try plan.sources[hit.source].dataset.attributes(of: hit.feature)
+        let field = plan.layer.shownField
         return IdentifyResult(
-            layerID: layer.id, layerName: layer.name, objectID: hit.feature.objectID,
+            layerID: plan.layer.id, layerName: plan.layer.name, objectID: hit.feature.objectID,
             displayFieldName: field, value: form.value(attributes[field] ?? .null),
             attributes: form.attributes(attributes),
-            geometryType: sources[hit.source].dataset.properties.geometryType ?? .point,
+            geometryType: plan.sources[hit.source].dataset.properties.geometryType ?? .point,
             geometry: geometry?.shape, zValues: geometry?.z, mValues: geometry?.m,
             distance: hit.distance)
     }
@@ -145,14 +142,14 @@ extension LayerSearch {
         if haste.isOver() { throw haste.giveUp() }
         guard form.returnGeometry else { return }
         try haste.take(
-            coordinates: try sources[hit.source].dataset.coordinateCount(of: hit.feature))
+            coordinates: try plan.sources[hit.source].dataset.coordinateCount(of: hit.feature))
     }
 
     /// Nil when no geometry was asked for, or it has no place in the output's spatial reference.
     private func output(
         _ hit: LayerHits.Hit, _ form: OutputForm, _ transforms: Transforms
     ) throws(Failure) -> Geometry? {
-        let dataset = sources[hit.source].dataset
+        let dataset = plan.sources[hit.source].dataset
         guard form.returnGeometry, let shape = try dataset.shape(of: hit.feature) else {
             return nil
         }

@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import Dataset
+internal import Logging
 internal import MapState
 internal import Platform
 internal import Site
@@ -51,15 +52,17 @@ final class LayerCompactor {
     private var running: LoadQueue.Entry?
     private let file: UnrecordedCompactionFile
     private var unrecorded: UnrecordedCompaction?
+    private let logger: Logger
     private let deliver: @Sendable (CompactedLayer) -> Void
 
     /// Starts the thread, on which `deliver` is called with every result.
     init(
-        _ site: Site, _ state: MapsState, threshold: Int?,
+        _ site: Site, _ state: MapsState, threshold: Int?, logger: Logger,
         deliver: @escaping @Sendable (CompactedLayer) -> Void
     ) throws(Failure) {
         let stopping = Stopping()
         self.stopping = stopping
+        self.logger = logger
         self.deliver = deliver
         changeThreshold = threshold ?? 1_000
         let file = UnrecordedCompactionFile(site)
@@ -125,10 +128,23 @@ final class LayerCompactor {
         if let known = unrecorded {
             let compacted = known.compacted
             let layer = state.layer(known.layer, in: known.map)
-            guard known.fits(layer) else { return forget() }
-            guard isRested(compacted.layer) else { return }
-            running = compacted.layer
-            return deliver(compacted)
+            if known.isObsolete(layer) {
+                if layer?.kind.dataset != known.dataset {
+                    logger.notice(
+                        "a compacted dataset was not recorded: its layer has another",
+                        metadata: [
+                            "map": "\(known.map)", "layer": "\(known.layer)",
+                            "dataset": "\(known.dataset)", "base": "\(known.base)",
+                            "now": "\(layer?.kind.dataset?.rawValue ?? "none")",
+                        ])
+                }
+                return forget()
+            }
+            if known.fits(layer) {
+                guard isRested(compacted.layer) else { return }
+                running = compacted.layer
+                return deliver(compacted)
+            }
         }
         for entry in edited {
             guard isRested(entry) else { continue }
@@ -163,13 +179,8 @@ final class LayerCompactor {
     func ended(_ compacted: CompactedLayer, isDone: Bool) {
         running = nil
         resting[compacted.layer] = isDone ? nil : .now
-        if !isDone, case .success((let dataset, let properties)?) = compacted.result {
-            unrecorded = UnrecordedCompaction(
-                map: compacted.layer.map, layer: compacted.layer.layer, base: compacted.base,
-                through: compacted.through, dataset: dataset, properties: properties)
-        } else {
-            forget()
-        }
+        // Also one that failed may have published its dataset before.
+        if isDone { forget() } else { unrecorded = file.read() }
     }
 
     private func forget() {

@@ -69,9 +69,9 @@ public actor MapStateService {
         let loader = try LayerLoader(site: site) { inbox.put(.loaded($0)) }
         self.loader = loader
         lanes.refill(from: log.state)
-        compactor = try LayerCompactor(site, log.state, threshold: compactionFeatureCount) {
-            inbox.put(.compacted($0))
-        }
+        compactor = try LayerCompactor(
+            site, log.state, threshold: compactionFeatureCount, logger: logger
+        ) { inbox.put(.compacted($0)) }
         try bus.bindRouter(.mapRequests) { inbox.put($0) }
         timer = bus.schedule(every: Self.retryInterval) { inbox.put(.wake) }
         logger.info(

@@ -24,6 +24,9 @@ struct UnrecordedCompaction: Hashable, Sendable, Codable {
             result: .success((dataset, properties)))
     }
 
+    /// Whether nothing can make it fit any more: the dataset that was under the edits is not the layer's.
+    func isObsolete(_ layer: LayerDescription?) -> Bool { layer?.kind.dataset != base }
+
     /// Whether the layer still has the edits that are in the dataset over the one that was under them.
     func fits(_ layer: LayerDescription?) -> Bool {
         guard let layer, let edits = layer.edits, layer.loadStatus == .loaded else { return false }

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Dataset
+
+/// A layer of a dataset with what every search of it needs, whatever is asked: found out with the first request.
+///
+/// Used from one thread at a time, like the transforms in it.
+final class LayerPlan {
+    let layer: PreparedLayer
+    /// The dataset; then, where there is any, what edits added to it or changed.
+    let sources: [FeatureSource]
+    /// What of the first source counts.
+    let edited: EditedDataset
+    /// The layer's own definition expression.
+    let filter: FeatureFilter
+
+    init(
+        _ layer: PreparedLayer, sources: [FeatureSource], edited: EditedDataset,
+        filter: FeatureFilter
+    ) {
+        self.layer = layer
+        self.sources = sources
+        self.edited = edited
+        self.filter = filter
+    }
+}
+
+/// The plans of the layers of the map that was asked last, by their places in it.
+struct LayerPlans {
+    private var plans: [LayerPlan?] = []
+
+    /// The layer's plan, made where there is none: of a map that has changed every layer is another.
+    mutating func plan<Fault>(
+        _ layer: PreparedLayer, _ make: () throws(Fault) -> LayerPlan
+    ) throws(Fault) -> LayerPlan {
+        if layer.place < plans.count, let known = plans[layer.place], known.layer === layer {
+            return known
+        }
+        let plan = try make()
+        while plans.count <= layer.place { plans.append(nil) }
+        plans[layer.place] = plan
+        return plan
+    }
+}
