@@ -265,6 +265,7 @@ let testTargets: [Target] = [
             "Dataset", "CairnModel", "Geometry", "GDAL", "PROJ", "Platform", "SpatialIndex",
             "TestKit",
         ]),
+    tests("DeferredTests", ["CDeferred"]),
     tests("CurlTests", ["Curl", "TestKit"]),
     tests("ICUTests", ["ICU"]),
     tests("ExpatTests", ["Expat", "TestKit"]),

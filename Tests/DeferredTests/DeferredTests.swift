@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CDeferred
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct DeferredTests {
+    @Test func `nothing is loaded before it is called, and every function that is listed is there`() {
+        #expect(cairn_deferred_has_loaded() == 0)
+
+        var reason: UnsafePointer<CChar>?
+        let missing = unsafe cairn_deferred_missing(&reason)
+
+        #expect(
+            unsafe missing == nil,
+            "\(unsafe missing.map { unsafe String(cString: $0) } ?? "?"): \(unsafe reason.map { unsafe String(cString: $0) } ?? "?")"
+        )
+        #expect(cairn_deferred_has_loaded() == 1)
+    }
+}

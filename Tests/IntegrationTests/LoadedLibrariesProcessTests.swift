@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnClient
+import CairnModel
+import Foundation
+import Geometry
+import Testing
+
+/// Which of the large libraries an identify worker has in memory.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct LoadedLibrariesProcessTests {
+    private static let large = ["gdal", "proj", "geos_c", "curl", "cairo", "pango-1.0"]
+
+    private func loaded(by process: Int32) throws -> [String] {
+        let maps = try String(contentsOfFile: "/proc/\(process)/maps", encoding: .utf8)
+        return Self.large.filter { maps.contains("/lib\($0).so.") }
+    }
+
+    @Test func `a worker that answers clicks has none of them, until it has to project`()
+        async throws
+    {
+        guard Programs.areBuilt() else { return }
+        let site = try await IdentifySite(side: 4)
+        let worker = try #require(site.processIDs("cairn-identify").first)
+
+        let answer = try await site.client.identify(site.request(x: 1, y: 2))
+        #expect(answer.layers.first?.results.first?.value == .string("1/2"))
+        #expect(try loaded(by: worker) == [])
+
+        var projected = site.request(x: 1, y: 2)
+        projected.geometrySpatialReference = .webMercator
+        projected.spatialReference = SpatialReference(wkid: 2154)
+        projected.returnGeometry = true
+        let other = try await site.client.identify(projected)
+        #expect(other.layers.first?.results.first?.value == .string("1/2"))
+        #expect(try loaded(by: worker).contains("proj"))
+    }
+}
