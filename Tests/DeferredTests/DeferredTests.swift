@@ -5,7 +5,8 @@ import CDeferred
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct DeferredTests {
-    @Test func `nothing is loaded before it is called, and every function that is listed is there`() {
+    @Test func `nothing is loaded before it is called, and every function that is listed is there`()
+    {
         #expect(cairn_deferred_has_loaded() == 0)
 
         var reason: UnsafePointer<CChar>?
