@@ -53,7 +53,7 @@ extension GeocodeSearch {
                     meaning: area.map { meaning(of: $0, bytes) } ?? .subregion, match: .exact,
                     name: area.map { file.name($0, bytes) }, lost: 0))
         }
-        let (all, divisions) = masks(
+        let (all, divisions, _) = masks(
             named: named, takesParts: takesParts, chain: chain, isPoint: reading.isPoint)
         let again = repeats(of: reading.span).mask
         for run in scoring.runs(of: scoring.all & ~(all | again)) {

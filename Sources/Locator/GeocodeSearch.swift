@@ -51,10 +51,13 @@ struct GeocodeSearch {
         var isBetterKnown = false
         /// Points of interest come after all other places of the same score.
         var isPoint = false
+        /// Whether it only may lie in a second-level division that the text names: none is recorded for it.
+        var isSupposed = false
 
         func precedes(_ other: Reading) -> Bool {
             if score != other.score { return score > other.score }
             if isPoint != other.isPoint { return other.isPoint }
+            if isSupposed != other.isSupposed { return other.isSupposed }
             if weight != other.weight { return weight > other.weight }
             return place < other.place
         }
@@ -376,7 +379,7 @@ struct GeocodeSearch {
             let isPoint = file.kind(place, bytes) == .pointOfInterest
             let quality =
                 posting.isTransliterated ? quality * (1 - ranking.places.transliterated) : quality
-            var (score, isCertain) = score(
+            var (score, isCertain, isSupposed) = score(
                 span: span, quality: quality, chain: chain, isPoint: isPoint,
                 takesParts: takesParts(
                     place, posting.role, named: scoring.mask(span), quality: quality,
@@ -393,7 +396,7 @@ struct GeocodeSearch {
                         posting.role, isTransliterated: posting.isTransliterated),
                     file, bytes),
                 span: span, quality: quality, posting: number, isBeginning: type == .prefix,
-                isBetterKnown: leastWeight > 0, isPoint: isPoint)
+                isBetterKnown: leastWeight > 0, isPoint: isPoint, isSupposed: isSupposed)
             if type == .exact {
                 let isOwnName = posting.role == .name || posting.role == .variant
                 reading.type =
@@ -408,13 +411,14 @@ struct GeocodeSearch {
         return isKept
     }
 
-    /// The score of a name with what contains it, and whether every word was certain.
+    /// The score of a name with what contains it, whether every word was certain, and whether a division was
+    /// supposed to contain it.
     private mutating func score(
         span: Range<Int>, quality: Double, chain: [Int], isPoint: Bool, takesParts: Bool,
         _ bytes: RawSpan
-    ) -> (score: Double, isCertain: Bool) {
+    ) -> (score: Double, isCertain: Bool, isSupposed: Bool) {
         let again = repeats(of: span)
-        var (explained, divisions) = masks(
+        var (explained, divisions, isSupposed) = masks(
             named: scoring.mask(span), takesParts: takesParts, chain: chain, isPoint: isPoint)
         let isAgain = again.mask & ~explained != 0
         if isAgain { explained |= again.mask }
@@ -428,7 +432,7 @@ struct GeocodeSearch {
                 run, chain: chain, divisions: divisions, scoring, &pieces, bytes)
             isCertain = false
         }
-        return (scoring.score(lost: lost), isCertain)
+        return (scoring.score(lost: lost), isCertain, isSupposed)
     }
 
     /// What words of a text weigh for a place, or for a point of interest.
@@ -452,25 +456,27 @@ struct GeocodeSearch {
         return result
     }
 
-    /// The words that are the name or letter by letter what contains it, and those that name divisions
-    /// which do not; of a point of interest also towns.
+    /// The words that are the name or letter by letter what contains it or is supposed to, those that name divisions
+    /// which do not (of a point of interest also towns), and whether anything was supposed.
     func masks(
         named: UInt64, takesParts: Bool, chain: [Int], isPoint: Bool
-    ) -> (explained: UInt64, divisions: UInt64) {
+    ) -> (explained: UInt64, divisions: UInt64, isSupposed: Bool) {
         var explained = named
         var divisions: UInt64 = 0
+        var isSupposed = false
         for qualifier in qualifiers {
             let mask = scoring.mask(qualifier.span)
             if mask & named != 0 { continue }
-            if chain.contains(where: qualifier.places.contains)
-                || takesParts && isPart(qualifier, named: named, chain: chain)
-            {
+            if chain.contains(where: qualifier.places.contains) {
                 explained |= mask
+            } else if takesParts && isPart(qualifier, named: named, chain: chain) {
+                explained |= mask
+                isSupposed = true
             } else if qualifier.hasArea || isPoint && qualifier.hasTown {
                 divisions |= mask
             }
         }
-        return (explained, divisions)
+        return (explained, divisions, isSupposed)
     }
 
     /// Whether second-level divisions of its region may explain what a place is in: it is a settlement or

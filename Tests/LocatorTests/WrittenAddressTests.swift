@@ -187,4 +187,34 @@ import Testing
         let greene = try locator.geocode(GeocodeRequest(singleLine: "Greene County")).candidates
         #expect(greene.map { $0.text("Type") } == ["County"])
     }
+
+    @Test func `one that is known to lie in a division comes before a larger one that may`() throws
+    {
+        let locator = try Scratch.locator([
+            """
+            code\tcode3\tname
+            US\tUSA\tUnited States
+            """,
+            """
+            code\tname
+            US.MO\tMissouri
+            US.OH\tOhio
+            US.MO.077\tGreene County
+            US.OH.057\tGreene County
+            """,
+            """
+            id\tname\tlatitude\tlongitude\tcountry\tadmin1\tadmin2\tpopulation
+            1\tSpringfield\t37.2\t-93.3\tUS\tMO\t077\t160000
+            2\tSpringfield\t39.9\t-83.8\tUS\tOH\t\t590000
+            """,
+        ])
+
+        let found = try locator.geocode(GeocodeRequest(singleLine: "Springfield, Greene County"))
+
+        #expect(found.candidates.map(\.sourceID) == [1, 2])
+        #expect(found.candidates.map(\.score) == [100, 100])
+        // Asked for without it, the larger one is first.
+        let bare = try locator.geocode(GeocodeRequest(singleLine: "Springfield"))
+        #expect(bare.candidates.map(\.sourceID) == [2, 1])
+    }
 }
