@@ -46,8 +46,6 @@ HIDDEN struct deferred_library cairn_libpango = {"pango-1.0", 0, NULL};
 HIDDEN struct deferred_library cairn_libpangocairo = {"pangocairo-1.0", 0, NULL};
 HIDDEN struct deferred_library cairn_libgobject = {"gobject-2.0", 0, NULL};
 
-static atomic_int has_loaded;
-
 /// Its handle; NULL when it is not here. Two threads at once get the same.
 static void *load(struct deferred_library *library) {
     void *handle = atomic_load_explicit(&library->handle, memory_order_acquire);
@@ -56,7 +54,6 @@ static void *load(struct deferred_library *library) {
     snprintf(file, sizeof file, "lib%s.so.%d", library->name, library->version);
     handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
     atomic_store_explicit(&library->handle, handle, memory_order_release);
-    if (handle) atomic_store_explicit(&has_loaded, 1, memory_order_relaxed);
     return handle;
 }
 
@@ -92,8 +89,4 @@ const char *cairn_deferred_missing(const char **reason) {
         return function->name;
     }
     return NULL;
-}
-
-int cairn_deferred_has_loaded(void) {
-    return atomic_load_explicit(&has_loaded, memory_order_relaxed);
 }

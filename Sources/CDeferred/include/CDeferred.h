@@ -7,6 +7,3 @@
 ///
 /// - Parameter reason: Gets what the loader said, valid until the thread's next call into the loader.
 const char *cairn_deferred_missing(const char **reason);
-
-/// Whether any of them has been loaded by a call so far; any thread.
-int cairn_deferred_has_loaded(void);
