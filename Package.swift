@@ -65,7 +65,7 @@ let tier1: [Target] = [
     library("Platform", ["CCairnLinux", "CSodium", "CZlib"]),
     library("ZeroMQ", ["CZeroMQ", "CCairnLinux", "Platform"]),
     library("SQLite", ["CSQLite"]),
-    library("GDAL", ["CGDAL", "CDeferred"]),
+    library("GDAL", ["CGDAL", "CDeferred", "Platform"]),
     library("GEOS", ["CGEOS", "CDeferred"]),
     library("PROJ", ["CPROJ", "CDeferred"]),
     library("Curl", ["CCurl", "CDeferred", "Platform"]),

@@ -12,7 +12,7 @@ public import SpatialIndex
 /// The map may have the dataset's own spatial reference, or be the other one of WGS 84 degrees and
 /// Web Mercator: then every coordinate counts as projected by itself, and edges are straight in the
 /// map. Any number of threads may ask at once.
-public struct PointSearch: Sendable {
+public final class PointSearch: Sendable {
     private enum Way {
         case own
         /// Degrees are stored, the map is in metres.

@@ -2,6 +2,8 @@
 // Part of Cairn.
 
 internal import CGDAL
+internal import Platform
+internal import Synchronization
 
 /// An owned `OGRSpatialReference`, x before y.
 @safe
@@ -10,19 +12,17 @@ struct SpatialReferenceHandle: ~Copyable {
 
     /// From a number (EPSG, else ESRI), otherwise from WKT; nil when neither is understood.
     init?(wkid: Int?, wkt: String?) {
-        unsafe handle = OSRNewSpatialReference(nil)
         // A log of its own: that EPSG does not know an ESRI number is no failure to report.
         let log = MessageLog()
-        let own = unsafe handle
-        let result = log.listen { () -> OGRErr in
-            guard let wkid else {
-                return wkt.map { unsafe OSRSetFromUserInput(own, $0) } ?? OGRERR_FAILURE
-            }
-            let result = unsafe OSRImportFromEPSG(own, Int32(clamping: wkid))
-            return result == OGRERR_NONE
-                ? result : unsafe OSRSetFromUserInput(own, "ESRI:\(wkid)")
+        let made = unsafe log.listen { () -> OGRSpatialReferenceH? in
+            if let wkid { return unsafe NumberedSystems.copy(wkid) }
+            guard let wkt, let system = unsafe OSRNewSpatialReference(nil) else { return nil }
+            if unsafe OSRSetFromUserInput(system, wkt) == OGRERR_NONE { return unsafe system }
+            unsafe OSRDestroySpatialReference(system)
+            return nil
         }
-        guard result == OGRERR_NONE else { return nil }
+        guard let made = unsafe made else { return nil }
+        unsafe handle = made
         unsafe OSRSetAxisMappingStrategy(handle, OAMS_TRADITIONAL_GIS_ORDER)
     }
 
@@ -118,5 +118,54 @@ struct SpatialReferenceHandle: ~Copyable {
             "IGNORE_DATA_AXIS_TO_SRS_AXIS_MAPPING=YES",
         ])
         return unsafe OSRIsSameEx(left, right, options.constant) != 0
+    }
+}
+
+/// Coordinate systems by number, the same whatever the process has read before.
+///
+/// PROJ 9 describes EPSG:4326 by its datum ensemble, but by a plain datum once the same context has looked that datum
+/// up for a text that names it, as many a GeoPackage's does (`AuthorityFactory::createGeodeticDatumOrEnsemble` finds it
+/// in its cache), and GDAL has a context for each thread. So each system is made once, on a thread of its own.
+private enum NumberedSystems {
+    @safe
+    private final class System: @unchecked Sendable {
+        /// Only read, under the lock of `known`.
+        let handle: OGRSpatialReferenceH
+
+        init(_ handle: OGRSpatialReferenceH) { unsafe self.handle = handle }
+
+        deinit { unsafe OSRDestroySpatialReference(handle) }
+    }
+
+    /// When there are more, all are forgotten.
+    private static let limit = 64
+    private static let known = Mutex<[Int: System]>([:])
+
+    /// A copy, which the caller destroys; nil for a number that neither EPSG nor ESRI has.
+    static func copy(_ number: Int) -> OGRSpatialReferenceH? {
+        let copy = unsafe known.withLock { known in
+            unsafe known[number].flatMap { unsafe OSRClone($0.handle) }
+        }
+        if let copy = unsafe copy { return unsafe copy }
+        guard let system = try? Aside("numbered-system", { make(number) }).value() else {
+            return nil
+        }
+        return unsafe known.withLock { known in
+            if known.count >= limit { known.removeAll() }
+            known[number] = system
+            return unsafe OSRClone(system.handle)
+        }
+    }
+
+    private static func make(_ number: Int) -> System? {
+        guard let handle = unsafe OSRNewSpatialReference(nil) else { return nil }
+        let system = unsafe System(handle)
+        let log = MessageLog()
+        let result = log.listen { () -> OGRErr in
+            let result = unsafe OSRImportFromEPSG(system.handle, Int32(clamping: number))
+            return result == OGRERR_NONE
+                ? result : unsafe OSRSetFromUserInput(system.handle, "ESRI:\(number)")
+        }
+        return result == OGRERR_NONE ? system : nil
     }
 }

@@ -37,12 +37,10 @@ struct EngineState {
     /// The shapes kept of datasets.
     var shapes: KeptShapes { KeptShapes(shared: shared) }
 
-    /// What is known of a layer before anything is asked.
-    func plan(
-        _ layer: PreparedLayer, _ make: () throws(Failure) -> LayerPlan
-    ) throws(Failure) -> LayerPlan {
-        try own.plans.plan(layer, make)
-    }
+    /// What is known of a layer before anything is asked; nil at its first question.
+    func plan(of layer: PreparedLayer) -> LayerPlan? { own.plans[layer] }
+
+    func keep(_ plan: LayerPlan) { own.plans.keep(plan) }
 
     /// The index of a dataset's projected features, made at the first question.
     func index(

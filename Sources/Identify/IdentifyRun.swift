@@ -199,8 +199,12 @@ struct IdentifyRun {
     private func search(
         _ layer: PreparedLayer, in id: ContentID, _ kept: inout EngineState
     ) throws(Failure) -> LayerSearch {
-        let plan = try kept.plan(layer) { () throws(Failure) in
-            try makePlan(layer, in: id, kept)
+        let plan: LayerPlan
+        if let known = kept.plan(of: layer) {
+            plan = known
+        } else {
+            plan = try makePlan(layer, in: id, kept)
+            kept.keep(plan)
         }
         let isPlain = request.time == nil && request.layerDefinitions[layer.id] == nil
         return LayerSearch(

@@ -31,16 +31,16 @@ final class LayerPlan {
 struct LayerPlans {
     private var plans: [LayerPlan?] = []
 
-    /// The layer's plan, made where there is none: of a map that has changed every layer is another.
-    mutating func plan<Fault>(
-        _ layer: PreparedLayer, _ make: () throws(Fault) -> LayerPlan
-    ) throws(Fault) -> LayerPlan {
-        if layer.place < plans.count, let known = plans[layer.place], known.layer === layer {
-            return known
-        }
-        let plan = try make()
-        while plans.count <= layer.place { plans.append(nil) }
-        plans[layer.place] = plan
-        return plan
+    /// The layer's plan; nil where none is kept: of a map that has changed every layer is another.
+    subscript(layer: PreparedLayer) -> LayerPlan? {
+        guard layer.place < plans.count, let known = plans[layer.place], known.layer === layer
+        else { return nil }
+        return known
+    }
+
+    /// Keeps a plan in the place of whatever was kept for a layer at its place.
+    mutating func keep(_ plan: LayerPlan) {
+        while plans.count <= plan.layer.place { plans.append(nil) }
+        plans[plan.layer.place] = plan
     }
 }

@@ -77,7 +77,7 @@ struct LayerSearch {
         guard counted != nil else { return false }
         if let haste, near.count > Haste.nearLimit { throw haste.giveUp() }
         for (number, each) in near.enumerated() {
-            if number.isMultiple(of: 16) { try Failure.stop(if: isCancelled) }
+            if number % 16 == 15 { try Failure.stop(if: isCancelled) }
             guard let feature = search.reference(each) else { continue }
             try take(feature, each.distance, source, &found)
         }

@@ -20,9 +20,8 @@ public final class DirectoryWatch: Sendable {
         let events =
             IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB
         guard unsafe inotify_add_watch(descriptor, path, UInt32(events)) >= 0 else {
-            let error = PlatformError(operation: "inotify_add_watch", subject: path)
-            close(descriptor)
-            throw error
+            // `deinit` closes the descriptor, as of every object whose parts are all there.
+            throw PlatformError(operation: "inotify_add_watch", subject: path)
         }
     }
 

@@ -116,7 +116,7 @@ final class WorkerLane {
     func backlog(at now: Int64) -> Backlog {
         Backlog(
             taskNanoseconds: taskNanoseconds, count: tasks.count,
-            oldestNanoseconds: now - (tasks.values.lazy.map(\.givenAt).min() ?? now))
+            oldestNanoseconds: now - (tasks.values.lazy.map { $0.givenAt }.min() ?? now))
     }
 
     var takesWork: Bool { isReady && isConnected && !hasExited && !isDraining && lane != nil }

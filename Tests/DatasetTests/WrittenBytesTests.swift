@@ -4,6 +4,7 @@
 import CairnModel
 import Dataset
 import Foundation
+import Platform
 import TestKit
 import Testing
 
@@ -43,6 +44,30 @@ import Testing
                 "\(name), seed \(seed): \(ours.count) and \(theirs.count) bytes, first difference at \(difference ?? -1)"
             )
         }
+    }
+
+    @Test func `what a thread has read before does not change what it writes`() throws {
+        let path = try scratch.write("some.csv", "name;wkt\na;POINT (1 2)\n")
+        // PROJ then knows the datum of this text, and would put it in the place of the ensemble.
+        let system = try scratch.write(
+            "datum.wkt",
+            #"GEOGCS["Somewhere",DATUM["WGS 84",SPHEROID["WGS 84",6378137,298.257223563]],"#
+                + #"PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433]]"#)
+        let named = scratch.path + "/named.gpkg"
+        #expect(
+            try scratch.run(
+                "/usr/bin/ogr2ogr", ["-f", "GPKG", "-a_srs", system, named, path]))
+        let folder = scratch.datasets
+        func imported(_ files: [String]) throws -> ContentID? {
+            try Aside("import") {
+                try files.map { try DatasetBuilder.importFile(path: $0, into: folder) }
+                    .last?.first?.dataset
+            }.value()
+        }
+
+        let dataset = try #require(try imported([named, path]))
+
+        #expect(try imported([path]) == dataset)
     }
 
     @Test func `a file that does not hold what was written to it is not taken`() throws {
