@@ -271,15 +271,18 @@ public struct JobDescription: Hashable, Sendable, Codable {
     public var sequence: Int64
     /// The job that started this one.
     public var parent: JobID?
+    /// The input file; nil where there is none.
+    public var input: BlobReference?
 
     /// Makes a description.
     public init(
         id: JobID, kind: JobKind, parameters: [String: String], status: JobStatus, isPaused: Bool,
         progress: Double, chunkCount: Int, completedChunkCount: Int, lostAttemptCount: Int,
         messages: [JobMessage], result: BlobReference?, failure: Failure?, submittedAt: Timestamp,
-        endedAt: Timestamp?, sequence: Int64, parent: JobID? = nil
+        endedAt: Timestamp?, sequence: Int64, parent: JobID? = nil, input: BlobReference? = nil
     ) {
         self.parent = parent
+        self.input = input
         self.id = id
         self.kind = kind
         self.parameters = parameters

@@ -197,6 +197,8 @@ public struct FeatureDraft: Hashable, Sendable, Codable {
     public var spatialReference: SpatialReference?
     /// The attributes that are given, by field name in any letter case; the object id is passed over.
     public var attributes: Attributes
+    /// Why it cannot be done, where that was found on the way here: it is refused, and the others are not.
+    public var fault: Failure?
 
     /// Makes one; an envelope becomes the polygon of its corners.
     public init(

@@ -89,11 +89,18 @@ extension JSONWriter {
         }
     }
 
+    /// The length of text that may have any, as ArcGIS says it and GDAL knows it.
+    private static let unlimited = Int(Int32.max)
+
     /// Writes `"fields":[…]`; `aliases` are one for each.
     ///
     /// 64-bit integers are said to be doubles, as ArcGIS said before 11.2: QGIS 3.22 leaves out fields of
     /// `esriFieldTypeBigInteger`, GDAL 3.6 makes them text. Their values are written in all digits.
-    public mutating func fields(_ fields: [FieldDescription], aliases: [String]) {
+    ///
+    /// - Parameter areEditable: Whether edits may change them, all but the object id; nil where nothing is said of that.
+    public mutating func fields(
+        _ fields: [FieldDescription], aliases: [String], areEditable: Bool? = nil
+    ) {
         member("fields", array: zip(fields, aliases)) { json, named in
             let (field, alias) = named
             json.object { json in
@@ -101,8 +108,13 @@ extension JSONWriter {
                 let type = field.type == .bigInteger ? FieldType.double : field.type
                 json.member("type", "esriFieldType" + type.rawValue)
                 json.member("alias", alias)
-                if field.type == .string { json.member("length", field.length ?? 255) }
+                if field.type == .string { json.member("length", field.length ?? Self.unlimited) }
                 json.nullMember("domain")
+                guard let areEditable else { return }
+                let isOwn = field.type != .objectID
+                json.member("editable", areEditable && isOwn)
+                json.member("nullable", isOwn)
+                json.nullMember("defaultValue")
             }
         }
     }

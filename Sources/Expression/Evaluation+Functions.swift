@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CairnModel
+internal import Glibc
 
 extension Evaluation {
     /// The most bytes of a text that is put together; a longer one is null, so that a clause neither fills the memory
@@ -35,6 +36,17 @@ extension Evaluation {
             let value = value(arguments[0])
             return Self.order(value, .integer(0)) == .ascending
                 ? Self.apply(.subtract, .integer(0), value) : Self.number(value)
+        case .cosine, .logarithm, .logarithm10, .sine, .tangent:
+            return Self.real(value(arguments[0])).map { Self.finite(Self.curve(function, $0)) }
+                ?? .null
+        case .power:
+            guard let base = Self.real(value(arguments[0])),
+                let exponent = Self.real(value(arguments[1]))
+            else { return .null }
+            return Self.finite(pow(base, exponent))
+        case .sign:
+            return Self.real(value(arguments[0])).map { .integer($0 > 0 ? 1 : $0 < 0 ? -1 : 0) }
+                ?? .null
         case .ceiling: return Self.rounded(value(arguments[0]), 0, .up)
         case .floor: return Self.rounded(value(arguments[0]), 0, .down)
         case .rounded, .truncated:
@@ -129,6 +141,21 @@ extension Evaluation {
         case .integer, .real: value
         case .null, .string, .date: .null
         }
+    }
+
+    private static func curve(_ function: ScalarFunction, _ number: Double) -> Double {
+        switch function {
+        case .cosine: cos(number)
+        case .sine: sin(number)
+        case .tangent: tan(number)
+        case .logarithm: log(number)
+        default: log10(number)
+        }
+    }
+
+    /// Null for a number without bounds, and for none.
+    private static func finite(_ number: Double) -> AttributeValue {
+        number.isFinite ? .real(number) : .null
     }
 
     /// The whole number that the value is; nil where it is none.

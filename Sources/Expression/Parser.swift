@@ -323,6 +323,7 @@ struct Parser {
             let arguments = try arguments(of: name, counts: 2...2, start)
             operand = .arithmetic(.remainder, arguments[0], arguments[1])
         case "POSITION": operand = try position(start)
+        case "SUBSTRING": operand = try substring(start)
         case "TRIM": operand = try trim()
         default:
             guard let function = ScalarFunction(rawValue: name) else {
@@ -340,9 +341,10 @@ struct Parser {
 
     /// Values with commas between them, as many as the function takes.
     private mutating func arguments(
-        of name: String, counts: ClosedRange<Int>, _ start: Token
+        of name: String, counts: ClosedRange<Int>, _ start: Token, after first: Operand? = nil
     ) throws(Failure) -> [Operand] {
-        var arguments = [try nextOperand()]
+        var arguments: [Operand] = []
+        if let first { arguments.append(first) } else { arguments.append(try nextOperand()) }
         while isSymbol(",") {
             try advance()
             arguments.append(try nextOperand())
@@ -397,6 +399,21 @@ struct Parser {
         }
         try advance()
         return .call(.position, [needle, try nextOperand()])
+    }
+
+    /// `text, start[, length]`, or `text FROM start [FOR length]`.
+    private mutating func substring(_ start: Token) throws(Failure) -> Operand {
+        let function = ScalarFunction.substring
+        let text = try nextOperand()
+        guard try skip("FROM") else {
+            return .call(
+                function,
+                try arguments(
+                    of: function.rawValue, counts: function.counts, start, after: text))
+        }
+        var arguments = [text, try nextOperand()]
+        if try skip("FOR") { arguments.append(try nextOperand()) }
+        return .call(function, arguments)
     }
 
     /// `text`, or `[BOTH | LEADING | TRAILING] ['characters'] FROM text`.

@@ -8,13 +8,23 @@ enum ScalarFunction: String, Sendable, Hashable, CaseIterable {
     case characterLength = "CHAR_LENGTH"
     case coalesce = "COALESCE"
     case concatenation = "CONCAT"
+    /// Of radians, as ``sine`` and ``tangent``.
+    case cosine = "COS"
     case floor = "FLOOR"
+    /// To the base e; null of what is not above 0.
+    case logarithm = "LOG"
+    case logarithm10 = "LOG10"
     case lower = "LOWER"
     case nullIf = "NULLIF"
     /// Of its first text in the second.
     case position = "POSITION"
+    case power = "POWER"
     case rounded = "ROUND"
+    /// -1, 0 or 1.
+    case sign = "SIGN"
+    case sine = "SIN"
     case substring = "SUBSTRING"
+    case tangent = "TAN"
     case trimmed = "TRIM"
     /// `TRIM(LEADING … FROM …)`; the second argument has the characters, as that of ``trimmed`` has.
     case trimmedAtStart = "TRIM LEADING"
@@ -26,8 +36,10 @@ enum ScalarFunction: String, Sendable, Hashable, CaseIterable {
     /// How many arguments it takes.
     var counts: ClosedRange<Int> {
         switch self {
-        case .absolute, .ceiling, .characterLength, .floor, .lower, .upper: 1...1
-        case .nullIf, .position, .trimmed, .trimmedAtStart, .trimmedAtEnd: 2...2
+        case .absolute, .ceiling, .characterLength, .cosine, .floor, .logarithm, .logarithm10,
+            .lower, .sign, .sine, .tangent, .upper:
+            1...1
+        case .nullIf, .position, .power, .trimmed, .trimmedAtStart, .trimmedAtEnd: 2...2
         case .rounded, .truncated: 1...2
         case .substring: 2...3
         case .coalesce, .concatenation: 2...Int.max

@@ -93,7 +93,9 @@ struct Validation {
                 try require(.number, argument, "SUBSTRING needs numbers after the text")
             }
             return .text
-        case .absolute, .ceiling, .floor, .rounded, .truncated:
+        case .absolute, .ceiling, .cosine, .floor, .logarithm, .logarithm10, .power, .rounded,
+            .sign,
+            .sine, .tangent, .truncated:
             for argument in arguments {
                 try require(.number, argument, "\(function.rawValue) needs numbers")
             }

@@ -48,6 +48,9 @@ struct CrossOrigin: Hashable, Sendable {
     /// Which headers they may set.
     static let headers =
         "Content-Type, Authorization, X-Esri-Authorization, X-Requested-With, Last-Event-ID"
+    /// Which headers of an answer they may read, beside those that the standard lets them.
+    static let exposedHeaders =
+        "Content-Crs, ETag, Link, Retry-After, X-Cairn-Sequence, X-Cairn-Stale, X-Cairn-Missing"
     /// How long a browser may keep that, in seconds.
     static let maximumAge = "86400"
 }

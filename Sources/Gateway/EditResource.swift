@@ -5,12 +5,17 @@ internal import CairnModel
 internal import Dataset
 internal import EsriForms
 internal import Geometry
+internal import Platform
 
 /// `FeatureServer/{id}/addFeatures` and the like: Esri's parameters to edits, and what came of them back.
 enum EditResource {
     /// What is asked of one layer.
     struct Request {
         var edits: FeatureEdits
+        /// Whether the answer says when it was.
+        var returnsMoment = false
+        /// Whether the answer to a deletion has a line for each feature.
+        var returnsDeletions = true
         /// Features to delete beside those named; nil for none.
         var deletion: QueryRequest?
     }
@@ -48,7 +53,10 @@ enum EditResource {
             edits.updates = try drafts("updates", parameters, areUpdates: true)
             edits.deletes = try ids("deletes", parameters)
         }
-        return Request(edits: edits, deletion: deletion)
+        let returnsDeletions = try parameters.flag("returnDeleteResults", default: true)
+        return Request(
+            edits: edits, returnsMoment: try parameters.flag("returnEditMoment", default: false),
+            returnsDeletions: returnsDeletions || operation != .delete, deletion: deletion)
     }
 
     /// Reads `edits` of the whole service: `[{"id":0,"adds":[…],"updates":[…],"deletes":[…]}]`.
@@ -129,6 +137,15 @@ enum EditResource {
                 .invalidParameter, "expected a feature with 'attributes' and 'geometry'")
         }
         var draft = FeatureDraft()
+        do throws(Failure) { try read(item, isUpdate: isUpdate, into: &draft) } catch {
+            draft.fault = error
+        }
+        return draft
+    }
+
+    private static func read(
+        _ item: RelaxedValue, isUpdate: Bool, into draft: inout FeatureDraft
+    ) throws(Failure) {
         if case .object(let members)? = item["attributes"] {
             // Sorted, because a fault is to be told the same way each time.
             for name in members.keys.sorted() {
@@ -142,11 +159,13 @@ enum EditResource {
             }
         }
         if let geometry = item["geometry"], geometry != .null {
-            let read = try GeometryParameter(json: geometry)
+            let read: GeometryParameter
+            do throws(Failure) { read = try GeometryParameter(json: geometry) } catch {
+                throw Failure(error.code, "geometry: " + error.message, details: error.details)
+            }
             draft.geometry = GeometryForm(read.shape, read.ordinates)
             draft.spatialReference = read.spatialReference
         }
-        return draft
     }
 
     /// Whole numbers also as text; nil where none is given.
@@ -207,10 +226,19 @@ enum EditResource {
 
     /// The answer to an operation: its own list, or all three.
     static func body(
-        _ operation: Resource.EditOperation, _ results: FeatureEditResults
+        _ operation: Resource.EditOperation, _ results: FeatureEditResults, to request: Request
     ) -> [UInt8] {
         var json = JSONWriter()
-        json.object { json in write(operation, results, to: &json) }
+        json.object { json in
+            if request.returnsDeletions {
+                write(operation, results, to: &json)
+            } else {
+                json.member("success", results.deletes.allSatisfy { $0.failure == nil })
+            }
+            if request.returnsMoment {
+                json.member("editMoment", Int(WallClock.microseconds() / 1_000))
+            }
+        }
         return json.bytes
     }
 

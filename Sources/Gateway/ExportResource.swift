@@ -94,8 +94,9 @@ extension GatewayService {
         request.format = nil
         let head = try await backend.export(request, within: limit).head
         let path = String(decoding: asked.path, as: UTF8.self)
+        // Esri's own are names of files: esri-leaflet puts "?token=…" behind them, which is then the value of nothing.
         let href =
-            (asked.origin ?? "") + path + "?" + parameters.query(setting: "f", to: "image")
+            (asked.origin ?? "") + path + "?" + parameters.query(setting: "f", to: "image") + "&_="
         let response = GatewayResponse(
             body: ExportResource.body(head, href: href), sequence: head.sequence,
             isStale: head.isStale, missing: head.missing ?? [])

@@ -439,6 +439,7 @@ private struct GatewayResponder: HTTPResponder {
         var headers: HTTPFields = [
             .accessControlAllowMethods: CrossOrigin.methods,
             .accessControlAllowHeaders: CrossOrigin.headers,
+            .accessControlExposeHeaders: CrossOrigin.exposedHeaders,
         ]
         headers[.accessControlAllowOrigin] = service.crossOrigin.answer(
             to: request.headers[.origin])

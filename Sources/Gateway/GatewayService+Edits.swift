@@ -18,7 +18,7 @@ extension GatewayService {
         }
         let result = try await backend.edit(request.edits, layer: layer, in: map, within: limit)
         return GatewayResponse(
-            body: EditResource.body(operation, try Self.results(result)),
+            body: EditResource.body(operation, try Self.results(result), to: request),
             sequence: result.sequence)
     }
 

@@ -74,7 +74,7 @@ extension GatewayService {
         case .input(let name): response.body = try JobResource.input(name, of: job, task)
         case .product(let name):
             let blob = try JobResource.product(name, of: job)
-            response.contentType = task.outputMediaType
+            response.contentType = task.outputContentType
             response.file = GatewayFile(
                 path: backend.blobs.path(blob.id), byteCount: blob.byteCount,
                 name: "\(job.kind.rawValue)-\(job.id)" + task.outputSuffix)
@@ -114,5 +114,9 @@ extension Caller {
 }
 
 extension JobKindDescription {
+    /// Text of other types is UTF-8 by their definitions; of `text/csv` a client has to be told (RFC 7111).
+    fileprivate var outputContentType: String {
+        outputMediaType + (outputMediaType.hasPrefix("text/") ? "; charset=utf-8" : "")
+    }
     fileprivate var outputSuffix: String { outputMediaType == "text/csv" ? ".csv" : ".jsonl" }
 }

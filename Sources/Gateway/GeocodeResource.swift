@@ -319,7 +319,25 @@ enum GeocodeResource {
         guard let (shape, source) = try geometry("searchExtent", parameters, .envelope) else {
             return nil
         }
-        return try source.unproject(shape.envelope)
+        let degrees = try source.unproject(shape.envelope)
+        // Of bounds in the wrong order the lesser part of the earth is meant: a rectangle whose sides have changed
+        // places, or one over the antimeridian (RFC 7946, 5.2).
+        guard degrees.width > 180, try isTurned("searchExtent", parameters) else { return degrees }
+        return Envelope(
+            minX: degrees.maxX, minY: degrees.minY, maxX: degrees.minX + 360, maxY: degrees.maxY)
+    }
+
+    /// Whether an envelope begins east of where it ends.
+    private static func isTurned(
+        _ name: String, _ parameters: Parameters
+    ) throws(Failure) -> Bool {
+        guard let text = parameters[name] else { return false }
+        if let values = Parameters.numbers(text, counts: 4...4) { return values[0] > values[2] }
+        let json = try RelaxedJSON.parse(text)
+        guard let first = json["xmin"]?.number, let last = json["xmax"]?.number else {
+            return false
+        }
+        return first > last
     }
 
     /// A geometry parameter and the reference that it comes in.

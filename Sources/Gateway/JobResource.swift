@@ -199,10 +199,9 @@ enum JobResource {
                 }
             }
             json.member("inputs") { json in
-                for parameter in task.parameters where job.parameters[parameter.name] != nil {
-                    json.member(parameter.name) { json in
-                        json.member("paramUrl", "inputs/" + parameter.name)
-                    }
+                let file = job.input == nil ? [] : [input]
+                for name in file + task.parameters.map(\.name) {
+                    json.member(name) { $0.member("paramUrl", "inputs/" + name) }
                 }
             }
             json.key("messages")
@@ -273,15 +272,24 @@ enum JobResource {
     static func input(
         _ name: String, of job: JobDescription, _ task: JobKindDescription
     ) throws(Failure) -> [UInt8] {
-        let parameter = task.parameters.first { $0.name.isEqualIgnoringCase(name) }
-        guard let parameter, let text = job.parameters[parameter.name] else {
+        var json = JSONWriter()
+        if name.isEqualIgnoringCase(input), let file = job.input {
+            json.object { json in
+                json.member("paramName", input)
+                json.member("dataType", "GPDataFile")
+                json.member("value") { $0.member("itemID", file.id.rawValue) }
+            }
+            return json.bytes
+        }
+        guard let parameter = task.parameters.first(where: { $0.name.isEqualIgnoringCase(name) })
+        else {
             throw Failure(.notFound, "job \(job.id) has no input '\(name.prefix(80))'")
         }
-        var json = JSONWriter()
         json.object { json in
             json.member("paramName", parameter.name)
             json.member("dataType", parameter.type.esriType)
             json.key("value")
+            let text = job.parameters[parameter.name] ?? parameter.defaultValue
             value(text, parameter.type, &json)
         }
         return json.bytes

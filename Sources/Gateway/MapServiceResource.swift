@@ -55,6 +55,7 @@ struct MapServiceResource {
             json.member("layers", array: topFirst) { summary($1, to: &$0) }
             json.member("tables", array: [Int]()) { $0.integer(Int64($1)) }
             writeSpace(to: &json)
+            writeTime(to: &json)
             // Tiles are announced, but clients that can ask for pictures shall go on doing that.
             json.member("singleFusedMapCache", false)
             if map.spatialReference != nil { json.tileInfo() }
@@ -87,6 +88,24 @@ struct MapServiceResource {
         }
         if let extent = extents.full { json.extent("fullExtent", extent, in: reference) }
         json.member("units", reference.latestWkid == 4326 ? "esriDecimalDegrees" : "esriMeters")
+    }
+
+    /// From the first moment of any layer to the last; nothing where no layer has one.
+    private func writeTime(to json: inout JSONWriter) {
+        let moments = timeExtents.values.flatMap { [$0.start, $0.end].compactMap { $0 } }
+        guard let first = moments.min(), let last = moments.max() else { return }
+        json.member("timeInfo") { json in
+            json.member("timeExtent", array: [first, last]) { $0.integer($1) }
+            json.nullMember("timeRelation")
+            writeTimeReference(to: &json)
+        }
+    }
+
+    private func writeTimeReference(to json: inout JSONWriter) {
+        json.member("timeReference") { json in
+            json.member("timeZone", "UTC")
+            json.member("respectsDaylightSaving", false)
+        }
     }
 
     private func summary(_ layer: LayerDescription, to json: inout JSONWriter) {
@@ -150,7 +169,7 @@ struct MapServiceResource {
             json.member("name", layer.name)
             json.member("description", "")
             json.member("copyrightText", layer.properties?.service?.attribution ?? "")
-            if let parent = layer.parent.flatMap({ layers[$0] }) {
+            if !isFeatureService, let parent = layer.parent.flatMap({ layers[$0] }) {
                 json.member("parentLayer") { reference(to: parent, &$0) }
             } else {
                 json.nullMember("parentLayer")
@@ -166,7 +185,7 @@ struct MapServiceResource {
             if layer.kind == .group {
                 json.nullMember("fields")
             } else {
-                writeFeatureLayer(layer, to: &json)
+                writeFeatureLayer(layer, isFeatureService, to: &json)
             }
             if isFeatureService { writeEditing(of: layer, to: &json) }
             json.member(
@@ -184,7 +203,9 @@ struct MapServiceResource {
         json.member("name", layer.name)
     }
 
-    private func writeFeatureLayer(_ layer: LayerDescription, to json: inout JSONWriter) {
+    private func writeFeatureLayer(
+        _ layer: LayerDescription, _ isFeatureService: Bool, to json: inout JSONWriter
+    ) {
         let fields = layer.properties?.fields ?? []
         json.member("loadStatus", layer.loadStatus.rawValue)
         if let error = layer.loadError { json.member("loadError", error.description) }
@@ -197,7 +218,9 @@ struct MapServiceResource {
         json.nullMember("typeIdField")
         json.member("objectIdField", fields.first?.name ?? "OBJECTID")
         json.member("globalIdField", "")
-        json.fields(fields, aliases: layer.shownNames(of: fields))
+        json.fields(
+            fields, aliases: layer.shownNames(of: fields),
+            areEditable: isFeatureService ? layer.isEditable : nil)
         if let info = layer.timeInfo {
             json.member("timeInfo") { json in
                 json.member("startTimeField", info.startField)
@@ -211,10 +234,7 @@ struct MapServiceResource {
                     json.member("timeExtent", array: [extent.start, extent.end].compactMap { $0 }) {
                         $0.integer($1)
                     }
-                    json.member("timeReference") { json in
-                        json.member("timeZone", "UTC")
-                        json.member("respectsDaylightSaving", false)
-                    }
+                    writeTimeReference(to: &json)
                 }
             }
         }

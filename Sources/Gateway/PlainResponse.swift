@@ -13,6 +13,7 @@ struct PlainResponse {
         middle =
             "\r\naccess-control-allow-methods: \(CrossOrigin.methods)\r\n"
             + "access-control-allow-headers: \(CrossOrigin.headers)\r\n"
+            + "access-control-expose-headers: \(CrossOrigin.exposedHeaders)\r\n"
             + (crossOrigin.varies ? "vary: Origin\r\n" : "")
             + "cache-control: no-store\r\nserver: Cairn\r\n"
     }

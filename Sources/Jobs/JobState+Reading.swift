@@ -27,7 +27,8 @@ extension JobState {
             messages: messages, result: result,
             failure: failure ?? (status == .cancelled ? .jobCancelled : nil),
             submittedAt: submittedAt,
-            endedAt: endedAt, sequence: sequence, parent: submission.parent?.job)
+            endedAt: endedAt, sequence: sequence, parent: submission.parent?.job,
+            input: submission.input)
     }
 
     /// Progress with what running attempts say of themselves, 0…1 by chunk; never less than

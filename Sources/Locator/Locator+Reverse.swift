@@ -35,7 +35,8 @@ extension Locator {
                 file: file, location: location, maxMeters: request.maxDistanceMeters,
                 types: request.featureTypes.map { Set($0.map { $0.lowercased() }) })
             guard let found = search.run(bytes) else { return ReverseGeocodeAnswer(candidate: nil) }
-            var candidate = writer.candidate(for: found, at: location, bytes)
+            var candidate = writer.candidate(
+                for: found, at: location, withHouse: search.wantsHouses, bytes)
             if let across = found.metersAcross {
                 candidate.attributes = Attributes(
                     candidate.attributes.entries
@@ -48,7 +49,7 @@ extension Locator {
 
 extension CandidateWriter {
     fileprivate func candidate(
-        for found: ReverseSearch.Found, at location: Coordinate, _ bytes: RawSpan
+        for found: ReverseSearch.Found, at location: Coordinate, withHouse: Bool, _ bytes: RawSpan
     ) -> Candidate {
         switch (found.target, file.addresses) {
         case (.intersection(let crossing), let addresses?):
@@ -57,7 +58,8 @@ extension CandidateWriter {
                 distanceMeters: found.meters, bytes)
         case (.address(let address), let addresses?):
             return AddressLabel(
-                file, addresses, street: address.street, house: address.house, bytes
+                file, addresses, street: address.street, house: withHouse ? address.house : nil,
+                bytes
             ).candidate(
                 file, addresses, score: 100, type: .position, locator: locator,
                 distanceMeters: found.meters, bytes)

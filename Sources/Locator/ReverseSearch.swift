@@ -33,6 +33,11 @@ struct ReverseSearch {
     /// Esri's types of features that houses and streets are.
     private static let addressTypes: Set<String> = ["pointaddress", "streetaddress", "streetname"]
 
+    /// Whether a house is given where there is one, and not its street.
+    var wantsHouses: Bool {
+        types.map { $0.contains("pointaddress") || $0.contains("streetaddress") } ?? true
+    }
+
     private enum Sort: CaseIterable {
         case intersections, points, addresses, places
     }

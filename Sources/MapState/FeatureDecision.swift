@@ -170,6 +170,7 @@ struct FeatureDecision {
     // MARK: One edit
 
     private func add(_ draft: FeatureDraft, _ outcome: inout Outcome) throws(Failure) {
+        if let fault = draft.fault { throw fault }
         guard let (shape, ordinates) = try geometry(draft) else {
             throw Failure(.invalidParameter, "geometry: a new feature needs one")
         }
@@ -186,6 +187,7 @@ struct FeatureDecision {
     }
 
     private func update(_ draft: FeatureDraft, _ outcome: inout Outcome) throws(Failure) {
+        if let fault = draft.fault { throw fault }
         guard let id = draft.id else {
             throw Failure(
                 .invalidParameter,

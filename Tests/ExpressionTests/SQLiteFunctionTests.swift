@@ -63,9 +63,14 @@ private struct PhraseGenerator {
             return pick([
                 Phrase("ABS($0)"), Phrase("FLOOR($0)"), Phrase("CEILING($0)"), Phrase("ROUND($0)"),
                 Phrase("TRUNCATE($0)", "trunc($0)"), Phrase("CAST($0 AS INTEGER)"),
-                Phrase("CAST($0 AS FLOAT)"),
+                Phrase("CAST($0 AS FLOAT)"), Phrase("SIGN($0)"), Phrase("LOG($0)", "ln($0)"),
+                Phrase("LOG10($0)"), Phrase("SIN($0)"), Phrase("COS($0)"), Phrase("TAN($0)"),
             ]).filled(number(depth - 1))
         case 1: return Phrase("MOD($0, $1)").filled(number(depth - 1), number(0))
+        case 2 where Bool.random(using: &random):
+            // SQLite's has no bounds.
+            return Phrase("POWER($0, $1)", "nullif(nullif(POWER($0, $1), 9e999), -9e999)")
+                .filled(number(0), number(depth - 1))
         case 2: return Phrase("($0 % $1)").filled(whole(), whole())
         case 3: return Phrase("CHAR_LENGTH($0)", "length($0)").filled(text(depth - 1))
         case 4:

@@ -55,13 +55,24 @@ import Testing
     ])
     func `what is no whole number is told, and of which feature`(
         _ written: String, _ told: String
-    ) {
+    ) throws {
         let some = #"[{"attributes":{"OBJECTID":1}},{"attributes":{"OBJECTID":\#(written)}}]"#
-        let sentence = "the object id '\(told)' is no whole number"
-        #expect(refusal(.update, "features", some) == "parameter 'features[1]': " + sentence)
-        #expect(refusal(.apply, "updates", some) == "parameter 'updates[1]': " + sentence)
+        let faults = [nil, "the object id '\(told)' is no whole number"]
+        #expect(try edits(.update, "features", some).updates.map(\.fault?.message) == faults)
+        #expect(try edits(.apply, "updates", some).updates.map(\.fault?.message) == faults)
         // New features get an id, whatever is sent.
         #expect(refusal(.add, "features", some) == nil)
         #expect(refusal(.apply, "deletes", "[1,\(written)]") != nil)
+    }
+
+    @Test func `a geometry that is none is the fault of its feature alone`() throws {
+        let some =
+            #"[{"attributes":{"NAME":"a"},"geometry":{"x":1,"y":2}},"#
+            + #"{"attributes":{"NAME":"b"},"geometry":{"x":"NaN","y":"NaN"}},"#
+            + #"{"attributes":{"NAME":"c"},"geometry":{"rings":[[[0,0]]]}}]"#
+        let adds = try edits(.add, "features", some).adds
+        #expect(adds.map { $0.fault == nil } == [true, false, false])
+        #expect(adds.dropFirst().allSatisfy { $0.fault?.message.hasPrefix("geometry: ") == true })
+        #expect(refusal(.add, "features", "[1]")?.hasPrefix("parameter 'features[0]': ") == true)
     }
 }

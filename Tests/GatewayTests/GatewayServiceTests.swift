@@ -687,6 +687,24 @@ extension RelaxedValue {
         }
     }
 
+    @Test(arguments: [
+        ("170,-30,-170,0", 170.0, 190.0), ("-170,-30,170,0", -170, 170), ("5,0,0,-30", 0, 5),
+        ("{xmin:170,ymin:-30,xmax:-170,ymax:0}", 170, 190),
+        (
+            "{xmin:18924313.4,ymin:-3503549.8,xmax:-18924313.4,ymax:0,"
+                + "spatialReference:{wkid:102100}}", 170, 190
+        ),
+    ])
+    func `a search extent may lie over the antimeridian`(
+        _ text: String, _ first: Double, _ last: Double
+    ) async throws {
+        let asked = try asked()
+        _ = await asked.get(candidates + "&singleLine=suva&searchExtent=" + text)
+        let extent = try #require(asked.site.inner.withLock { $0.lastGeocode?.searchExtent })
+        #expect(abs(extent.minX - first) < 1e-6 && abs(extent.maxX - last) < 1e-6)
+        #expect(abs(extent.minY + 30) < 1e-6 && abs(extent.maxY) < 1e-6)
+    }
+
     @Test func `what has no place in a reference is said, not invented`() async throws {
         let asked = try asked()
         asked.site.change { $0.candidates[0].location = Coordinate(x: 0, y: -90) }

@@ -226,6 +226,7 @@ import Testing
         let quiet = try await ask(job, "f=json", "returnMessages=false")
         #expect((quiet["messages"] as? [Any])?.isEmpty == true)
         #expect(try await "\(ask(job + "/inputs/map", "f=json"))".contains("Small"))
+        #expect(try await "\(ask(job + "/inputs/input", "f=json"))".contains("itemID"))
         let result = try await ask(job + "/results/output", "f=json")
         let url = try #require((result["value"] as? [String: Any])?["url"] as? String)
         #expect(url.hasPrefix("http://127.0.0.1:\(port)/arcgis/rest/"))

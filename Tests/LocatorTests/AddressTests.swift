@@ -376,6 +376,10 @@ import Testing
             } else {
                 #expect(found?.text("Addr_type") == "PointAddress")
                 #expect(abs((found?.distanceMeters ?? -1) - least) < 0.01)
+                request.featureTypes = ["StreetName", "Locality"]
+                let street = try locator.reverse(request).candidate
+                #expect(street?.text("Addr_type") == "StreetName")
+                #expect(street?.text("AddNum") == "")
             }
         }
     }

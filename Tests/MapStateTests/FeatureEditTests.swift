@@ -307,9 +307,14 @@ import Testing
             draft.attributes = Attributes([.init(name: name, value: value)])
             wrong.append((draft, sentence))
         }
+        var faulty = Self.draft(x: 1)
+        faulty.fault = Failure(.invalidParameter, "geometry: no numbers")
+        wrong.append((faulty, "geometry: no numbers"))
+        (faulty.id, faulty.geometry) = (1, nil)
         let edits = FeatureEdits(
             adds: wrong.map(\.0) + [Self.draft(nil, "good", x: 5)],
-            updates: [Self.draft(nil, "whose?"), Self.draft(2, "good")], deletes: [3, 3, 99],
+            updates: [Self.draft(nil, "whose?"), Self.draft(2, "good"), faulty],
+            deletes: [3, 3, 99],
             isAtomic: false)
         let results = try run(&fixture, edits, features)
 
@@ -317,7 +322,7 @@ import Testing
             #expect(result.id == nil && result.failure?.message.contains(sentence) == true)
         }
         #expect(results.adds.last == FeatureEditResult(id: 4))
-        #expect(results.updates.map { $0.failure == nil } == [false, true])
+        #expect(results.updates.map { $0.failure == nil } == [false, true, false])
         #expect(results.deletes.map { $0.failure?.code } == [nil, .notFound, .notFound])
         features.features[4] = Self.feature(4, "good", x: 5)
         features.features[2] = Self.feature(2, "good", x: 2)

@@ -192,13 +192,18 @@ extension GatewayService {
         var items = try OGCItems(id, collection.properties, parameters)
         items.select(number)
         let answer = try await backend.query(items.query, within: items.limit)
+        let reference = parameters["crs"].map { "crs=" + Parameters.encode($0) }
         let path = "collections/\(id)/items/\(number)"
+        func own(_ query: String?) -> String {
+            let words = [reference, query].compactMap { $0 }
+            return path + (words.isEmpty ? "" : "?" + words.joined(separator: "&"))
+        }
         guard
             let body = OGCPage.feature(
                 in: answer.body,
                 links: { json in
-                    links.write("self", path, OGCLinks.geoJSON, "This feature", &json)
-                    links.write("alternate", path + "?f=html", OGCLinks.html, "As a page", &json)
+                    links.write("self", own(nil), OGCLinks.geoJSON, "This feature", &json)
+                    links.write("alternate", own("f=html"), OGCLinks.html, "As a page", &json)
                     links.write(
                         "collection", "collections/\(id)", OGCLinks.json,
                         collection.layer.name, &json)
