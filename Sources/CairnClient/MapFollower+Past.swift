@@ -43,13 +43,14 @@ extension MapFollower {
     public static var pastLimit: Int { PastMaps.limit }
 
     /// The sequence number that a past moment means: of a time that of the last change of any map recorded
-    /// until then, as far as the log is known; 0 when there was none yet.
+    /// until then (``Timestamp/endOfMillisecond``), as far as the log is known; 0 when there was none yet.
     ///
     /// Nil where the log has to be asked, because the time lies before what was folded here.
     public func knownPosition(of moment: AsOf) -> Int64? {
         switch moment {
         case .sequence(let sequence): sequence
-        case .time(let time): inner.withLock { $0.changes.position(at: time) }
+        case .time(let time):
+            inner.withLock { $0.changes.position(at: time.endOfMillisecond) }
         }
     }
 
@@ -58,7 +59,8 @@ extension MapFollower {
         if let known = knownPosition(of: moment) { return known }
         guard case .time(let time) = moment else { return 0 }
         let end = inner.withLock { $0.changes.firstTimed }
-        return try await Self.position(at: time, before: end, reading: read)
+        return try await Self.position(
+            at: time.endOfMillisecond, before: end, reading: read)
     }
 
     /// The sequence number of the last change of any map that was recorded until a moment, of those before

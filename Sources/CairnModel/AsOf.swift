@@ -5,15 +5,17 @@
 public enum AsOf: Hashable, Sendable, CustomStringConvertible {
     /// When the log ended at this sequence number.
     case sequence(Int64)
-    /// After the last change of a map recorded at or before this moment, by the log's clock.
+    /// After the last change of a map recorded at or before this moment, by the log's clock; a whole number
+    /// of milliseconds means that millisecond's end.
     case time(Timestamp)
 
-    /// Reads a sequence number, 0 or more, or ISO 8601 (``Timestamp/init(iso:)``); nil for other text.
+    /// Reads a sequence number, 0 or more, or ISO 8601 (``Timestamp/init(iso:)``), which means
+    /// ``Timestamp/endOfMillisecond``; nil for other text.
     public init?(parsing text: String) {
         if let sequence = Int64(text), sequence >= 0 {
             self = .sequence(sequence)
         } else if let time = Timestamp(iso: text) {
-            self = .time(time)
+            self = .time(time.endOfMillisecond)
         } else {
             return nil
         }
@@ -31,6 +33,18 @@ public enum AsOf: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
+extension Timestamp {
+    /// Its millisecond's last microsecond where it is a whole number of milliseconds, otherwise itself.
+    ///
+    /// The log keeps microseconds, of which texts have the milliseconds only: so the time of an event, as
+    /// it is shown, includes the event.
+    public var endOfMillisecond: Timestamp {
+        guard microseconds.isMultiple(of: 1_000) else { return self }
+        let (end, isOver) = microseconds.addingReportingOverflow(999)
+        return isOver ? self : Timestamp(microseconds: end)
+    }
+}
+
 /// A request about a map as it is, or as it was.
 public protocol PastRequest {
     /// The sequence number as of which it is asked; nil for now.
@@ -44,7 +58,7 @@ extension IdentifyRequest: PastRequest {}
 extension PastRequest {
     /// ``at`` or ``atTime``, whichever is given; nil for now.
     public var asOf: AsOf? {
-        get { at.map { .sequence($0) } ?? atTime.map { .time($0) } }
+        get { at.map { .sequence($0) } ?? atTime.map { .time($0.endOfMillisecond) } }
         set {
             (at, atTime) = (nil, nil)
             switch newValue {

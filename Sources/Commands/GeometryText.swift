@@ -77,7 +77,7 @@ enum GeometryText {
         return Coordinate(x: numbers[0], y: numbers[1])
     }
 
-    /// `xmin,ymin,xmax,ymax`.
+    /// `xmin,ymin,xmax,ymax`; swapped bounds are put in order.
     static func envelope(_ text: String, name: String) throws(Failure) -> Envelope {
         try envelope(try numbers(text, name: name), name: "\(name) '\(text.prefix(80))'")
     }
@@ -88,12 +88,8 @@ enum GeometryText {
         guard numbers.count == 4 else {
             throw Failure(.invalidParameter, "\(name): expected 'xmin,ymin,xmax,ymax'")
         }
-        let envelope = Envelope(
-            minX: numbers[0], minY: numbers[1], maxX: numbers[2], maxY: numbers[3])
-        guard !envelope.isEmpty else {
-            throw Failure(.invalidParameter, "\(name): a minimum is above its maximum")
-        }
-        return envelope
+        return Envelope(minX: numbers[0], minY: numbers[1], maxX: numbers[2], maxY: numbers[3])
+            .ordered
     }
 
     /// Finite, not empty, not too many coordinates; rings closed and long enough.

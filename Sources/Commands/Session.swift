@@ -36,7 +36,8 @@ final class Session: Sendable {
     private func open(isPatient: Bool = false) throws -> Opened {
         try opened.withLock { opened in
             if let opened { return opened }
-            guard isPatient || isUp else {
+            // While `cairn up` runs, a log that has died is started again.
+            guard isPatient || isUp || supervisor != nil else {
                 throw Failure(
                     .unavailable, "the site '\(site.path)' is not up: start it with 'cairn up'")
             }

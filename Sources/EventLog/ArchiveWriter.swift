@@ -10,7 +10,8 @@ internal import SQLite
 ///
 /// It reads over a connection of its own and changes nothing of the log; `SQLiteEventStore.adopt`
 /// does, once the copy has been verified. Killed at any moment, it leaves at most a file that nobody
-/// refers to. Blocks on the disk; any thread.
+/// refers to; one that has no name yet is removed by whoever opens the log next. Blocks on the disk;
+/// any thread.
 public struct ArchiveWriter {
     /// Events copied or checked between two calls of `progress`.
     static let step: Int64 = 5_000
@@ -31,13 +32,18 @@ public struct ArchiveWriter {
     /// copy.
     ///
     /// The newest batch of the log is never archived. Throws `Failure`: `invalidParameter` where there
-    /// is nothing to archive, `corrupt` where the log does not verify, `noSpace`, and what `progress`
-    /// throws.
+    /// is nothing to archive, or the log ends before `position`, `corrupt` where the log does not
+    /// verify, `noSpace`, and what `progress` throws.
     public func write(
         through position: Int64, progress: Progress = { _, _ in }
     ) throws(Failure) -> LogArchive {
         let log = try SQLiteEventReader(path: path)
         let (floor, head) = (try log.floor(), try log.head())
+        guard position <= head else {
+            throw Failure(
+                .invalidParameter,
+                "sequence number \(position): expected \(floor + 1) to \(head), where the log ends")
+        }
         let last = try log.batchEnd(through: min(position, try log.batchEnd(through: head - 1)))
         guard last > floor else {
             throw Failure(
@@ -54,8 +60,8 @@ public struct ArchiveWriter {
         } catch {
             throw Failure(.unreadable, "'\(folder)' cannot be made: \(error)")
         }
-        let staged = folder + "/.staged-" + UUID().uuidString.lowercased()
-        defer { OutputFile.remove(staged) }
+        let staged = StagedCopy.path(in: folder)
+        defer { StagedCopy.remove(staged) }
         let count = last - floor
         try copy(after: floor, through: last, to: staged) { done throws(Failure) in
             try progress(done, 2 * count)

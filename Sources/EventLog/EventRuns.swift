@@ -8,14 +8,14 @@ internal import SQLite
 /// An append of many events to a stream is one run of it, and events of one category mostly follow on each other: so
 /// there are fewer runs than events, or as many at worst.
 struct EventRuns {
-    private struct Run {
+    struct Run {
         let number: Int64
         let first: Int64
         var count: Int64
     }
 
-    private var streams: [Run] = []
-    private var categories: [Run] = []
+    private(set) var streams: [Run] = []
+    private(set) var categories: [Run] = []
 
     /// Takes events that follow on each other, after all that were taken before.
     mutating func append(stream: Int64, category: Int64, first: Int64, count: Int64) {

@@ -30,8 +30,8 @@ public enum LogBackup {
         guard !FileManager.default.fileExists(atPath: target) else {
             throw Failure(.conflict, "'\(target)' exists already; a backup goes into a new file")
         }
-        let staged = folder(of: target) + "/.staged-" + UUID().uuidString.lowercased()
-        defer { OutputFile.remove(staged) }
+        let staged = StagedCopy.path(in: folder(of: target))
+        defer { StagedCopy.remove(staged) }
         try copy(path, to: staged, progress: progress)
         let head = try SQLiteEventReader(path: staged).head()
         for suffix in ["-wal", "-shm"] { OutputFile.remove(staged + suffix) }
@@ -79,14 +79,15 @@ public enum LogBackup {
     /// The copy is verified first. It becomes a new incarnation of the log, and every writer of before
     /// is fenced: a process that goes on with what it read from the log of before is refused or stops.
     /// The old files are kept beside it. Killed at any moment, it leaves the log of before or the new
-    /// one. Throws `Failure`: `conflict` while the log is in use, `corrupt`, `unreadable`,
-    /// `newerVersion`, `noSpace`.
+    /// one, and perhaps a copy that whoever opens the log next removes. Throws `Failure`: `conflict`
+    /// while the log is in use, `corrupt`, `unreadable`, `newerVersion`, `noSpace`.
     public static func restore(_ backup: String, to path: String) throws(Failure) -> Restored {
         // Held to the end.
         let lock = try SQLiteEventStore.lock(path)
         defer { extendLifetime(lock) }
-        let staged = folder(of: path) + "/.staged-" + UUID().uuidString.lowercased()
-        defer { for suffix in ["", "-wal", "-shm"] { OutputFile.remove(staged + suffix) } }
+        StagedCopy.removeAbandoned(ofLog: path)
+        let staged = StagedCopy.path(in: folder(of: path))
+        defer { StagedCopy.remove(staged) }
         try copy(backup, to: staged) { _, _ in }
         try verify(staged, named: backup)
         let restored = try begin(staged, shelf: path)
@@ -154,7 +155,7 @@ public enum LogBackup {
         return aside
     }
 
-    private static func folder(of path: String) -> String {
+    static func folder(of path: String) -> String {
         path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     }
 }

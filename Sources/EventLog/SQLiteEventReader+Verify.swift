@@ -7,7 +7,8 @@ internal import SQLite
 
 extension SQLiteEventReader {
     /// Checks that positions have no gap, batches join, records pass their checksums, streams count
-    /// up from 0, time does not go back, and that the hash chain holds.
+    /// up from 0, time does not go back, that the hash chain holds, and that the indexes say of each
+    /// event what it is.
     public func verify(after: Int64, limit: Int) throws(Failure) -> VerifyPage {
         let (head, floor) = (try head(), try floor())
         do throws(SQLiteError) {
@@ -18,13 +19,19 @@ extension SQLiteEventReader {
                     message: "the batch before it, the last archived, is missing")
                 return VerifyPage(checkedThrough: 0, head: head, chainHash: "", fault: fault)
             }
-            let fault = try check.run(self, after: after, limit: max(1, limit), head: head)
+            var fault: LogFault?
+            do throws(SQLiteError) {
+                fault = try check.run(self, after: after, limit: max(1, limit), head: head)
+            } catch {
+                guard error.isCorrupt else { throw error }
+                fault = LogFault(near: check.checkedThrough + 1, in: path, error)
+            }
             return VerifyPage(
                 checkedThrough: check.checkedThrough, head: head,
                 chainHash: check.hasChecked ? Hexadecimal.encode(check.chain.value) : "",
                 fault: fault)
         } catch {
-            throw Failure(log: error)
+            throw Failure(log: error, at: path)
         }
     }
 }
@@ -37,6 +44,8 @@ private final class LogCheck {
     private var records = CanonicalRecords()
     private var batches: Statement
     private var events: Statement
+    private var eventRows: EventRows
+    private var indexes: IndexCheck
     /// The time of the last event checked.
     private var time: Int64
     /// Whether there is a batch at or before `checkedThrough`.
@@ -63,7 +72,10 @@ private final class LogCheck {
         batches = try connection.prepare(
             "SELECT first, last, hash FROM batch WHERE last > ?1 ORDER BY last")
         events = try connection.prepare(
-            "SELECT \(EventRows.columns) FROM event WHERE position > ?1 ORDER BY position")
+            "SELECT \(EventRows.columns), \(IndexCheck.columns) FROM event "
+                + "WHERE event.position > ?1 ORDER BY event.position")
+        eventRows = try EventRows(connection)
+        indexes = try IndexCheck(connection)
         try batches.bind(1, checkedThrough)
         try events.bind(1, checkedThrough)
     }
@@ -74,15 +86,22 @@ private final class LogCheck {
     ) throws(SQLiteError) -> LogFault? {
         let (sum, isBeyond) = max(after, checkedThrough).addingReportingOverflow(Int64(limit))
         let end = isBeyond ? .max : sum
-        while checkedThrough < end {
+        let start = (hasChecked, checkedThrough, chain)
+        var fault: LogFault?
+        while fault == nil, checkedThrough < end {
             guard try batches.step() else {
-                guard checkedThrough < head else { return nil }
-                return LogFault(
+                guard checkedThrough < head else { break }
+                fault = LogFault(
                     position: checkedThrough + 1, message: "the event belongs to no commit batch")
+                break
             }
-            do throws(LogFault) { try batch(reader) } catch { return error }
+            do throws(LogFault) { try batch(reader) } catch { fault = error }
         }
-        return nil
+        guard let misplaced = try indexes.fault(isOpen: fault == nil),
+            misplaced.position <= fault?.position ?? .max
+        else { return fault }
+        (hasChecked, checkedThrough, chain) = start
+        return misplaced
     }
 
     private func batch(_ reader: SQLiteEventReader) throws(LogFault) {
@@ -112,12 +131,13 @@ private final class LogCheck {
         do {
             isThere = try events.step() && events.integer(0) == position
         } catch {
-            throw LogFault(position: position, message: error.description)
+            throw LogFault(near: position, in: reader.path, error)
         }
         guard isThere else {
             throw LogFault(position: position, message: "the event is missing")
         }
-        try reader.eventRows.append(events, to: &records)
+        try eventRows.append(events, to: &records)
+        try indexes.take(events)
         guard events.integer(3) >= time else {
             throw LogFault(
                 position: position, message: "its time lies before the event before it")

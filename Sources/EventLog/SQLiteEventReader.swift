@@ -301,10 +301,10 @@ public final class SQLiteEventReader: EventReader {
         defer { statement.reset() }
         var rows = Rows()
         do throws(SQLiteError) { try bind(&statement) } catch { throw Failure(log: error) }
-        while try step(&statement) {
+        while try step(&statement, near: (rows.last ?? range.after) + 1, &rows) {
             guard try take(statement, range, to: &rows) else { return rows }
         }
-        rows.isLast = true
+        rows.isLast = rows.fault == nil
         return rows
     }
 
@@ -326,7 +326,7 @@ public final class SQLiteEventReader: EventReader {
                 throw Failure(log: error)
             }
             var next = run.first
-            while try step(&readRun) {
+            while try step(&readRun, near: next, &rows) {
                 let position = readRun.integer(0)
                 guard position == next, readRun.integer(column) == run.number else { break }
                 next += 1
@@ -340,6 +340,7 @@ public final class SQLiteEventReader: EventReader {
                 place = readRun.integer(2)
                 guard try take(readRun, range, to: &rows) else { return rows }
             }
+            guard rows.fault == nil else { return rows }
             // What was in the file when its runs were read may be in an archive now.
             if next <= run.last, try floor() < next {
                 rows.fault = LogFault(
@@ -394,18 +395,28 @@ public final class SQLiteEventReader: EventReader {
         do {
             return try places.hasEvent(before: place, of: stream, at: position)
         } catch {
-            throw LogFault(position: position, message: error.description)
+            throw LogFault(near: position, in: path, error)
         }
     }
 
-    private func step(_ statement: inout Statement) throws(Failure) -> Bool {
-        do { return try statement.step() } catch { throw Failure(log: error) }
+    /// The next row; where the file is damaged there is none, and the rows say near which event that
+    /// is.
+    private func step(
+        _ statement: inout Statement, near position: Int64, _ rows: inout Rows
+    ) throws(Failure) -> Bool {
+        do throws(SQLiteError) {
+            return try statement.step()
+        } catch {
+            guard error.isCorrupt else { throw Failure(log: error) }
+            rows.fault = LogFault(near: position, in: path, error)
+            return false
+        }
     }
 
     func query<Value>(
         _ body: () throws(SQLiteError) -> Value
     ) throws(Failure) -> Value {
-        do { return try body() } catch { throw Failure(log: error) }
+        do { return try body() } catch { throw Failure(log: error, at: path) }
     }
 }
 

@@ -49,6 +49,7 @@ public final class SQLiteEventStore: EventStore {
         self.clock = clock
         try Self.refuseRemoteDisk(path)
         lock = try Self.lock(path)
+        StagedCopy.removeAbandoned(ofLog: path)
         do {
             connection = try Connection(path: path, mode: .create)
         } catch {

@@ -264,9 +264,23 @@ enum SQLiteSchema {
 }
 
 extension Failure {
-    /// What a failed statement on an open log means.
-    init(log error: SQLiteError) {
+    /// What a failed statement on an open log means; of a damaged file it names the path, where that
+    /// is given.
+    init(log error: SQLiteError, at path: String? = nil) {
         let code: Code = error.isNoSpace ? .noSpace : error.isCorrupt ? .corrupt : .internal
+        if code == .corrupt, let path {
+            self.init(code, "the log's file '\(path)' is damaged: \(error.reason)")
+            return
+        }
         self.init(code, "the event log: \(error.description)")
+    }
+}
+
+extension LogFault {
+    /// What a failed statement means that was to read a file at an event, or behind the one before
+    /// it.
+    init(near position: Int64, in path: String, _ error: SQLiteError) {
+        self.init(
+            position: position, message: "the file '\(path)' cannot be read there: \(error.reason)")
     }
 }

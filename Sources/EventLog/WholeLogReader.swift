@@ -16,7 +16,7 @@ public final class WholeLogReader: EventReader {
 
     let live: SQLiteEventReader
     private let folder: String
-    private var open: [(name: String, reader: SQLiteEventReader)] = []
+    private var open: [(name: String, file: FileStamp, reader: SQLiteEventReader)] = []
 
     /// Opens a log file for reading; throws `Failure` (`unreadable`, `newerVersion`, `corrupt`).
     public convenience init(path: String) throws(Failure) {
@@ -125,11 +125,14 @@ public final class WholeLogReader: EventReader {
     private func path(of archive: LogArchive) -> String { folder + "/" + archive.name }
 
     private func reader(of archive: LogArchive) throws(Failure) -> SQLiteEventReader {
-        if let index = open.firstIndex(where: { $0.name == archive.name }) {
-            return open[index].reader
-        }
         let path = path(of: archive)
-        guard FileManager.default.fileExists(atPath: path) else {
+        let file = FileSystem.stamp(of: path)
+        if let index = open.firstIndex(where: { $0.name == archive.name }) {
+            // A file that is held open can be read when it has been put away or replaced.
+            if open[index].file == file { return open[index].reader }
+            open.remove(at: index)
+        }
+        guard let file else {
             throw Failure(
                 .archived,
                 "events \(archive.first) to \(archive.last) are in the archive '\(archive.name)', "
@@ -137,7 +140,7 @@ public final class WholeLogReader: EventReader {
         }
         let reader = try SQLiteEventReader(path: path)
         if open.count == Self.openBound { open.removeFirst() }
-        open.append((archive.name, reader))
+        open.append((archive.name, file, reader))
         return reader
     }
 

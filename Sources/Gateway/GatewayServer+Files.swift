@@ -83,10 +83,21 @@ final class Uploads: Sendable {
 extension GatewayFile {
     private static let pieceByteCount = 256 << 10
 
+    /// Why its bytes are not those that the blob was put with, or cannot be read; nil where they are.
+    func fault() async -> Failure? {
+        let (blobs, blob) = (blobs, blob)
+        do throws(Failure) {
+            try await OwnThread.run("product") { () throws(Failure) in try blobs.check(blob) }.get()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     /// Its bytes, written as the client reads; throws `Failure` (`notFound`) where it cannot be opened.
     func body() throws(Failure) -> ResponseBody {
         let file: MappedFile
-        do { file = try MappedFile(path: path) } catch {
+        do { file = try MappedFile(path: blobs.path(blob.id)) } catch {
             throw Failure(.notFound, "the file '\(name)' is not here any more")
         }
         return ResponseBody(contentLength: file.byteCount) { writer in
@@ -96,5 +107,13 @@ extension GatewayFile {
             }
             try await writer.finish(nil)
         }
+    }
+}
+
+extension GatewayResponse {
+    /// Why a file is not handed out: whoever fetches one may look at the status alone.
+    init(ofFile failure: Failure) {
+        self.init(failure)
+        status = failure.code == .notFound ? 404 : 500
     }
 }

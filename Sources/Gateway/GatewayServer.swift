@@ -207,7 +207,8 @@ private struct GatewayResponder: HTTPResponder {
         let start = service.watch.began()
         let translated = translate(request, context.channel)
         let resource = Resource(path: translated.path)
-        let answer = await answer(request, translated, resource, context.channel)
+        var answer = await answer(request, translated, resource, context.channel)
+        if let fault = await answer.file?.fault() { answer = GatewayResponse(ofFile: fault) }
         service.watch.ended(
             start, resource.kind, answer, method: request.method.rawValue,
             address: translated.client.address, path: translated.path)
@@ -430,7 +431,7 @@ private struct GatewayResponder: HTTPResponder {
             let whole = Response(status: .ok, headers: headers, body: try file.body())
             return request.method == .head ? whole.createHeadResponse() : whole
         } catch {
-            return response(to: request, GatewayResponse(error), channel)
+            return response(to: request, GatewayResponse(ofFile: error), channel)
         }
     }
 

@@ -76,7 +76,7 @@ extension GatewayService {
             let blob = try JobResource.product(name, of: job)
             response.contentType = task.outputContentType
             response.file = GatewayFile(
-                path: backend.blobs.path(blob.id), byteCount: blob.byteCount,
+                blobs: backend.blobs, blob: blob,
                 name: "\(job.kind.rawValue)-\(job.id)" + task.outputSuffix)
         }
         return response

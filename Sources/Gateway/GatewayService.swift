@@ -72,12 +72,14 @@ extension GatewayResponse {
     }
 }
 
-/// A file to hand out.
+/// A blob to hand out as a file.
 struct GatewayFile: Hashable, Sendable {
-    var path: String
-    var byteCount: Int64
+    var blobs: BlobStore
+    var blob: BlobReference
     /// What a browser calls it when it keeps it.
     var name: String
+
+    var byteCount: Int64 { blob.byteCount }
 }
 
 /// Answers requests without knowing HTTP: path and parameters in, bytes out.

@@ -16,18 +16,20 @@ enum IdentifyResource {
         let geometry = try GeometryParameter(
             try parameters.required("geometry"),
             kind: try GeometryParameter.Kind(parameters["geometryType"]))
-        let tolerance = try parameters.number("tolerance")
-        guard let tolerance, tolerance >= 0 else {
-            throw Parameters.unexpected(
-                "tolerance", parameters["tolerance"] ?? "missing", "pixels, 0 or more")
+        let toleranceText = try parameters.required("tolerance")
+        guard let tolerance = try parameters.number("tolerance"), tolerance >= 0 else {
+            throw Parameters.unexpected("tolerance", toleranceText, "pixels, 0 or more")
         }
+        let extent = try GeometryParameter(
+            try parameters.required("mapExtent"), kind: .envelope, name: "mapExtent")
+        let reference = try SpatialReference(parameters, "sr") ?? extent.spatialReference
         var request = IdentifyRequest(
             map: map, geometry: geometry.shape,
             geometrySpatialReference: geometry.spatialReference,
             layers: try LayerSelection(parsing: parameters["layers"] ?? "top"),
-            tolerance: tolerance, mapExtent: try mapExtent(parameters),
+            tolerance: tolerance, mapExtent: try mapExtent(extent, in: reference),
             imageDisplay: try imageDisplay(parameters),
-            spatialReference: try SpatialReference(parameters, "sr"),
+            spatialReference: reference,
             returnGeometry: try parameters.flag("returnGeometry", default: true),
             maxAllowableOffset: try parameters.maxAllowableOffset(),
             geometryPrecision: try parameters.integer("geometryPrecision", in: 0...15),
@@ -46,10 +48,17 @@ enum IdentifyResource {
         return request
     }
 
-    private static func mapExtent(_ parameters: Parameters) throws(Failure) -> Envelope {
-        let parameter = try GeometryParameter(
-            try parameters.required("mapExtent"), kind: .envelope, name: "mapExtent")
-        return parameter.shape.envelope
+    /// Refuses an extent that says it is in another spatial reference than `sr`: it is read in that one.
+    private static func mapExtent(
+        _ extent: GeometryParameter, in reference: SpatialReference?
+    ) throws(Failure) -> Envelope {
+        if let own = extent.spatialReference, reference?.isEquivalent(to: own) == false {
+            throw Failure(
+                .invalidParameter,
+                "parameter 'mapExtent' has a spatialReference of its own: expected that of "
+                    + "parameter 'sr'")
+        }
+        return extent.shape.envelope
     }
 
     private static func imageDisplay(_ parameters: Parameters) throws(Failure) -> ImageDisplay {
@@ -181,7 +190,9 @@ enum LayerDefinitions {
         guard let text, text.lowercased() != "false" else { return [:] }
         var definitions: [LayerID: String] = [:]
         if text.drop(while: \.isWhitespace).first == "{" {
-            guard case .object(let members) = try RelaxedJSON.parse(text) else { throw fault(text) }
+            guard case .object(let members)? = try? RelaxedJSON.parse(text) else {
+                throw fault(text)
+            }
             for (key, value) in members {
                 guard let layer = Int(key), case .string(let clause) = value else {
                     throw fault(text)

@@ -65,6 +65,13 @@ public struct Envelope: Hashable, Sendable, Codable {
             && coordinate.y <= maxY
     }
 
+    /// The same rectangle with swapped bounds put in order.
+    public var ordered: Envelope {
+        Envelope(
+            minX: min(minX, maxX), minY: min(minY, maxY), maxX: max(minX, maxX),
+            maxY: max(minY, maxY))
+    }
+
     /// The smallest envelope that contains both.
     @inlinable
     public func union(_ other: Envelope) -> Envelope {

@@ -255,7 +255,11 @@ struct Drawing {
                 from: source.spatialReference, to: frame.spatialReference)
             let window = DrawnWindow(
                 envelope, in: frame.spatialReference, from: source.spatialReference, toFrame)
-            try drawGraphics(layer.description.graphics ?? [], details, window, &left, body)
+            let graphics = layer.description.graphics ?? []
+            let filter = try run.graphicsFilter(layer)
+            try drawGraphics(
+                filter.map { filter in graphics.filter(filter.selects) } ?? graphics, details,
+                window, &left, body)
         case .raster, .wms, .mapService, .featureService, .tiles, nil: return
         }
     }

@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import Dataset
+internal import Expression
 internal import Geometry
 internal import PROJ
 internal import SpatialIndex
@@ -13,6 +14,8 @@ struct GraphicsSearch: SearchableLayer {
     /// Of the graphics.
     let reference: SpatialReference
     let graphics: PreparedGraphics
+    /// The request's clause; nil where every graphic counts.
+    let filter: GraphicsFilter?
 
     func search(
         _ question: Question, _ form: inout OutputForm, _ transforms: Transforms,
@@ -20,14 +23,19 @@ struct GraphicsSearch: SearchableLayer {
     ) throws(Failure) -> LayerFinding {
         var hits: [(distance: Double, graphic: Graphic)] = []
         let candidates = graphics.envelopes.search(question.searchEnvelope)
+        var finding = LayerFinding(candidateCount: candidates.count)
         for (number, index) in candidates.enumerated() {
             if number.isMultiple(of: 256) { try Failure.stop(if: isCancelled) }
             let distance = graphics.shapes[index]?.distance(
                 to: question.shape, within: question.distance, isAbandoned: isCancelled)
-            if let distance { hits.append((distance, graphics.graphics[index])) }
+            guard let distance else { continue }
+            if filter?.selects(graphics.graphics[index]) == false {
+                finding.excludedByDefinition += 1
+            } else {
+                hits.append((distance, graphics.graphics[index]))
+            }
         }
         try Failure.stop(if: isCancelled)
-        var finding = LayerFinding(candidateCount: candidates.count)
         if hits.isEmpty { return finding }
         // What lies above comes first, as with layers; a later drawing lies above an earlier one.
         hits.sort { first, second in
@@ -59,6 +67,39 @@ struct GraphicsSearch: SearchableLayer {
             displayFieldName: field, value: named.value(attributes[field] ?? .null),
             attributes: named.attributes(attributes),
             geometryType: graphic.shape.geometryType, geometry: geometry, distance: distance)
+    }
+}
+
+/// A clause on graphics, whose columns are those that all graphics of the layer have together.
+struct GraphicsFilter {
+    private let fields: [FieldDescription]
+    private let clause: BoundClause
+
+    /// Nil for blanks, and for a layer without graphics, which has no columns: there the text has to
+    /// be a clause only.
+    init?(_ text: String, on layer: LayerDescription) throws(Failure) {
+        let fields = layer.asQueried.properties?.fields ?? []
+        if layer.graphics?.isEmpty ?? true {
+            try layer.check(text, called: "layerDefs")
+            return nil
+        }
+        guard let clause = layer.clause(text, called: "layerDefs", fields) else { return nil }
+        self.fields = fields
+        self.clause = try clause.get()
+    }
+
+    /// Whether the graphic counts.
+    func selects(_ graphic: Graphic) -> Bool {
+        clause.evaluate { column in
+            if column == 0 { return .integer(graphic.id) }
+            let value = graphic.attributes[fields[column].name] ?? .null
+            switch (fields[column].type, value) {
+            case (_, .null): return .null
+            case (.string, _): return value.formatted
+            case (.double, .integer(let number)): return .real(Double(number))
+            default: return value
+            }
+        } == true
     }
 }
 

@@ -92,13 +92,6 @@ extension IdentifyRequest {
 
 extension Envelope {
     fileprivate var magnitude: Double { max(abs(minX), abs(minY), abs(maxX), abs(maxY)) }
-
-    /// The same rectangle with swapped bounds put in order.
-    var ordered: Envelope {
-        Envelope(
-            minX: min(minX, maxX), minY: min(minY, maxY), maxX: max(minX, maxX),
-            maxY: max(minY, maxY))
-    }
 }
 
 extension Shape {

@@ -190,7 +190,8 @@ struct IdentifyRun {
             return try finding(
                 GraphicsSearch(
                     layer: layer.description, reference: source.spatialReference,
-                    graphics: try kept.graphics(key, layer.description.graphics ?? [], toMap)))
+                    graphics: try kept.graphics(key, layer.description.graphics ?? [], toMap),
+                    filter: try graphicsFilter(layer)))
         case nil:
             throw Failure(.internal, "layer \(layer.id) is not loaded")
         }
@@ -244,6 +245,13 @@ struct IdentifyRun {
             request.time == nil
             ? nil : try TimeWindow(request, layer.description, layer.fields)
         return FeatureFilter(clauses: clauses, time: time)
+    }
+
+    /// The request's clause for a layer of graphics; nil for none.
+    func graphicsFilter(_ layer: PreparedLayer) throws(Failure) -> GraphicsFilter? {
+        try request.layerDefinitions[layer.id].flatMap { text throws(Failure) in
+            try GraphicsFilter(text, on: layer.description)
+        }
     }
 
     private func dataset(_ id: ContentID, _ haste: Haste?) throws(Failure) -> Dataset {

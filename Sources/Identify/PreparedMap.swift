@@ -119,6 +119,16 @@ extension LayerDescription {
         }
     }
 
+    /// Throws where a text is no clause, whatever fields there are; blanks are fine.
+    func check(_ text: String, called origin: String) throws(Failure) {
+        guard text.contains(where: { !$0.isWhitespace }) else { return }
+        do throws(Failure) {
+            _ = try WhereClause(parsing: text)
+        } catch {
+            throw Failure(error.code, "\(origin) of layer \(id) '\(name)': \(error.message)")
+        }
+    }
+
     /// Whether any of these fields is called something else than its name.
     func hasAliases(_ fields: [FieldDescription]) -> Bool {
         !fieldAliases.isEmpty || fields.contains { $0.alias != nil }

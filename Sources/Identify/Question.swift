@@ -20,7 +20,7 @@ struct Question {
     let resolution: Double?
     /// The denominator of the map's scale; nil when the screen's size or extent is zero.
     let scale: Double?
-    /// The centroid of the query geometry, where layers are asked that know single positions only.
+    /// The middle of the query geometry, where layers are asked that know single positions only.
     ///
     /// Nil where that has no finite place.
     let middle: Coordinate?
@@ -47,7 +47,7 @@ struct Question {
         }
         self.geometry = projected
         shape = PreparedShape(projected)
-        middle = projected.centroid.flatMap { $0.isFinite ? $0 : nil }
+        middle = projected.middle
         let screen = try Screen(request, screenReference, reference, projected, transforms)
         resolution = screen.resolution
         distance = request.tolerance * (screen.resolution ?? 0)
@@ -131,6 +131,33 @@ extension Envelope {
 }
 
 extension Shape {
+    /// The centroid, of a polygon whatever the winding of its rings is; where that is outside the
+    /// shape's envelope, as a ring that crosses itself may have it, a place on the shape.
+    fileprivate var middle: Coordinate? {
+        guard let centroid = turned.centroid, centroid.isFinite else { return pointOnSurface }
+        let bounds = envelope
+        if bounds.widened.contains(centroid) { return centroid }
+        return pointOnSurface.flatMap { bounds.contains($0) ? $0 : nil }
+            ?? (bounds.center.isFinite ? bounds.center : nil)
+    }
+
+    /// A polygon with its holes wound against their shells; one of more rings than
+    /// ``turnedRingLimit`` is taken as it is.
+    private var turned: Shape {
+        guard case .polygon(let rings) = self, 2...Self.turnedRingLimit ~= rings.count else {
+            return self
+        }
+        let nesting = RingNesting(rings)
+        return .polygon(
+            rings: rings.indices.map { ring in
+                Ring.isClockwise(rings[ring]) == nesting.isHole(ring)
+                    ? rings[ring].reversed() : rings[ring]
+            })
+    }
+
+    /// The nesting of rings costs the square of their number.
+    private static let turnedRingLimit = 256
+
     /// An envelope as the polygon of its corners, so that it can be projected corner by corner.
     fileprivate var withoutEnvelope: Shape {
         guard case .envelope(let given) = self else { return self }

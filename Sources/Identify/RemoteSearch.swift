@@ -177,6 +177,11 @@ struct RemoteBatch {
     }
 }
 
+extension LayerSource {
+    /// Whether it tells of features by GetFeatureInfo.
+    fileprivate var isWMS: Bool { if case .wms = self { true } else { false } }
+}
+
 extension RemoteQuestion {
     /// The question in the terms of a layer on another server: in the map's spatial reference where the
     /// server knows it, else in the layer's own.
@@ -214,7 +219,7 @@ extension RemoteQuestion {
             distance: question.distance * reach,
             resolution: resolution > 0 && resolution.isFinite ? resolution : 1,
             dpi: request.imageDisplay.dpi, asksHidden: request.layers.option == .all,
-            clause: clause, limit: 100)
+            clause: clause, limit: source.isWMS ? 100 : IdentifyLimits.resultsPerLayer)
         returnZ = request.returnGeometry && request.returnZ
         returnM = request.returnGeometry && request.returnM
     }

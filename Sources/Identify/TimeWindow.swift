@@ -11,6 +11,8 @@ public struct TimeWindow: Sendable {
     /// The same, each once.
     public var fieldPlaces: [Int] { [start] + (end.map { [$0] } ?? []) }
 
+    /// By how many months of the calendar a feature's times are moved before they are compared.
+    private let months: Int64
     /// Nil for no bound; milliseconds since the epoch.
     private let from: Int64?
     private let to: Int64?
@@ -42,7 +44,9 @@ public struct TimeWindow: Sendable {
         end = try info.endField.map { name throws(Failure) in
             try Self.place(name, layer, fields)
         }
-        let asked = try options.asked(time, of: layer)
+        months = try options.wholeMonths(layer) ?? 0
+        // Months have no inverse: then it is the features' times that are moved.
+        let asked = months == 0 ? try options.asked(time, of: layer) : options.gathered(time)
         (from, to) = (asked.start, asked.end)
         includesFrom = [.overlaps, .overlapsStartWithinEnd].contains(relation)
         includesTo = [.overlaps, .afterStartOverlapsEnd].contains(relation)
@@ -69,8 +73,8 @@ public struct TimeWindow: Sendable {
     ///
     /// With two fields, null is an open end; a feature without any time is of none.
     public func contains(_ column: (Int) -> AttributeValue) -> Bool {
-        let first = Self.moment(column(start))
-        let last = end.map { Self.moment(column($0)) } ?? first
+        let first = moment(column(start))
+        let last = end.map { moment(column($0)) } ?? first
         if first == nil && last == nil { return false }
         if let from, let last, includesFrom ? last < from : last <= from { return false }
         if let to, let first, includesTo ? first > to : first >= to { return false }
@@ -84,40 +88,77 @@ public struct TimeWindow: Sendable {
             let compared = "\(name) \(sign) \(moment)"
             return end == nil ? compared : "(\(name) IS NULL OR \(compared))"
         }
+        // What is moved to a moment was less than four days from the moment that is moved back:
+        // three that a month lacks, and the time of the day.
+        let slack: Int64 = months == 0 ? 0 : 4 * 86_400_000
         let bounds = [
-            from.map { bound(end ?? start, ">=", $0) }, to.map { bound(start, "<=", $0) },
+            from.map { bound(end ?? start, ">=", Self.moved($0, by: -months) - slack) },
+            to.map { bound(start, "<=", Self.moved($0, by: -months) + slack) },
         ]
         let known = bounds.compactMap { $0 }
         return known.isEmpty ? nil : known.joined(separator: " AND ")
     }
 
-    private static func moment(_ value: AttributeValue) -> Int64? {
+    /// When the feature is, for the request.
+    private func moment(_ value: AttributeValue) -> Int64? {
         guard case .date(let milliseconds) = value else { return nil }
-        return milliseconds
+        return Self.moved(milliseconds, by: months)
+    }
+
+    /// A moment beyond what a request can name stays where it is.
+    private static func moved(_ moment: Int64, by months: Int64) -> Int64 {
+        guard months != 0, -TimeExtent.limit...TimeExtent.limit ~= moment else { return moment }
+        return CalendarClock(milliseconds: moment).adding(months: months).milliseconds
     }
 }
 
 extension LayerTimeOptions {
-    /// The time of the data that a layer is asked for, where a request means `time`.
+    /// The time of the data that a layer is asked for, where a request means `time`; with an offset
+    /// of months it reaches to the last day that is moved into it.
     ///
     /// Throws `invalidParameter` where an offset leads out of the calendar.
     func asked(_ time: TimeExtent, of layer: LayerDescription) throws(Failure) -> TimeExtent {
-        TimeExtent(
-            from: timeDataCumulative ? nil : try undone(time.start, layer),
-            to: try undone(time.end, layer))
+        let time = gathered(time)
+        let (from, to) = (try undone(time.start, layer), try undone(time.end, layer))
+        guard let months = try wholeMonths(layer), months != 0, let end = time.end, let to else {
+            return TimeExtent(from: from, to: to)
+        }
+        // Days that the asked month lacks were moved to its last.
+        let day: Int64 = 86_400_000
+        let asked = CalendarClock(milliseconds: end)
+        guard CalendarClock(milliseconds: end + day).month != asked.month else {
+            return TimeExtent(from: from, to: to)
+        }
+        var last = to
+        while CalendarClock(milliseconds: last + day).month == CalendarClock(milliseconds: to).month
+        {
+            last += day
+        }
+        return TimeExtent(from: from, to: last)
+    }
+
+    /// `time`, without a beginning where the data are cumulative.
+    fileprivate func gathered(_ time: TimeExtent) -> TimeExtent {
+        TimeExtent(from: timeDataCumulative ? nil : time.start, to: time.end)
+    }
+
+    /// The offset in months of the calendar; nil where its unit has a fixed length.
+    ///
+    /// Throws `invalidParameter` where they are not whole, or too many.
+    fileprivate func wholeMonths(_ layer: LayerDescription) throws(Failure) -> Int64? {
+        guard let months = timeOffsetUnits.months else { return nil }
+        let count = timeOffset * months
+        guard count == count.rounded(), abs(count) <= 1_200_000 else {
+            throw fault(layer, "whole months, at most 100,000 years")
+        }
+        return Int64(count)
     }
 
     /// The moment of the data that appears at `moment`: the offset taken back.
-    fileprivate func undone(
-        _ moment: Int64?, _ layer: LayerDescription
-    ) throws(Failure) -> Int64? {
+    private func undone(_ moment: Int64?, _ layer: LayerDescription) throws(Failure) -> Int64? {
         guard let moment, timeOffset != 0 else { return moment }
-        if let months = timeOffsetUnits.months {
-            let count = timeOffset * months
-            guard count == count.rounded(), abs(count) <= 1_200_000 else {
-                throw fault(layer, "whole months, at most 100,000 years")
-            }
-            return CalendarClock(milliseconds: moment).adding(months: -Int64(count)).milliseconds
+        if let months = try wholeMonths(layer) {
+            return CalendarClock(milliseconds: moment).adding(months: -months).milliseconds
         }
         let shifted = Double(moment) - timeOffset * timeOffsetUnits.milliseconds
         guard abs(shifted) <= Double(TimeExtent.limit) else {

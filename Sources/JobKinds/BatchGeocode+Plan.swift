@@ -9,6 +9,7 @@ extension BatchGeocode {
     /// Reads the whole file once: checks it, says what is odd about it, and cuts it.
     static func plan(_ context: ChunkContext) throws -> ChunkOutcome {
         let file = try openInput(context)
+        try ParameterTexts(texts: context.assignment.parameters).check(.batchGeocode)
         var reader = PlanReader(parameters: context.assignment.parameters)
         let byteOrderMark = file.copy(0..<3) == [0xef, 0xbb, 0xbf] ? 3 : 0
         let scanner = try scan(file, byteOrderMark..<file.byteCount, context) { record in

@@ -74,20 +74,20 @@ public enum BatchGeocode {
         return try open(blob, context)
     }
 
+    /// A blob whose bytes this process has found to be those it is named by.
+    ///
+    /// Throws `Failure`: `notFound`, `unreadable`, `corrupt`.
     static func open(
         _ blob: BlobReference, _ context: ChunkContext
     ) throws(Failure) -> MappedFile {
+        let isInput = blob == context.assignment.jobInput
+        try context.blobs.check(blob) { () throws(Failure) in
+            try context.checkCancelled()
+            // A large input is read for a while before there is progress: who works is not stalled.
+            if isInput { context.report(0) }
+        }
         do {
-            let file = try MappedFile(path: context.blobs.path(blob.id))
-            guard file.byteCount == blob.byteCount else {
-                throw Failure(
-                    .corrupt,
-                    "blob \(blob.id) has \(file.byteCount) bytes; it was put with "
-                        + "\(blob.byteCount)")
-            }
-            return file
-        } catch let failure as Failure {
-            throw failure
+            return try MappedFile(path: context.blobs.path(blob.id))
         } catch {
             throw Failure(.notFound, "blob \(blob.id) cannot be read: \(error)")
         }

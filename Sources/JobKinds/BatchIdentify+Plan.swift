@@ -35,7 +35,7 @@ extension BatchIdentify {
             messages: [
                 JobMessage(
                     .informative,
-                    "\(cuts.count) queries, asked as of sequence number \(settings.position)")
+                    "\(cuts.count) queries, asked as of \(settings.asOf)")
             ])
     }
 

@@ -17,9 +17,8 @@ extension BatchIdentify {
         guard 0 <= input.start, input.start <= input.end, input.end <= file.byteCount else {
             throw Failure(.corrupt, "queries \(input.start)..<\(input.end) lie outside the file")
         }
-        let map = try map(settings, identifier, context)
-        let reader = BatchQueryReader(
-            template: try settings.template(map), columns: input.columns)
+        let template = try template(settings, identifier, context)
+        let reader = BatchQueryReader(template: template, columns: input.columns)
         let records = BatchRecords(input.format, at: input.start, line: input.firstLine)
         var count = 0
         let blob = try context.blobs.put(mediaType: "application/jsonl") { write in
@@ -39,20 +38,54 @@ extension BatchIdentify {
         return ChunkOutcome(blob: blob)
     }
 
-    /// The map as it was, once this worker knows that much of the log: it may have just been started.
-    private static func map(
+    /// What every query has in common, on the map as it was.
+    ///
+    /// Throws `invalidParameter` where the spatial reference is not known.
+    private static func template(
         _ settings: BatchSettings, _ identifier: any RowIdentifier, _ context: ChunkContext
-    ) throws -> MapDescription {
+    ) throws -> IdentifyRequest {
+        let position = try position(settings, identifier, context)
+        let map = try patiently(context) { () throws(Failure) in
+            try identifier.map(named: settings.map, at: position)
+        }
+        if let reference = settings.reference, let own = map.spatialReference {
+            var request = settings.bare(.sequence(position))
+            (request.spatialReference, request.geometrySpatialReference) = (reference, own)
+            _ = try patiently(context) { [request] () throws(Failure) in
+                try identifier.answer(request, isCancelled: context.isCancelled)
+            }
+        }
+        return try settings.template(map, at: position)
+    }
+
+    /// The sequence number as of which the map is asked: of a time the one that its answer tells, and
+    /// never one after the job's own.
+    private static func position(
+        _ settings: BatchSettings, _ identifier: any RowIdentifier, _ context: ChunkContext
+    ) throws -> Int64 {
+        if case .sequence(let position) = settings.asOf { return position }
+        var request = settings.bare(settings.asOf)
+        request.minSequence = settings.submitted
+        let answer = try patiently(context) { [request] () throws(Failure) in
+            try identifier.answer(request, isCancelled: context.isCancelled)
+        }
+        return min(answer.sequence, settings.submitted)
+    }
+
+    /// Asks again while the log is not known so far: this worker may have just been started.
+    private static func patiently<Value>(
+        _ context: ChunkContext, _ ask: () throws(Failure) -> Value
+    ) throws -> Value {
         for _ in 0..<10 {
             do throws(Failure) {
-                return try identifier.map(named: settings.map, at: settings.position)
+                return try ask()
             } catch {
                 guard error.isRetriable else { throw error }
                 try context.checkCancelled()
                 context.report(0)
             }
         }
-        return try identifier.map(named: settings.map, at: settings.position)
+        return try ask()
     }
 
     /// A line; what is wrong with a query alone is its answer, anything else ends the attempt.

@@ -93,8 +93,8 @@ public enum BatchIdentify {
 ///
 /// `map`; `layers` (`top`), `tolerance` in pixels (0), `extent` (the map's initial one), `size`
 /// (`800,600,96`), `sr` (the map's), `returnGeometry` (false), `precision`, `maxOffset`, `layerDefs` (a
-/// JSON object), `at` (the sequence number of the submission), `format` (by the first byte), and those of
-/// `IdentifyForm`.
+/// JSON object), `at` (a sequence number or a time; that of the submission), `format` (by the first
+/// byte), and those of `IdentifyForm`.
 struct BatchSettings {
     var map: MapName
     var layers: LayerSelection
@@ -107,7 +107,9 @@ struct BatchSettings {
     var maxOffset: Double?
     var definitions: [LayerID: String]
     var form: IdentifyForm
-    var position: Int64
+    var asOf: AsOf
+    /// The job's own sequence number; nothing later is asked.
+    var submitted: Int64
     var format: BatchFormat?
 
     /// Reads them; throws `Failure` (`invalidParameter`) naming the one at fault.
@@ -143,8 +145,16 @@ struct BatchSettings {
         guard let submitted = assignment.submittedSequence else {
             throw Failure(.internal, "the assignment does not say when its job was submitted")
         }
-        position = try texts.whole("at").map(Int64.init) ?? submitted
-        guard 0...submitted ~= position else {
+        self.submitted = submitted
+        asOf = .sequence(submitted)
+        if let text = texts["at"] {
+            guard let moment = AsOf(parsing: text) else {
+                throw ParameterTexts.fault(
+                    "at", "a sequence number or a time like 2026-11-21T09:30:00Z")
+            }
+            asOf = moment
+        }
+        if case .sequence(let position) = asOf, position > submitted {
             throw ParameterTexts.fault("at", "0 to \(submitted), the job's own sequence number")
         }
         format = nil
@@ -156,9 +166,20 @@ struct BatchSettings {
         }
     }
 
+    /// A request that searches no layer: what it comes to is decided by the map and the references.
+    func bare(_ asOf: AsOf) -> IdentifyRequest {
+        var request = IdentifyRequest(
+            map: map, geometry: .point(Coordinate(x: 0, y: 0)),
+            layers: LayerSelection(.all, ids: []), tolerance: 0,
+            mapExtent: Envelope(minX: 0, minY: 0, maxX: 1, maxY: 1),
+            imageDisplay: ImageDisplay(width: 1, height: 1))
+        request.asOf = asOf
+        return request
+    }
+
     /// What every query has in common; throws `Failure` (`invalidParameter`) where the map has no
     /// extent to take for the screen.
-    func template(_ map: MapDescription) throws(Failure) -> IdentifyRequest {
+    func template(_ map: MapDescription, at position: Int64) throws(Failure) -> IdentifyRequest {
         let isOwn =
             reference == nil
             || map.spatialReference.map { reference?.isEquivalent(to: $0) == true } ?? false

@@ -93,7 +93,10 @@ public struct BatchQueryReader: Sendable {
         do throws(Failure) {
             switch record.content {
             case .json(let bytes):
-                let line = try CairnJSON.decode(QueryLine.self, from: Data(bytes))
+                let data = Data(bytes)
+                // Also of a line that asks nothing that can be answered.
+                query.id = try? CairnJSON.decode(QueryName.self, from: data).id
+                let line = try CairnJSON.decode(QueryLine.self, from: data)
                 query.id = line.id
                 query.request = .success(try line.request(template))
             case .fields(let fields):
@@ -131,6 +134,11 @@ public struct BatchQueryReader: Sendable {
     }
 }
 
+/// The author's id in a line of JSON Lines, whatever else is there.
+private struct QueryName: Decodable {
+    var id: BatchID?
+}
+
 /// A line of JSON Lines.
 private struct QueryLine: Decodable {
     var id: BatchID?
@@ -140,6 +148,19 @@ private struct QueryLine: Decodable {
     var sr: Int?
     var tolerance: Double?
     var layers: String?
+
+    private enum CodingKeys: String, CodingKey { case id, x, y, geometry, sr, tolerance, layers }
+
+    init(from decoder: any Decoder) throws {
+        let members = try MemberReader<CodingKeys>(decoder)
+        id = try members.value(.id, "text or a whole number")
+        x = try members.value(.x, "a number")
+        y = try members.value(.y, "a number")
+        geometry = try members.value(.geometry, "an object of GeoJSON or Esri's JSON")
+        sr = try members.value(.sr, "a whole number")
+        tolerance = try members.value(.tolerance, "a number")
+        layers = try members.value(.layers, "text")
+    }
 
     func request(_ template: IdentifyRequest) throws(Failure) -> IdentifyRequest {
         var request = template

@@ -12,7 +12,9 @@ public struct GeometryJSON: Decodable, Hashable, Sendable {
     /// WGS 84 for GeoJSON; of Esri's its own, nil where it states none.
     public var spatialReference: SpatialReference?
 
-    /// Reads either: GeoJSON has a `type`.
+    /// Reads either: GeoJSON has a `type`; an envelope with swapped bounds is put in order.
+    ///
+    /// Throws `Failure` (`invalidParameter`) with what was expected.
     public init(from decoder: any Decoder) throws {
         if try Kind(from: decoder).type != nil {
             shape = try GeoJSONGeometry(from: decoder).shape
@@ -22,6 +24,7 @@ public struct GeometryJSON: Decodable, Hashable, Sendable {
             shape = try geometry.shape()
             spatialReference = geometry.reference
         }
+        try shape.checkParts()
     }
 
     /// Reads a text; throws `Failure` (`invalidParameter`).
@@ -48,7 +51,52 @@ public struct GeometryJSON: Decodable, Hashable, Sendable {
         return most
     }
 
-    private struct Kind: Decodable { var type: String? }
+    private struct Kind: Decodable {
+        var type: String?
+
+        private enum CodingKeys: String, CodingKey { case type }
+
+        init(from decoder: any Decoder) throws {
+            type = try MemberReader<CodingKeys>(decoder).value(.type, "text")
+        }
+    }
+}
+
+/// Reads members of an object; what is of another kind than expected is said.
+struct MemberReader<Key: CodingKey> {
+    private let members: KeyedDecodingContainer<Key>
+
+    init(_ decoder: any Decoder) throws(Failure) {
+        do { members = try decoder.container(keyedBy: Key.self) } catch {
+            throw Failure(.invalidParameter, "expected a JSON object")
+        }
+    }
+
+    /// Nil where it is absent or null; throws `invalidParameter` that says what was expected.
+    func value<Value: Decodable>(_ key: Key, _ expected: String) throws(Failure) -> Value? {
+        do {
+            return try members.decodeIfPresent(Value.self, forKey: key)
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            throw Failure(.invalidParameter, "'\(key.stringValue)': expected \(expected)")
+        }
+    }
+}
+
+extension Shape {
+    /// Throws `invalidParameter` for a path or ring of too few positions.
+    fileprivate func checkParts() throws(Failure) {
+        switch self {
+        case .polyline(let paths) where paths.contains { $0.count < 2 }:
+            throw Failure(.invalidParameter, "every path needs two coordinates or more")
+        case .polygon(let rings) where rings.contains { $0.count < 4 }:
+            throw Failure(
+                .invalidParameter,
+                "every ring needs three coordinates or more, and its first again at its end")
+        case .point, .multipoint, .polyline, .polygon, .envelope: break
+        }
+    }
 }
 
 /// A position of two or more numbers, of which the first two are kept.
@@ -56,7 +104,9 @@ private struct Position: Decodable {
     var coordinate: Coordinate
 
     init(from decoder: any Decoder) throws {
-        let numbers = try [Double](from: decoder)
+        guard let numbers = try? [Double](from: decoder) else {
+            throw Failure(.invalidParameter, "a position is not a list of numbers")
+        }
         guard numbers.count >= 2 else {
             throw Failure(.invalidParameter, "a position has fewer than two numbers")
         }
@@ -70,13 +120,20 @@ private struct GeoJSONGeometry: Decodable {
     private enum CodingKeys: String, CodingKey { case type, coordinates, geometry }
 
     init(from decoder: any Decoder) throws {
-        let object = try decoder.container(keyedBy: CodingKeys.self)
-        func read<Value: Decodable>(_ type: Value.Type) throws -> Value {
-            try object.decode(type, forKey: .coordinates)
+        let object = try MemberReader<CodingKeys>(decoder)
+        let type: String = try object.value(.type, "text") ?? ""
+        func read<Value: Decodable>(_: Value.Type) throws(Failure) -> Value {
+            guard let value: Value = try object.value(.coordinates, "those of a \(type)") else {
+                throw Failure(.invalidParameter, "GeoJSON type '\(type)' without 'coordinates'")
+            }
+            return value
         }
-        let type = try object.decode(String.self, forKey: .type)
         switch type {
-        case "Feature": shape = try object.decode(GeoJSONGeometry.self, forKey: .geometry).shape
+        case "Feature":
+            guard let inner: GeoJSONGeometry = try object.value(.geometry, "a geometry") else {
+                throw Failure(.invalidParameter, "the Feature has no 'geometry'")
+            }
+            shape = inner.shape
         case "Point": shape = .point(try read(Position.self).coordinate)
         case "MultiPoint": shape = .multipoint(try read([Position].self).map(\.coordinate))
         case "LineString": shape = .polyline(paths: [try read([Position].self).map(\.coordinate)])
@@ -105,6 +162,25 @@ private struct EsriGeometry: Decodable {
     var ymax: Double?
     var spatialReference: Reference?
 
+    private enum CodingKeys: String, CodingKey {
+        case x, y, points, paths, rings, xmin, ymin, xmax, ymax, spatialReference
+    }
+
+    init(from decoder: any Decoder) throws {
+        let members = try MemberReader<CodingKeys>(decoder)
+        x = try members.value(.x, "a number")
+        y = try members.value(.y, "a number")
+        points = try members.value(.points, "a list of [x, y]")
+        paths = try members.value(.paths, "a list of lists of [x, y]")
+        rings = try members.value(.rings, "a list of lists of [x, y]")
+        xmin = try members.value(.xmin, "a number")
+        ymin = try members.value(.ymin, "a number")
+        xmax = try members.value(.xmax, "a number")
+        ymax = try members.value(.ymax, "a number")
+        spatialReference = try members.value(
+            .spatialReference, "an object with a wkid or wkt")
+    }
+
     struct Reference: Decodable {
         var wkid: Int?
         var wkt: String?
@@ -128,11 +204,7 @@ private struct EsriGeometry: Decodable {
                 })
         }
         if let xmin, let ymin, let xmax, let ymax {
-            let envelope = Envelope(minX: xmin, minY: ymin, maxX: xmax, maxY: ymax)
-            guard !envelope.isEmpty else {
-                throw Failure(.invalidParameter, "a minimum is above its maximum")
-            }
-            return .envelope(envelope)
+            return .envelope(Envelope(minX: xmin, minY: ymin, maxX: xmax, maxY: ymax).ordered)
         }
         throw Failure(
             .invalidParameter, "neither GeoJSON ('type') nor Esri's x, points, paths, rings or xmin"

@@ -94,7 +94,7 @@ public struct JobKindDescription: Hashable, Sendable, Codable {
             .whole("precision", "Decimals of coordinates."),
             .number("maxOffset", "How far a simplified shape may be off, in the units of 'sr'."),
             .text("layerDefs", "WHERE clauses by layer id, a JSON object."),
-            .whole("at", "The sequence number as of which the map is asked."),
+            .text("at", "The sequence number or ISO 8601 time as of which the map is asked."),
             .text("format", "The form of the input.", of: ["jsonl", "csv"]),
             .text("time", "A moment, or FROM,TO, as ISO 8601 or milliseconds since 1970."),
             .text(

@@ -28,6 +28,9 @@ public struct RecordingLimits: Hashable, Sendable {
 struct RecordingFiles {
     private struct Segment: ~Copyable {
         var file: OutputFile
+        let path: String
+        /// The file as it was made; nil where that could not be looked at.
+        let made: FileStamp?
         var byteCount = 0
         var begunAt: Int64
     }
@@ -36,6 +39,14 @@ struct RecordingFiles {
     private final class Open {
         var segment: Segment
         init(_ segment: consuming Segment) { self.segment = segment }
+
+        /// Whether the file still has its name: anybody may remove it, or its directory.
+        var isInPlace: Bool {
+            guard let made = segment.made, let now = FileSystem.stamp(of: segment.path) else {
+                return false
+            }
+            return now.isSameFile(as: made)
+        }
     }
 
     private let directory: String
@@ -68,16 +79,17 @@ struct RecordingFiles {
     private mutating func segment(for byteCount: Int) throws -> Open {
         let now = WallClock.microseconds()
         if let open, Int64(open.segment.byteCount + byteCount) <= limits.segmentByteCount,
-            (0..<3_600_000_000).contains(now - open.segment.begunAt)
+            (0..<3_600_000_000).contains(now - open.segment.begunAt), open.isInPlace
         {
             return open
         }
         open = nil
         try Site.makePrivateDirectory(directory)
         RecordingDirectory(path: directory).trim(to: limits, at: now)
-        let name = "\(now)-\(process)-\(OwnProgram.processID()).jsonl"
+        let path = directory + "/\(now)-\(process)-\(OwnProgram.processID()).jsonl"
+        let file = try OutputFile(creating: path)
         let made = Open(
-            Segment(file: try OutputFile(creating: directory + "/" + name), begunAt: now))
+            Segment(file: file, path: path, made: FileSystem.stamp(of: path), begunAt: now))
         open = made
         return made
     }

@@ -97,8 +97,7 @@ public struct ChunkComparison: Sendable {
         try Site.makePrivateDirectory(scratch)
         self.scratch = BlobStore(directory: scratch)
         operations = { chunk in
-            var operations = BatchGeocode.workOperations
-            operations.merge(BatchIdentify.workOperations) { first, _ in first }
+            var operations = WorkOperations.all
             operations.merge(
                 BatchGeocode.locatorOperations { name in
                     guard let id = chunk.locators[name] else {
@@ -154,6 +153,7 @@ public struct ChunkComparison: Sendable {
         guard blobs.contains(before.id) else {
             return difference(chunk, .dataMissing, "blob \(before.id) is gone")
         }
+        try blobs.check(before)
         let changes = try lines(blobs.path(before.id), scratch.path(made.id))
         guard let first = changes.first else { return nil }
         var found = difference(

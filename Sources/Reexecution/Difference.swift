@@ -23,6 +23,8 @@ public struct Difference: Hashable, Sendable, Encodable {
         case sameBuild
         /// A dataset, raster, locator or blob is gone.
         case dataMissing
+        /// The answer that was kept does not have the digest recorded with it: the recording was changed.
+        case recordingChanged
         /// This build fails where the recorded one answered.
         case failed
         /// Which build answered then is not recorded, or this build has no such program.

@@ -46,19 +46,46 @@ public struct RequestComparison: Sendable {
         } catch {
             return .differs(difference(record, failure: error))
         }
-        if try again.has(digest: record.answerDigest) { return .same }
+        let hasDigest = try again.has(digest: record.answerDigest)
         guard let before = record.answer else {
+            if hasDigest { return .same }
             return .differs(
                 difference(
                     record, "the answer has another digest; it was too long to be kept whole", []))
         }
-        let changes = FieldChange.between(
-            try value(before), try value(again), tolerance: tolerance)
+        guard try before.has(digest: record.answerDigest) else {
+            return .differs(try changedRecording(record, before, again, hasDigest: hasDigest))
+        }
+        if hasDigest { return .same }
+        let changes = try changes(before, again)
         guard let first = changes.first else { return .same }
         return .differs(
             difference(
                 record, "\(changes.count) fields differ, first '\(first.pointer)'",
                 Array(changes.prefix(Difference.changeLimit))))
+    }
+
+    /// What is said where the kept answer and the recorded digest are not of the same answer.
+    private func changedRecording(
+        _ record: RecordedRequest, _ before: RecordedRequest.Answer,
+        _ again: RecordedRequest.Answer, hasDigest: Bool
+    ) throws(Failure) -> Difference {
+        let changes = try changes(before, again)
+        let which =
+            if hasDigest { "the digest is that of this build's answer" } else if changes.isEmpty {
+                "the kept answer is this build's"
+            } else { "this build's answer is neither" }
+        var difference = difference(
+            record, "the kept answer does not have the recorded digest; \(which)",
+            Array(changes.prefix(Difference.changeLimit)))
+        difference.cause = .recordingChanged
+        return difference
+    }
+
+    private func changes(
+        _ before: RecordedRequest.Answer, _ again: RecordedRequest.Answer
+    ) throws(Failure) -> [FieldChange] {
+        FieldChange.between(try value(before), try value(again), tolerance: tolerance)
     }
 
     private func value(_ answer: RecordedRequest.Answer) throws(Failure) -> JSONValue {

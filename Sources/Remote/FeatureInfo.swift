@@ -44,8 +44,11 @@ struct FeatureInfo {
             let text = exceptions["text"]?.text ?? exceptions["message"]?.text ?? "an error"
             throw Failure(.unreadable, "it answered: \(text.excerpt())")
         }
+        guard case .array(let elements)? = root["features"] else {
+            throw Failure(.unreadable, "its answer has no features")
+        }
         let reference = Self.reference(root["crs"])
-        for (index, feature) in (root["features"]?.elements ?? []).enumerated() {
+        for (index, feature) in elements.enumerated() {
             let id = feature["id"]
             let parts = id?.text?.split(separator: ".") ?? []
             features.append(

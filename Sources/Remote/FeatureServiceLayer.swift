@@ -92,10 +92,16 @@ struct FeatureServiceLayer: RemoteLayer {
         _ response: WebResponse, to question: RemoteQuestion
     ) throws(Failure) -> RemoteAnswer {
         let tree = try ArcGIS.tree(response)
+        guard case .array? = tree["features"] else {
+            throw Failure(.unreadable, "its answer has no features")
+        }
+        let features = Self.features(
+            tree, question.properties, question.spatialReference,
+            OrdinatesWish(tree, z: question.wantsZ, m: question.wantsM))
+        var seen: Set<Int64> = []
         return RemoteAnswer(
-            features: Self.features(
-                tree, question.properties, question.spatialReference,
-                OrdinatesWish(tree, z: question.wantsZ, m: question.wantsM)),
+            // An object id that comes again is the same feature.
+            features: features.filter { $0.id.map { seen.insert($0).inserted } ?? true },
             isCut: tree["exceededTransferLimit"]?.isTrue ?? false, isSuperset: true)
     }
 

@@ -84,15 +84,29 @@ public struct BlobStore: Hashable, Sendable {
 
     /// Keeps some bytes followed by other blobs, in order, without taking those into memory.
     ///
-    /// Throws as `put(_:mediaType:)`, and `notFound` for a blob that is not here.
+    /// Throws as `put(_:mediaType:)`, `notFound` for a blob that is not here, and `corrupt` for one whose
+    /// bytes, as they are copied, are not those it is named by.
     public func put(
         _ bytes: Data, then blobs: [BlobReference], mediaType: String
     ) throws(Failure) -> BlobReference {
-        do {
+        var file = try begin(with: bytes)
+        for blob in blobs {
+            try read(blob) { piece throws(Failure) in
+                do throws(PlatformError) { try file.write(piece) } catch { throw Failure(error) }
+            }
+        }
+        do throws(PlatformError) {
+            return try keep(file, mediaType: mediaType)
+        } catch {
+            throw Failure(error)
+        }
+    }
+
+    private func begin(with bytes: Data) throws(Failure) -> StagedFile {
+        do throws(PlatformError) {
             var file = try StagedFile(inDirectory: directory)
             try file.write(bytes.bytes)
-            for blob in blobs { try file.write(contentsOfFile: path(blob.id)) }
-            return try keep(file, mediaType: mediaType)
+            return file
         } catch {
             throw Failure(error)
         }
@@ -107,17 +121,19 @@ public struct BlobStore: Hashable, Sendable {
     static func keep(
         _ file: consuming StagedFile, in directory: String, mediaType: String
     ) throws(PlatformError) -> BlobReference {
-        let (id, byteCount) = (ContentID(file.digest), file.byteCount)
-        try file.publish(as: directory + "/" + id.rawValue, replacing: false)
-        return BlobReference(
-            id: id, byteCount: byteCount, mediaType: mediaType)
+        let blob = BlobReference(
+            id: ContentID(file.digest), byteCount: file.byteCount, mediaType: mediaType)
+        let store = BlobStore(directory: directory)
+        // The name may stand for bytes that were damaged since.
+        let isDamaged = store.contains(blob.id) && !store.isSound(blob)
+        try file.publish(as: store.path(blob.id), replacing: isDamaged)
+        return blob
     }
 
     /// Reads a whole blob; `maximumByteCount` bounds what is taken into memory.
     ///
-    /// Throws `Failure`:
-    /// `notFound`, `tooLarge`, `corrupt` when the bytes no longer have the length they were named
-    /// with, `unreadable`.
+    /// Throws `Failure`: `notFound`, `tooLarge`, `unreadable`, `corrupt` when the bytes are not those it is
+    /// named by.
     public func read(
         _ blob: BlobReference, maximumByteCount: Int64 = 1 << 30
     ) throws(Failure) -> Data {
@@ -127,15 +143,43 @@ public struct BlobStore: Hashable, Sendable {
                 "blob \(blob.id) has \(blob.byteCount) bytes; at most \(maximumByteCount) are read "
                     + "at once")
         }
-        guard contains(blob.id) else { throw Failure(.notFound, "there is no blob \(blob.id)") }
-        guard let bytes = FileManager.default.contents(atPath: path(blob.id)) else {
-            throw Failure(.unreadable, "blob \(blob.id) cannot be read")
-        }
-        guard bytes.count == blob.byteCount else {
-            throw Failure(
-                .corrupt,
-                "blob \(blob.id) has \(bytes.count) bytes; it was put with \(blob.byteCount)")
-        }
+        var bytes = Data(capacity: Int(blob.byteCount))
+        try read(blob) { bytes += $0 }
         return bytes
+    }
+
+    /// Hands out a blob's bytes piece by piece, to its end or to the first piece that is too much.
+    ///
+    /// Throws as ``read(_:maximumByteCount:)``, `corrupt` when the last piece has been handed out, and what
+    /// `body` throws.
+    func read(
+        _ blob: BlobReference, _ body: ([UInt8]) throws(Failure) -> Void
+    ) throws(Failure) {
+        guard contains(blob.id) else { throw Failure(.notFound, "there is no blob \(blob.id)") }
+        var hash = SHA256()
+        var byteCount: Int64 = 0
+        let source: ByteSource
+        do throws(PlatformError) { source = try ByteSource(path: path(blob.id)) } catch {
+            throw Failure(.unreadable, "blob \(blob.id) cannot be read: \(error)")
+        }
+        while true {
+            let piece: [UInt8]
+            do throws(PlatformError) { piece = try source.read(upTo: Self.pieceByteCount) } catch {
+                throw Failure(.unreadable, "blob \(blob.id) cannot be read: \(error)")
+            }
+            byteCount += Int64(piece.count)
+            if piece.isEmpty || byteCount > blob.byteCount { break }
+            hash.update(piece)
+            try body(piece)
+        }
+        guard byteCount == blob.byteCount else {
+            let size = FileSystem.byteCount(of: path(blob.id)) ?? byteCount
+            throw Failure(
+                .corrupt, "blob \(blob.id) has \(size) bytes; it was put with \(blob.byteCount)")
+        }
+        guard ContentID(hash.finish()) == blob.id else {
+            throw Failure(
+                .corrupt, "blob \(blob.id) is damaged: its bytes are not those it is named by")
+        }
     }
 }

@@ -37,9 +37,7 @@ public enum WorkerProcess {
         try await run(
             daemon, pool: .work,
             operations: ChunkOperations.hosted(
-                BatchGeocode.workOperations.merging(BatchIdentify.workOperations) { kind, _ in kind
-                }.merging(Batch.workOperations) { kind, _ in kind },
-                blobs: scratch?.blobs ?? daemon.site.blobs),
+                WorkOperations.all, blobs: scratch?.blobs ?? daemon.site.blobs),
             slots: WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount: 1), alone: scratch)
     }
 }

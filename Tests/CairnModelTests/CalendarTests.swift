@@ -3,6 +3,7 @@
 
 import CairnModel
 import Foundation
+import Geometry
 import TestKit
 import Testing
 
@@ -60,5 +61,27 @@ import Testing
         "2026-11-21T09:30+25:00", "2026-11-21Z", "12", "2026-11-21T09:30:00.Z",
     ]) func `other text is no moment`(_ text: String) {
         #expect(Timestamp(iso: text) == nil)
+    }
+    @Test(arguments: [0, 1, 724_000, 724_001, 724_999, 10_000_000] as [Int64])
+    func `the past as of an event's time, as it is shown, includes the event`(microseconds: Int64)
+        throws
+    {
+        let recorded = Timestamp(microseconds: microseconds)
+        guard case .time(let moment)? = AsOf(parsing: AsOf.time(recorded).description) else {
+            Issue.record("the text is not read as a time")
+            return
+        }
+        #expect(moment >= recorded && moment.microseconds / 1_000 == microseconds / 1_000)
+        var request = IdentifyRequest(
+            map: try MapName(parsing: "World"), geometry: .point(Coordinate(x: 0, y: 0)),
+            tolerance: 0, mapExtent: Envelope(minX: 0, minY: 0, maxX: 1, maxY: 1),
+            imageDisplay: ImageDisplay(width: 1, height: 1))
+        request.atTime = Timestamp(microseconds: microseconds / 1_000 * 1_000)
+        #expect(request.asOf == .time(moment))
+    }
+
+    @Test func `a time with microseconds means itself`() {
+        #expect(
+            AsOf(parsing: "1970-01-01T00:00:00.000001Z") == .time(Timestamp(microseconds: 1)))
     }
 }

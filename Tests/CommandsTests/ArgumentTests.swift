@@ -50,7 +50,7 @@ import Testing
             "identify --map W --point 1,2 --at 2026-11-21T09:30Z --time 2020-01-01,.. --explain "
                 + "--time-relation within --max-results 5 --z --m --field-names --formatted "
                 + "--popups-only --sr ESRI:54009", as: IdentifyCommand.self)
-        #expect(past.at == Timestamp(iso: "2026-11-21T09:30Z").map { .time($0) })
+        #expect(past.at == Timestamp(iso: "2026-11-21T09:30Z").map { .time($0.endOfMillisecond) })
         #expect(past.sr?.wkid == 54_009 && past.options.maxResults == 5 && past.options.explain)
         let time = try parse("map time World roads BUILT RAZED", as: MapTime.self)
         #expect(time.start == "BUILT" && time.end == "RAZED")

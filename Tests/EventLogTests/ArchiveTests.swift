@@ -196,6 +196,42 @@ import Testing
         }
     }
 
+    @Test func `copies that a killed process left are removed by whoever opens the log next`()
+        throws
+    {
+        do { try fill(try open()) }
+        try FileManager.default.createDirectory(
+            atPath: folder(), withIntermediateDirectories: false)
+        let id = UUID().uuidString.lowercased()
+        let left = [
+            scratch.path + "/.staged-\(id)", scratch.path + "/.staged-\(id)-wal",
+            scratch.path + "/.staged-\(id)-shm", scratch.path + "/.staged-\(id)-journal",
+            folder() + "/.staged-\(id)",
+        ]
+        let other = scratch.path + "/.staged-plans"
+        func put() {
+            for path in left + [other] {
+                #expect(FileManager.default.createFile(atPath: path, contents: Data("x".utf8)))
+            }
+        }
+        func isLeft(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+
+        put()
+        do {
+            let store = try open()
+            #expect(!left.contains(where: isLeft) && isLeft(other))
+            put()
+            // Who does not get the lock leaves what may be in the making.
+            #expect(code { _ = try open() } == .conflict)
+            #expect(left.allSatisfy(isLeft))
+            #expect(try store.head() == 45)
+        }
+        let copy = scratch.path + "/copy.sqlite"
+        try LogBackup.write(of: scratch.file, to: copy)
+        _ = try LogBackup.restore(copy, to: scratch.file)
+        #expect(!left.contains(where: isLeft) && isLeft(other))
+    }
+
     @Test func `an archive of another log, or a damaged one, is noticed`() throws {
         let store = try open()
         try fill(store)
@@ -219,6 +255,29 @@ import Testing
         #expect(try WholeLogReader(path: scratch.file).firstFault()?.position == 8)
     }
 
+    @Test func `an archive that is put away or replaced while it is open is noticed`() throws {
+        let store = try open()
+        try fill(store)
+        let archive = try archive(store, through: 20)
+        let path = folder() + "/" + archive.name
+        let away = scratch.path + "/away"
+        let reader = try WholeLogReader(path: scratch.file)
+        #expect(try reader.firstFault() == nil)
+
+        try FileManager.default.moveItem(atPath: path, toPath: away)
+        #expect(failure { _ = try reader.verify(after: 0, limit: 5) }?.code == .archived)
+        #expect(failure { _ = try reader.read(ReadRange(after: 0, limit: 5)) }?.code == .archived)
+
+        var bad = try Data(contentsOf: URL(filePath: away))
+        let text = try #require(bad.range(of: Data("event 4.1".utf8)))
+        bad[text.lowerBound] = UInt8(ascii: "E")
+        try bad.write(to: URL(filePath: path))
+        #expect(try reader.firstFault()?.position == 8)
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.moveItem(atPath: away, toPath: path)
+        #expect(try reader.firstFault() == nil)
+    }
+
     @Test func `there must be something to archive, and an archive must follow on the last`() throws
     {
         let store = try open()
@@ -227,7 +286,10 @@ import Testing
         )
         try fill(store)
         let first = try ArchiveWriter(log: scratch.file).write(through: 10)
-        let longer = try ArchiveWriter(log: scratch.file).write(through: .max)
+        let beyond = failure { _ = try ArchiveWriter(log: scratch.file).write(through: 46) }
+        #expect(beyond?.code == .invalidParameter)
+        #expect(beyond?.message.contains("expected 1 to 45, where the log ends") == true)
+        let longer = try ArchiveWriter(log: scratch.file).write(through: 45)
         #expect(longer.last == 36)
         try store.adopt(first)
         try store.adopt(first)

@@ -373,6 +373,50 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("UPDATE category SET name = 'x' WHERE number = 1", Int64(1)),
+        ("UPDATE stream SET category = 2 WHERE number = 2", 2),
+        ("UPDATE event SET category = 2 WHERE position = 5", 5),
+        ("DELETE FROM category_run WHERE category = 1", 1),
+        ("DELETE FROM stream_run WHERE stream = 1", 1),
+        ("DELETE FROM stream_run WHERE stream = 1 AND first = 7", 7),
+        ("UPDATE category_run SET count = 7 WHERE category = 1", 8),
+        ("UPDATE stream_run SET count = 3 WHERE stream = 1 AND first = 7", 10),
+        ("UPDATE stream_run SET count = 5 WHERE stream = 1 AND first = 7", 11),
+        ("UPDATE stream_run SET count = 0 WHERE stream = 1 AND first = 7", 7),
+        ("UPDATE stream_run SET first = 8 WHERE stream = 1 AND first = 7", 7),
+        ("INSERT INTO category_run VALUES (2, 20, 3)", 20),
+        ("INSERT INTO category_run VALUES (1, 20, 3)", 20),
+        ("DELETE FROM event_id", 1),
+        ("UPDATE event_id SET position = position + 1", 1),
+        ("DELETE FROM event_id WHERE position = 40", 40),
+    ])
+    func `verify names the first event that an index does not say the truth of`(
+        sql: String, position: Int64
+    ) throws {
+        _ = try fill()
+        do {
+            let store = try open()
+            try store.append([
+                StreamAppend(stream: name("job-1"), expected: .any, events: [event("a job")])
+            ])
+            try store.writeIndexes()
+            // Of what is not in the indexes yet they say nothing.
+            try store.append([
+                StreamAppend(stream: name("job-1"), expected: .any, events: [event("more")])
+            ])
+        }
+        for limit in [1, 10, 1_000] { #expect(try open().firstFault(limit: limit) == nil) }
+        try tamper(sql)
+
+        for limit in [1, 10, 1_000] {
+            #expect(try open().firstFault(limit: limit)?.position == position, "\(limit) a page")
+        }
+        let page = try LogAudit.verify(path: scratch.file, threadCount: 2, pageSize: 4)
+        #expect(page.fault?.position == position)
+        #expect(page.checkedThrough < position)
+    }
+
     @Test func `pages verified side by side end with the hash that one pass ends with`() throws {
         _ = try fill()
         let whole = try open().verify(after: 0, limit: 1_000)
@@ -434,6 +478,30 @@ import Testing
         let fault = try #require(try store.firstFault())
         #expect(fault.position == 16)
         #expect(fault.message.contains("hash chain"))
+    }
+
+    @Test func `a damaged page is told with the file and an event near it`() throws {
+        let before = try fill()
+        let page: UInt64 = 8_192
+        let text = try #require(
+            try Data(contentsOf: URL(filePath: scratch.file)).range(of: Data("event 7.3".utf8)))
+        let file = try FileHandle(forUpdating: URL(filePath: scratch.file))
+        try file.seek(toOffset: UInt64(text.lowerBound) / page * page)
+        try file.write(contentsOf: Data(repeating: 0xff, count: 64))
+        try file.close()
+        let log = try SQLiteEventReader(path: scratch.file)
+
+        let fault = try #require(try log.firstFault(limit: 1_000))
+        let good = try log.read(ReadRange(after: 0, limit: 100)).events
+        let next = Int64(good.count) + 1
+        #expect(15...25 ~= fault.position && fault.position <= next)
+        #expect(good.count > 10 && good == Array(before.prefix(good.count)))
+        let refusal = failure { _ = try log.read(ReadRange(after: next - 1, limit: 100)) }
+        #expect(refusal?.code == .corrupt)
+        #expect(refusal?.message.hasPrefix("sequence \(next): ") == true)
+        for message in [fault.message, refusal?.message ?? ""] {
+            #expect(message.contains("'\(scratch.file)'") && !message.contains("SELECT"))
+        }
     }
 
     @Test func `reading stops loudly at a damaged record, after the good ones`() throws {

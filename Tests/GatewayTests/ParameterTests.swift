@@ -276,7 +276,7 @@ import Testing
         #expect(request.returnZ && request.returnM && request.returnFieldName && request.explain)
         #expect(request.timeRelation == .within && request.maximumResultsPerLayer == 7)
         #expect(request.returnPopupsOnly && request.at == nil)
-        #expect(request.atTime == Timestamp(iso: "2026-11-21T09:30:00Z"))
+        #expect(request.atTime == Timestamp(iso: "2026-11-21T09:30:00Z")?.endOfMillisecond)
         #expect(
             request.layerTimeOptions == [
                 0: LayerTimeOptions(useTime: false),
@@ -293,6 +293,7 @@ import Testing
         ("tolerance", "-1"), ("tolerance", "x"), ("imageDisplay", "800"),
         ("imageDisplay", "-1,2,96"), ("mapExtent", "1,2,3"), ("sr", "abc"), ("sr", "0"),
         ("layers", "all:x"), ("layers", "all:-2"), ("layerDefs", "POP>0"),
+        ("layerDefs", #"{"3":"#),
         ("returnGeometry", "maybe"), ("maxAllowableOffset", "-5"), ("geometryPrecision", "99"),
         ("geometryType", "esriGeometryCurve"), ("dynamicLayers", "[{}]"), ("at", "-3"),
         ("at", "yesterday"), ("historicMoment", "1e300"), ("historicMoment", "x"), ("time", "x"),
@@ -322,7 +323,25 @@ import Testing
                 map: try MapName(parsing: "World"), Parameters(parameters))
             Issue.record("accepted")
         } catch {
-            #expect("\(error)".contains(name), "\(error)")
+            #expect("\(error)".contains("'\(name)' is missing"), "\(error)")
         }
+    }
+
+    @Test func `an extent may name the spatial reference of the request, and no other`() throws {
+        func request(_ wkid: Int, _ sr: String?) throws -> IdentifyRequest {
+            var parameters = Self.qgis
+            parameters["mapExtent"] =
+                #"{"xmin":4,"ymin":3,"xmax":2,"ymax":1,"spatialReference":{"wkid":\#(wkid)}}"#
+            parameters["sr"] = sr
+            return try IdentifyResource.request(
+                map: try MapName(parsing: "World"), Parameters(parameters))
+        }
+        let expected = Envelope(minX: 2, minY: 1, maxX: 4, maxY: 3)
+        #expect(try request(4326, "4326").mapExtent == expected)
+        #expect(try request(102_100, "3857").mapExtent == expected)
+        let error = #expect(throws: Failure.self) { try request(4326, "3857") }
+        #expect(error?.message.contains("'mapExtent'") == true)
+        // Where `sr` is not given the extent says it.
+        #expect(try request(2154, nil).spatialReference == SpatialReference(wkid: 2154))
     }
 }

@@ -44,6 +44,42 @@ extension LayerDescription {
         ])
     }
 
+    @Test func `a clause decides on graphics as on features`() throws {
+        let place = Shape.point(Coordinate(x: 5, y: 5))
+        let values: [AttributeValue] = [.integer(1), .real(2.5), .null]
+        let graphics = values.enumerated().map { index, value in
+            graphic(
+                Int64(index + 1), place,
+                [
+                    .init(name: index == 0 ? "Size" : "SIZE", value: value),
+                    .init(name: "note", value: .string("n\(index)")),
+                ])
+        }
+        let map = makeMap([.graphics(0, graphics)])
+        let engine = try Site().engine()
+        func answer(_ clause: String) throws -> IdentifyAnswer {
+            try engine.identify(
+                makeRequest(place) {
+                    $0.layerDefinitions = [0: clause]
+                    $0.explain = true
+                }, in: map)
+        }
+        let expected: [(String, Set<Int64>)] = [
+            ("size > 1", [2]), ("SIZE IS NULL", [3]), ("note = 'n0' OR OBJECTID = 3", [1, 3]),
+            ("1 = 0", []), (" ", [1, 2, 3]),
+        ]
+        for (clause, ids) in expected {
+            let answer = try answer(clause)
+            #expect(Set(answer.results.map(\.objectID)) == ids, "\(clause)")
+            let told = answer.explanation?.layers.first?.excludedByDefinition
+            #expect(told == 3 - ids.count, "\(clause)")
+        }
+        for bad in ["colour = 'red'", "size >", "note > 3"] {
+            let error = #expect(throws: Failure.self) { _ = try answer(bad) }
+            #expect(error?.message.hasPrefix("layerDefs of layer 0 'drawn 0'") == true)
+        }
+    }
+
     @Test(arguments: [(4326, 4326), (4326, 3857), (2154, 4326)])
     func `drawn shapes are found as a scan finds them`(drawn: Int, map: Int) throws {
         var random = SeededGenerator(seed: UInt64(drawn + map))

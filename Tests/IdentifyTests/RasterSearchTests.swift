@@ -61,6 +61,35 @@ import Testing
         }
     }
 
+    @Test func `the middle of a polygon does not depend on how its rings are wound`() throws {
+        let path = try fixture.geoTIFF(
+            "wound", rows: rows(10), origin: (x: 0, y: 0), cell: 10, wkid: 4326, type: "Int32")
+        let map = makeMap([try layer(0, path)])
+        func ring(_ left: Double, _ low: Double, _ right: Double, _ high: Double) -> [Coordinate] {
+            [(left, low), (right, low), (right, high), (left, high), (left, low)].map {
+                Coordinate(x: $0.0, y: $0.1)
+            }
+        }
+        // A hole takes the right half away but for its border.
+        let (shell, hole) = (ring(0, 40, 40, 60), ring(20, 41, 39, 59))
+        func asked(_ rings: [[Coordinate]]) throws -> Shape? {
+            try engine.identify(makeRequest(.polygon(rings: rings)), in: map).results.first?
+                .geometry
+        }
+        let expected = try #require(try asked([shell, hole.reversed()]))
+        #expect(expected.envelope.minX < 16)
+        for rings in [[shell, hole], [shell.reversed(), hole.reversed()], [hole, shell]] {
+            let found = try #require(try asked(rings))
+            #expect(abs(found.envelope.minX - expected.envelope.minX) < 1e-9)
+        }
+        // Two nearly equal lobes, wound against each other.
+        let bow = [(20.0, 20.0), (60, 60), (60, 20), (20, 60.001), (20, 20)].map {
+            Coordinate(x: $0.0, y: $0.1)
+        }
+        let place = try #require(try asked([bow])).envelope.center
+        #expect(Envelope(minX: 20, minY: 20, maxX: 60, maxY: 60.001).contains(place))
+    }
+
     @Test func `a result is the pixel at the middle of what was asked`() throws {
         let path = try fixture.geoTIFF(
             "grid", rows: rows(10), origin: (x: 0, y: 0), cell: 10, wkid: 4326, type: "Int32",

@@ -103,6 +103,27 @@ private func feature(_ id: Int, _ start: Int?, _ end: Int?) -> String {
         }
     }
 
+    @Test(arguments: [(1.0, 29), (-1, 31)])
+    func `a day that the month lacks appears on its last`(_ months: Double, _ last: Int) throws {
+        // The 31st of January is moved to the 29th of February, or the 31st of December.
+        let layer = try site.importFeatures((27...31).map { feature($0, $0, nil) })
+        func ids(_ first: CalendarClock, _ last: CalendarClock) throws -> [Int64] {
+            try self.ids(layer, LayerTimeInfo(startField: "FROM")) {
+                $0.time = TimeExtent(from: first.milliseconds, to: last.milliseconds)
+                $0.layerTimeOptions = [
+                    0: LayerTimeOptions(timeOffset: months, timeOffsetUnits: .months)
+                ]
+            }
+        }
+        var asked = CalendarClock(milliseconds: day(1)).adding(months: Int64(months))
+        asked.day = Int64(last)
+        #expect(try ids(asked, asked) == (months > 0 ? [29, 30, 31] : [31]))
+        var before = asked
+        before.day -= 1
+        #expect(try ids(before, before) == [Int64(last) - 1])
+        #expect(try ids(before, asked).count == (months > 0 ? 4 : 2))
+    }
+
     @Test func `layer options turn time off, gather it and move it`() throws {
         let layer = try site.importFeatures((1...20).map { feature($0, $0, nil) })
         let info = LayerTimeInfo(startField: "FROM")

@@ -9,7 +9,7 @@ import Synchronization
 import TestKit
 import Testing
 
-/// `cairn replay --into` on a terminal: what its keys do.
+/// `cairn replay` on a terminal and off it: what keys and signals do.
 @Suite(.serialized, .timeLimit(.minutes(4))) struct ReplayTerminalTests {
     /// A terminal with a program on it.
     private final class Terminal: Sendable {
@@ -130,5 +130,36 @@ import Testing
         whole.type("q")
         try await until(whole, "the end") { !$0.isRunning }
         #expect(whole.status == 0 && whole.modes == modes)
+    }
+    @Test(arguments: [SIGTERM, SIGINT, SIGHUP])
+    func `a signal ends a replay, and its temporary site goes with it`(number: Int32) async throws {
+        guard Programs.areBuilt() else { return }
+        let site = try await IdentifySite(side: 2)
+        let (process, input, errors) = (Process(), Pipe(), site.files.path + "/errors")
+        process.executableURL = URL(filePath: Programs.folder + "/cairn")
+        process.arguments = ["replay", "--site", site.files.path, "--speed", "0.000001"]
+        process.standardInput = input
+        process.standardOutput = FileHandle.nullDevice
+        _ = FileManager.default.createFile(atPath: errors, contents: nil)
+        process.standardError = try FileHandle(forWritingTo: URL(filePath: errors))
+        try process.run()
+        let end = ContinuousClock.now + .seconds(40)
+        var path: String?
+        while path == nil, ContinuousClock.now < end {
+            try await Task.sleep(for: .milliseconds(20))
+            let text = try String(contentsOfFile: errors, encoding: .utf8)
+            path = text.firstMatch(of: /(\/tmp\/cairn-replay-\S+)\n/).map { String($0.1) }
+        }
+        let temporary = try #require(path)
+        #expect(FileManager.default.fileExists(atPath: temporary))
+
+        kill(process.processIdentifier, number)
+
+        while process.isRunning, ContinuousClock.now < end {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(!process.isRunning && process.terminationReason == .exit)
+        #expect(!FileManager.default.fileExists(atPath: temporary))
+        withExtendedLifetime(input) {}
     }
 }

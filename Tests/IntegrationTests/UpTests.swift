@@ -61,7 +61,7 @@ import Testing
             "identify --map Small --point nan,1", "identify --map Small --point 1",
             "identify --map Small --geometry POINT(1",
             "identify --map Small --point 1,1 --size 0,0",
-            "identify --map Small --point 1,1 --extent 2,2,1,1",
+            "identify --map Small --point 1,1 --extent 2,2,1",
             "identify --map Small --point 1,1 --layers some",
         ] {
             let outcome = try await site.run(text)
@@ -115,11 +115,14 @@ import Testing
         ).write(toFile: lied, atomically: true, encoding: .utf8)
         let other = try await site.run("replay --compare --json --requests \(lied)")
         #expect(other.status == 1 && other.errors.contains("differ, the first at"))
-        #expect(other.objects.first?["cause"] as? String == "sameBuild", "\(other.output)")
+        #expect(other.objects.first?["cause"] as? String == "recordingChanged", "\(other.output)")
         let fields = (other.objects.first?["changes"] as? [[String: Any]] ?? []).compactMap {
             $0["after"] as? String
         }
         #expect(fields.contains("west"))
+
+        let reversed = try await site.run("replay --compare --from 3 --to 2")
+        #expect(reversed.status == 1 && reversed.errors.contains("in this order"))
 
         let head = try await site.run("log head").output
         let driven = site.folder + "/driven"
@@ -270,5 +273,11 @@ import Testing
         }
         let answer = try await site.run("identify --map Small --point 1,1 --layers all")
         #expect(answer.status == 0 && answer.output.contains("west"), "\(answer.errors)")
+        // The site is up although its log is away for a moment.
+        let log = try await pid("log", site)
+        try #require(log > 0)
+        kill(log, SIGKILL)
+        let head = try await site.run("log head")
+        #expect(head.status == 0, "\(head.errors)")
     }
 }

@@ -118,6 +118,39 @@ private struct StageRunner {
         #expect(texts.contains("1 empty lines are no rows"))
     }
 
+    @Test func `a parameter that does not exist is refused`() {
+        let found = #expect(throws: Failure.self) {
+            try geocode("query\nPlace 8\n", ["lokator": "World"])
+        }
+        #expect(found?.code == .invalidParameter)
+        #expect(found?.message.contains("one of country, locator, query") == true)
+    }
+
+    @Test(arguments: [true, false])
+    func `damaged input or a damaged part makes no product`(isInput: Bool) throws {
+        let directory = FileManager.default.temporaryDirectory.path + "/cairn-\(UUID())"
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let runner = try StageRunner(csv: Array("query\nPlace 8\n".utf8), directory: directory)
+        let plan = try runner.run(
+            ChunkDescription(pool: .work, operation: "plan", input: Data(), weight: 0),
+            gathered: [])
+        let rows = try #require(plan.nextStage.first)
+        let part = try #require(try runner.run(rows, gathered: []).blob)
+        let victim = try #require(isInput ? runner.submission.input : part)
+        let path = runner.blobs.path(victim.id)
+        var bytes = try #require(FileManager.default.contents(atPath: path))
+        bytes[bytes.count - 2] ^= 1
+        try bytes.write(to: URL(filePath: path))
+
+        let found = #expect(throws: Failure.self) {
+            if isInput { return try runner.run(rows, gathered: []) }
+            return try runner.run(try #require(plan.laterStages.first?.first), gathered: [part])
+        }
+        #expect(found?.code == .corrupt && found?.message.contains("\(victim.id)") == true)
+    }
+
     @Test func `the country column narrows the search`() throws {
         let (text, _) = try geocode(
             "q,c\nPlace 8, FR \nPlace 8,DE\nPlace 8,\n", ["query": "q", "country": "c"])

@@ -19,13 +19,18 @@ private struct Mirror: RowIdentifier {
         return try CairnJSON.decode(MapDescription.self, from: Data(Self.map.utf8))
     }
 
-    static let map = #"{"name":"Small","layers":[],"rootLayers":[],"sequence":5}"#
+    static let map =
+        #"{"name":"Small","layers":[],"rootLayers":[],"sequence":5,"#
+        + #""spatialReference":{"wkid":4326}}"#
 
     func answer(
         _ request: IdentifyRequest, isCancelled: @escaping @Sendable () -> Bool
     ) throws(Failure) -> IdentifyAnswer {
         guard request.tolerance >= 0 else {
             throw Failure(.invalidParameter, "tolerance: 0 or more")
+        }
+        guard request.spatialReference?.wkid != 999_999 else {
+            throw Failure(.invalidParameter, "sr: spatial reference 999999 is not known")
         }
         return IdentifyAnswer(
             layers: [
@@ -34,7 +39,9 @@ private struct Mirror: RowIdentifier {
                     results: [], sublayerResults: [], transferLimitExceeded: false)
             ],
             spatialReference: request.geometrySpatialReference ?? .wgs84,
-            sequence: request.at ?? -1, isStale: false)
+            // A change at each second from the epoch on.
+            sequence: request.at ?? request.atTime.map { $0.microseconds / 1_000_000 } ?? -1,
+            isStale: false)
     }
 }
 
@@ -135,6 +142,34 @@ private struct Runner {
         #expect(lines[3].error?.message.contains("Circle") == true)
     }
 
+    @Test func `what cannot be asked keeps its id and says what was expected`() throws {
+        let (lines, _) = try identify(
+            """
+            {"id":"a","x":"one","y":2}
+            {"id":2,"geometry":{"rings":[[[0,0],[1,1]]]}}
+            {"id":3,"geometry":{"paths":[[[0,0]]]}}
+            {"id":4,"geometry":[1,2]}
+            {"id":5,"geometry":{"type":"Point","coordinates":"x"}}
+            {"id":6,"x":1}
+            {"id":[7],"x":1,"y":2}
+            [1,2]
+            {"id":9,"geometry":{"xmin":8,"ymin":9,"xmax":0,"ymax":1}}
+            """)
+
+        #expect(
+            lines.map { $0.error?.message } == [
+                "'x': expected a number",
+                "every ring needs three coordinates or more, and its first again at its end",
+                "every path needs two coordinates or more", "expected a JSON object",
+                "a position is not a list of numbers",
+                "expected 'x' and 'y', or 'geometry', one of them",
+                "'id': expected text or a whole number", "expected a JSON object", nil,
+            ])
+        let ids: [BatchID?] = [.text("a")] + (2...6).map { .number($0) } + [nil, nil, .number(9)]
+        #expect(lines.map(\.id) == ids)
+        #expect(lines.last?.answer?.layers[0].layerID == 0)
+    }
+
     @Test func `time and form of results are parameters as they are options`() throws {
         let texts = [
             "time": "2024-01-01T00:00:00Z,..", "timeRelation": "within",
@@ -174,6 +209,12 @@ private struct Runner {
         #expect(lines[0].answer?.sequence == 9)
     }
 
+    @Test(arguments: [("1970-01-01T00:00:09Z", 9), ("2026-11-21T09:30:00Z", 40), ("12", 12)])
+    func `the past is a sequence number or a time`(_ at: String, _ sequence: Int64) throws {
+        let (lines, _) = try identify("x,y\n1,2\n", ["at": at])
+        #expect(lines.map { $0.answer?.sequence } == [sequence])
+    }
+
     @Test func `however many chunks, the product is that of one pass`() throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
@@ -206,6 +247,12 @@ private struct Runner {
             (["map": "Other"], "there was no map 'Other' at sequence number 40"),
             (["at": "41"], "parameter 'at': expected 0 to 40, the job's own sequence number"),
             (["at": "4"], "there was no map 'Small' at sequence number 4"),
+            (
+                ["at": "noon"],
+                "parameter 'at': expected a sequence number or a time like 2026-11-21T09:30:00Z"
+            ),
+            (["at": "1970-01-01T00:00:04Z"], "there was no map 'Small' at sequence number 4"),
+            (["sr": "999999"], "sr: spatial reference 999999 is not known"),
             (["tolerance": "x"], "parameter 'tolerance': expected a number"),
             (
                 ["layers": "some"],

@@ -81,6 +81,30 @@ import Testing
         #expect((attributes[.posixPermissions] as? Int) == 0o700)
     }
 
+    @Test func `a file that is removed, alone or with its directory, is followed by a new one`()
+        async throws
+    {
+        let scratch = try Scratch()
+        let recorder = try recorder(scratch, "all")
+        func keep(_ number: Int) async throws {
+            recorder.note(Self.exchange(number), Recorder.Context(sequence: Int64(number)))
+            while recorder.counts.written <= number { try await Task.sleep(for: .milliseconds(2)) }
+        }
+        try await keep(0)
+        try await keep(1)
+        #expect(RecordingDirectory(path: scratch.recordings).files.count == 1)
+        for file in RecordingDirectory(path: scratch.recordings).files {
+            try FileManager.default.removeItem(atPath: file)
+        }
+        try await keep(2)
+        #expect(try scratch.records().map(\.sequence) == [2])
+        try FileManager.default.removeItem(atPath: scratch.recordings)
+        try await keep(3)
+        recorder.close()
+        #expect(try scratch.records().map(\.sequence) == [3])
+        #expect(recorder.counts.failed == 0)
+    }
+
     @Test func `beyond its rate it keeps nothing and says how many it left out`() throws {
         let scratch = try Scratch()
         let recorder = try recorder(scratch, "5")

@@ -63,12 +63,15 @@ private final class ComparedSite {
         }
     }
 
-    /// A job whose first chunk made a line of text, as the log has it.
-    func completedPlan(by build: String?) throws -> RecordedChunk? {
+    /// A job whose first chunk made a line of text, or nothing, as the log has it.
+    func completedPlan(
+        by build: String?, of kind: JobKind = JobKind(rawValue: "Test"),
+        input: BlobReference? = nil, made text: String? = "old\n"
+    ) throws -> RecordedChunk? {
         let submission = JobSubmission(
-            id: JobID(rawValue: UUID()), kind: JobKind(rawValue: "Test"), parameters: [:])
+            id: JobID(rawValue: UUID()), kind: kind, parameters: [:], input: input)
         var outcome = ChunkOutcome(
-            blob: try site.blobs.put(Data("old\n".utf8), mediaType: "text/plain"))
+            blob: try text.map { try site.blobs.put(Data($0.utf8), mediaType: "text/plain") })
         outcome.build = build
         let lease = UUID()
         var finder = ChunkFinder()
@@ -256,6 +259,46 @@ private struct DefectiveEngine: AnswerEngine {
         #expect(difference.cause == cause)
         #expect(difference.recordedBuild == recorded && difference.build == own)
         #expect(difference.changes.map(\.pointer) == ["0/0"])
+    }
+
+    @Test func `a batch's chunk is done again, and damaged input named as the cause`() throws {
+        let compared = try ComparedSite()
+        let input = try compared.site.blobs.put(
+            Data("{\"kind\":\"BatchGeocode\"}\n".utf8), mediaType: "application/jsonl")
+        let chunk = try #require(
+            try compared.completedPlan(by: "a", of: .batch, input: input, made: nil))
+        let comparison = try ChunkComparison(
+            site: compared.site, engine: compared.engine, scratch: compared.site.path + "/scratch",
+            tolerance: 0
+        ) { _ in "a" }
+
+        #expect(comparison.compare(chunk) == nil)
+
+        let path = compared.site.blobs.path(input.id)
+        try Data("{\"kind\":\"BatchIdentify\"}".utf8).write(to: URL(filePath: path))
+        #expect(comparison.compare(chunk)?.cause == .dataMissing)
+    }
+
+    @Test func `a kept answer and a digest that do not belong together are reported`() throws {
+        let compared = try ComparedSite()
+        let found = compared.records.filter { record in
+            guard case .identify(let answer)? = record.answer else { return false }
+            return !answer.layers.isEmpty
+        }
+        var (digest, kept) = (found[0], found[0])
+        digest.answerDigest = try #require(
+            ContentID(rawValue: String(repeating: "0", count: 64)))
+        guard case .identify(var answer)? = kept.answer else { return }
+        answer.layers[0].results[0].distance += 1
+        kept.answer = .identify(answer)
+
+        let (summary, differences) = try compare([digest, kept], compared.engine)
+
+        #expect(summary.differingCount == 2)
+        #expect(differences.allSatisfy { $0.cause == .recordingChanged })
+        #expect(differences.map(\.changes.count) == [0, 1])
+        #expect(differences[0].message.hasSuffix("the kept answer is this build's"))
+        #expect(differences[1].message.hasSuffix("the digest is that of this build's answer"))
     }
 
     @Test func `the lines of a recording read back, a torn last one is left out`() throws {

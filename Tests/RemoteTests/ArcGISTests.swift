@@ -2,12 +2,16 @@
 // Part of Cairn.
 
 import CairnModel
+import Curl
 import Foundation
 import Geometry
 import Identify
 import Site
+import Synchronization
 import TestKit
 import Testing
+
+@testable import Remote
 
 @Suite(.timeLimit(.minutes(2))) struct ArcGISTests {
     let fixture: RemoteFixture
@@ -171,6 +175,55 @@ import Testing
         request.geometry = .envelope(Envelope(minX: 0, minY: 6e6, maxX: 2e4, maxY: 6_020_000))
         let many = try fixture.identify(request, in: map)
         #expect(many.transferLimitExceeded)
+    }
+
+    @Test func `an answer without features is no answer, and an object id comes once`() throws {
+        let layer = try featureService(0)
+        let question = try fixture.question(layer)
+        let source = ArcGISSource(url: "http://there/FeatureServer/0")
+        func answer(_ text: String) throws(Failure) -> RemoteAnswer {
+            try FeatureServiceLayer(source: source).answer(
+                WebResponse(
+                    status: 200, contentType: "application/json", body: Array(text.utf8)),
+                to: question)
+        }
+        for text in ["{}", "null", "[]", #"{"features":null}"#] {
+            #expect(throws: Failure(.unreadable, "its answer has no features")) {
+                _ = try answer(text)
+            }
+        }
+        let feature = #"{"attributes":{"OBJECTID":7},"geometry":{"x":2,"y":48}}"#
+        let other = feature.replacing("7", with: "8")
+        let features = try answer(#"{"features":[\#(feature),\#(other),\#(feature)]}"#).features
+        #expect(features.map(\.id) == [7, 8])
+    }
+
+    @Test func `a map service gives as many results as a layer may have, and says where it is cut`()
+        throws
+    {
+        let layer = try mapService(0)
+        let question = try fixture.question(layer)
+        let result = #"{"layerId":0,"layerName":"Points","attributes":{}}"#
+        func answer(_ count: Int) throws(Failure) -> RemoteAnswer {
+            let results = Array(repeating: result, count: count).joined(separator: ",")
+            var question = question
+            question.limit = IdentifyLimits.resultsPerLayer
+            return try MapServiceLayer(source: ArcGISSource(url: "http://there/MapServer")).answer(
+                WebResponse(
+                    status: 200, contentType: "application/json",
+                    body: Array(#"{"results":[\#(results)]}"#.utf8)), to: question)
+        }
+        let asked = Mutex<[Int]>([])
+        let map = try fixture.map([layer], wkid: 3857)
+        let identified = try fixture.engine.identify(
+            try fixture.request(250_000, 6_200_000, pixel: 100), in: map,
+            remotes: { questions in
+                asked.withLock { $0 = questions.map(\.limit) }
+                return { _ in Result { () throws(Failure) in try answer(1_001) } }
+            })
+        #expect(asked.withLock { $0 } == [1_000])
+        #expect(identified.results.count == 1_000 && identified.transferLimitExceeded)
+        #expect(try answer(1_000).isCut == false)
     }
 
     @Test func `tiles have load states and no features`() throws {

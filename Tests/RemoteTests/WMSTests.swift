@@ -2,14 +2,16 @@
 // Part of Cairn.
 
 import CairnModel
+import Curl
 import Foundation
 import Geometry
 import Identify
-import Remote
 import Site
 import Synchronization
 import TestKit
 import Testing
+
+@testable import Remote
 
 @Suite(.timeLimit(.minutes(2))) struct WMSTests {
     private func number(_ value: AttributeValue?) -> Double? {
@@ -114,6 +116,17 @@ import Testing
 
         #expect(answer.results.isEmpty && answer.failures == nil)
         #expect(try fixture.server.log().allSatisfy { !$0.contains("GetFeatureInfo") })
+    }
+
+    @Test(arguments: ["null", "{}", "[]", #"{"type":"FeatureCollection"}"#])
+    func `JSON without features is no answer`(_ text: String) throws {
+        let fixture = try RemoteFixture()
+        let question = try fixture.question(try fixture.wms(0))
+        let response = WebResponse(
+            status: 200, contentType: "application/json", body: Array(text.utf8))
+        #expect(throws: Failure(.unreadable, "its answer has no features")) {
+            _ = try FeatureInfo(response, question, ["roads"])
+        }
     }
 
     @Test func `plain text is one result, unless it says there is nothing`() throws {

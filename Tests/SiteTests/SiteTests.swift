@@ -147,4 +147,41 @@ func failure(_ body: () throws -> Void) -> Failure? {
         try FileManager.default.removeItem(atPath: blobs.path(blob.id))
         #expect(failure { _ = try blobs.read(blob) }?.code == .notFound)
     }
+    /// Flips a byte where the size stays.
+    private func damage(_ blob: BlobReference) throws {
+        var bytes = try Data(contentsOf: URL(filePath: blobs.path(blob.id)))
+        bytes[bytes.count / 2] ^= 1
+        try bytes.write(to: URL(filePath: blobs.path(blob.id)))
+    }
+
+    @Test func `a blob of other bytes is refused by whatever reads it, also after it was right`()
+        throws
+    {
+        let blob = try blobs.put(Data("one,two\n".utf8), mediaType: "text/csv")
+        let other = try blobs.put(Data("three\n".utf8), mediaType: "text/csv")
+        try blobs.check(blob)
+        let joined = try blobs.put(Data("h\n".utf8), then: [blob, other], mediaType: "text/csv")
+        #expect(try blobs.read(joined) == Data("h\none,two\nthree\n".utf8))
+
+        try damage(blob)
+
+        for body in [
+            { try blobs.check(blob) }, { _ = try blobs.read(blob) },
+            { _ = try blobs.put(Data(), then: [other, blob], mediaType: "text/csv") },
+        ] {
+            let found = failure(body)
+            #expect(found?.code == .corrupt && found?.message.contains("\(blob.id)") == true)
+        }
+        #expect(try scratch.names(blobs.directory).count == 3, "no product was made")
+    }
+
+    @Test func `putting the right bytes again takes the place of damaged ones`() throws {
+        let bytes = Data("one,two\n".utf8)
+        let blob = try blobs.put(bytes, mediaType: "text/csv")
+        try damage(blob)
+
+        #expect(try blobs.put(bytes, mediaType: "text/csv") == blob)
+
+        #expect(try blobs.read(blob) == bytes)
+    }
 }

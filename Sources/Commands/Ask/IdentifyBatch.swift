@@ -22,6 +22,12 @@ struct IdentifyBatch {
     /// Queries that wait for their turn to be written, at most, for each that is under way.
     private static let backlog = 8
 
+    /// What a task of the batch came to.
+    private enum Step: Sendable {
+        case read([BatchQuery])
+        case answered(Int, BatchAnswer)
+    }
+
     /// Reads to the end; throws `Failure` at a file that cannot be read on, and, after the last line,
     /// when a query had no answer.
     func run() async throws {
@@ -33,27 +39,39 @@ struct IdentifyBatch {
         var finished: [Int: BatchAnswer] = [:]
         var (asked, written) = (0, 0)
 
-        try await withThrowingTaskGroup(of: (Int, BatchAnswer).self) { group in
+        try await withThrowingTaskGroup(of: Step.self) { group in
             var underWay = 0
+            // What has an answer is written while the next lines are waited for.
+            var isReading = false
             while true {
-                while underWay < inFlight, asked - written < inFlight * Self.backlog {
-                    if waiting.isEmpty, !ends {
-                        waiting = try await source.next().reversed()
-                        ends = waiting.isEmpty
-                    }
-                    guard let query = waiting.popLast() else { break }
+                while underWay < inFlight, asked - written < inFlight * Self.backlog,
+                    let query = waiting.popLast()
+                {
                     let number = asked
                     asked += 1
                     underWay += 1
-                    group.addTask { (number, await Self.answer(query, client, timeout)) }
+                    group.addTask {
+                        .answered(number, await Self.answer(query, client, timeout))
+                    }
                 }
-                guard let (number, answer) = try await group.next() else { break }
-                underWay -= 1
-                finished[number] = answer
-                while let answer = finished.removeValue(forKey: written) {
-                    try session.output.record(answer)
-                    written += 1
-                    progress.note(answer)
+                if waiting.isEmpty, !ends, !isReading {
+                    isReading = true
+                    group.addTask { .read(try await source.next()) }
+                }
+                switch try await group.next() {
+                case nil: return
+                case .read(let queries)?:
+                    isReading = false
+                    waiting = queries.reversed()
+                    ends = waiting.isEmpty
+                case .answered(let number, let answer)?:
+                    underWay -= 1
+                    finished[number] = answer
+                    while let answer = finished.removeValue(forKey: written) {
+                        try session.output.record(answer)
+                        written += 1
+                        progress.note(answer)
+                    }
                 }
             }
         }
@@ -135,8 +153,23 @@ private final class BatchSource: Sendable {
         bytes = try ByteSource(path: path)
     }
 
-    /// The next queries, one at least; none at the end.
-    func next() async throws(Failure) -> [BatchQuery] {
+    /// The next queries, one at least; none at the end, and at once where the task is cancelled,
+    /// whatever is still waited for.
+    func next() async throws -> [BatchQuery] {
+        let (queries, continuation) = AsyncThrowingStream.makeStream(of: [BatchQuery].self)
+        Task {
+            do {
+                continuation.yield(try await self.readNext())
+                continuation.finish()
+            } catch {
+                continuation.finish(throwing: error)
+            }
+        }
+        for try await queries in queries { return queries }
+        return []
+    }
+
+    private func readNext() async throws(Failure) -> [BatchQuery] {
         try await OwnThread.run("batch") { () throws(Failure) in
             let result = self.reading.withLock { reading in
                 Result { () throws(Failure) in

@@ -222,9 +222,13 @@ struct IdentifyCommand: SiteCommand {
     private static func defaultScreen(_ map: MapDescription, _ sr: SpatialReference?) throws
         -> Envelope
     {
-        guard let own = map.spatialReference, let extent = map.initialExtent else {
+        guard let own = map.spatialReference else {
             throw Failure(
                 .conflict, "map '\(map.name)' is blank: no layer of it is loaded, so give --extent")
+        }
+        guard let extent = map.initialExtent else {
+            throw Failure(
+                .conflict, "map '\(map.name)' has no initial extent, so give --extent")
         }
         guard let sr, !sr.isEquivalent(to: own) else { return extent }
         let transform = try CoordinateTransform(from: own, to: sr)

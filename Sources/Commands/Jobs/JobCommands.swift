@@ -160,19 +160,16 @@ struct JobResult: SiteCommand {
         guard let result = job.result else {
             throw Failure(.notFound, "job \(job.id) has made no product")
         }
-        let source = session.site.blobs.path(result.id)
         guard let output else {
             let data = try session.site.blobs.read(result)
-            try session.output.write(String(decoding: data, as: UTF8.self))
+            guard let text = String(validating: data, as: UTF8.self) else {
+                throw Failure(
+                    .unreadable, "the product is not text in UTF-8: give a file with --output")
+            }
+            try session.output.write(text)
             return
         }
-        let directory = output.lastIndex(of: "/").map { String(output[..<$0]) } ?? "."
-        var file = try StagedFile(inDirectory: directory.isEmpty ? "/" : directory)
-        try file.write(contentsOfFile: source)
-        guard ContentID(file.digest) == result.id else {
-            throw Failure(.corrupt, "the product's bytes no longer have the hash they are named by")
-        }
-        try file.publish(as: output)
+        try ProductFile(path: output).write(result, of: session.site.blobs)
         if session.output.isJSON {
             try session.output.record(Line(job: "\(job.id)", path: output, result: result))
         } else {

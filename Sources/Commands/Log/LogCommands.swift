@@ -130,8 +130,9 @@ struct LogVerify: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Check every event's bytes against the log's hashes.",
         discussion: """
-            Archives are checked like the log's own file, and that each goes on where the one before \
-            it ends. Exits 1 at the first fault. JSON: one line with checkedThrough, head, fault.
+            Archives are checked like the log's own file, that each goes on where the one before it \
+            ends, and that the file's indexes say of every event what it is. Exits 1 at the first \
+            fault. JSON: one line with checkedThrough, head, fault.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -146,6 +147,12 @@ struct LogVerify: SiteCommand {
     }
 
     func perform(_ session: Session) async throws {
+        let head = try await session.head()
+        guard after == 0 || after < head else {
+            throw Failure(
+                .invalidParameter,
+                "--after \(after): expected 0 to \(max(0, head - 1)); the log ends at \(head)")
+        }
         var position = after
         let limit = pace.map { min($0 / 10, 10_000) } ?? 10_000
         while true {

@@ -66,8 +66,13 @@ struct ReplayComparison {
             case .time(let time)?: try log.position(at: time)
             }
         }
-        let first = try position(from) ?? 0
-        return first...max(first, try position(to) ?? .max)
+        let (first, last) = (try position(from) ?? 0, try position(to) ?? .max)
+        guard first <= last else {
+            throw Failure(
+                .invalidParameter,
+                "from \(first) to \(last): expected sequence numbers in this order")
+        }
+        return first...last
     }
 
     // MARK: Requests

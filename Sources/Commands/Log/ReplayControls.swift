@@ -181,6 +181,9 @@ final class ReplayControls: Sendable {
         }
     }
 
+    /// Ends it, as the key and the line do.
+    func quit() { desk.take(.quit) }
+
     /// Waits for `quit`, or for the end of standard input.
     func untilQuit() async {
         while !desk.isInputOver.load(ordering: .acquiring), !desk.pace.withLock({ $0.isOver }) {

@@ -28,9 +28,10 @@ struct ReplayDrive {
                 .invalidParameter,
                 "from \(from) to \(to): expected sequence numbers from 1 on, in this order")
         }
+        let ending = try ReplayEnding()
         let path = try into ?? PrivateDirectory.makeTemporary(prefix: "/tmp/cairn-replay-")
-        let site = try Site(openingOrCreating: path)
         defer { if into == nil { try? FileManager.default.removeItem(atPath: path) } }
+        let site = try Site(openingOrCreating: path)
         let target = Session(site: site, output: source.output)
         defer { target.close() }
         guard !target.isUp else {
@@ -42,7 +43,7 @@ struct ReplayDrive {
                 throw Failure(.conflict, "the site '\(path)' has a log: --into takes an empty site")
             }
             Output.diagnose("watch it with: cairn view --site \(path)")
-            try await drive(target)
+            try await drive(target, until: ending)
         }
     }
 
@@ -68,9 +69,10 @@ struct ReplayDrive {
 
     // MARK: Events
 
-    private func drive(_ target: Session) async throws {
+    private func drive(_ target: Session, until ending: ReplayEnding) async throws {
         let controls = try ReplayControls(speed: speed)
         defer { controls.end() }
+        ending.tell(controls)
         var last: Timestamp?
         var position: Int64 = 0
         while position < to {

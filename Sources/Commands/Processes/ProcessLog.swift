@@ -16,7 +16,14 @@ struct ProcessLog {
         "\(endMark(processID)) ended: \(end)"
     }
 
-    private static func endMark(_ processID: Int32) -> String { "cairn up: process \(processID)" }
+    /// Whether a line is one of these: what follows it the next process has said.
+    static func isEndLine(_ line: String) -> Bool {
+        line.hasPrefix(mark) && line.contains(" ended: ")
+    }
+
+    private static let mark = "cairn up: process "
+
+    private static func endMark(_ processID: Int32) -> String { "\(mark)\(processID)" }
 
     /// Looks through the logs of a run directory; nil when none of them knows the process.
     ///

@@ -208,11 +208,12 @@ struct ProcessSlot: Sendable {
             }
         child = nil
         watch = nil
+        let last = LogFile.lastLine(plan.logPath)
         LogFile.append(ProcessLog.endLine(record.pid, text), to: plan.logPath)
         ended(text)
         if !isStopping {
             var line = ""
-            if case .status = end, let last = LogFile.lastLine(plan.logPath) {
+            if case .status = end, let last, !ProcessLog.isEndLine(last) {
                 line = "; it said: \(last)"
             }
             report("\(plan.name) (pid \(record.pid)) ended: \(text)\(line)")
