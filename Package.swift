@@ -360,7 +360,7 @@ let testTargets: [Target] = [
     tests("TerminalTests", ["Terminal", "CairnClient", "CairnModel", "Geometry", "TestKit"]),
     tests(
         "CommandsTests",
-        ["Commands", "CairnModel", "Geometry", "Site", "TestKit", arguments]),
+        ["Commands", "CairnModel", "Geometry", "Platform", "Site", "TestKit", arguments]),
     tests(
         "IntegrationTests",
         [

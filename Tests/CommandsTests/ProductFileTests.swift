@@ -4,6 +4,7 @@
 import CairnModel
 import Foundation
 import Glibc
+import Platform
 import Site
 import TestKit
 import Testing
@@ -40,13 +41,14 @@ import Testing
         #expect(try Data(contentsOf: URL(filePath: file)) == bytes)
     }
 
-    @Test func `a pipe is written into and stays, a directory is refused`() async throws {
+    @Test func `a pipe is written into and stays, a directory is refused`() throws {
         let path = files.path + "/pipe"
         let code = unsafe mkfifo(path, 0o600)
         try #require(code == 0)
-        let reader = Task.detached { try FileHandle(forReadingAtPath: path)?.readToEnd() }
+        // Both ends wait for each other.
+        let reader = try Aside("reader") { try FileHandle(forReadingAtPath: path)?.readToEnd() }
         try ProductFile(path: path).write(product, of: blobs)
-        #expect(try await reader.value == bytes)
+        #expect(try reader.value() == bytes)
         #expect(try type(path) != .typeRegular)
 
         let found = #expect(throws: Failure.self) {
