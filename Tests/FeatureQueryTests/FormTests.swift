@@ -28,7 +28,7 @@ private func squares(_ wkid: Int = 4326) throws -> QueriedSite {
         + #""fieldAliases":{"OBJECTID":"OBJECTID","name":"name","pop":"pop","area":"area","day":"day"},"#
         + #""geometryType":"esriGeometryPolygon","spatialReference":{"wkid":4326,"latestWkid":4326},"#
         + #""fields":[{"name":"OBJECTID","type":"esriFieldTypeOID","alias":"OBJECTID","domain":null},"#
-        + #"{"name":"name","type":"esriFieldTypeString","alias":"name","length":255,"domain":null},"#
+        + #"{"name":"name","type":"esriFieldTypeString","alias":"name","length":2147483647,"domain":null},"#
         + #"{"name":"pop","type":"esriFieldTypeInteger","alias":"pop","domain":null},"#
         + #"{"name":"area","type":"esriFieldTypeDouble","alias":"area","domain":null},"#
         + #"{"name":"day","type":"esriFieldTypeDate","alias":"day","domain":null}],"features":["#

@@ -49,7 +49,7 @@ import Testing
             try await !$0.client.identify($0.request(x: 1, y: 2)).isStale
         }
         try await site.until("a fresh answer over HTTP") {
-            try !http($0).head.contains("x-cairn-stale")
+            try !http($0).head.contains("x-cairn-stale: ")
         }
         let log = try LogReader(bus: site.client.bus)
         let events = try await log.read(ReadRequest(after: head, limit: 100)).events

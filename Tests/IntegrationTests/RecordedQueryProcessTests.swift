@@ -167,7 +167,7 @@ import Testing
             let first = try #require(found.output.split(separator: "\n").first)
             let difference = try #require(
                 try JSONSerialization.jsonObject(with: Data(first.utf8)) as? [String: Any])
-            #expect(difference["cause"] as? String == "sameBuild")
+            #expect(difference["cause"] as? String == "recordingChanged")
             #expect(difference["operation"] as? String == operation)
             let changes = try #require(difference["changes"] as? [[String: Any]])
             #expect(changes.count == 1)
