@@ -42,7 +42,8 @@ enum SnapshotFolder: String, CaseIterable {
 
         /// The last map event recorded until then.
         func position(at time: Timestamp) -> Int64 {
-            records.last { $0.stream.category == "map" && $0.recordedAt <= time }?.globalPosition
+            records.last { $0.stream.category == "map" && $0.recordedAt <= time.endOfMillisecond }?
+                .globalPosition
                 ?? 0
         }
 
@@ -215,7 +216,7 @@ enum SnapshotFolder: String, CaseIterable {
                 #expect(found == told.position(at: moment), "seed \(seed), \(moment)")
             }
         }
-        let early = Timestamp(microseconds: told.records[0].recordedAt.microseconds - 1)
+        let early = Timestamp(microseconds: told.records[0].recordedAt.microseconds - 1_000)
         #expect(try await follower.position(of: .time(early), reading: read) == 0)
     }
 
