@@ -123,7 +123,7 @@ struct MapHistory {
         switch moment {
         case nil: return state.map(named: name)
         case .sequence(let sequence): return try map(name, after: sequence)
-        case .time(let time): return try map(name, after: try position(at: time))
+        case .time(let time): return try map(name, after: try position(at: time.endOfMillisecond))
         }
     }
 
