@@ -118,5 +118,6 @@ extension JobKindDescription {
     fileprivate var outputContentType: String {
         outputMediaType + (outputMediaType.hasPrefix("text/") ? "; charset=utf-8" : "")
     }
+
     fileprivate var outputSuffix: String { outputMediaType == "text/csv" ? ".csv" : ".jsonl" }
 }
