@@ -11,10 +11,9 @@ internal import SQLite
 /// moment as the events.
 struct IndexCheck: ~Copyable {
     /// What a statement has to select beyond the columns of records.
-    static let columns =
-        "event.category, (SELECT position FROM event_id WHERE event_id.id = event.id)"
+    static let columns = "event.category"
+    private static let idColumn = 4
     private static let categoryColumn = 10
-    private static let placeColumn = 11
     /// Categories that are asked for runs though no event at hand is of them.
     private static let categoryBound = 1_000
 
@@ -25,7 +24,10 @@ struct IndexCheck: ~Copyable {
     private var window: ClosedRange<Int64>?
     /// The categories of streams that were met.
     private var categories: [Int64: Int64] = [:]
+    /// The one met last: neighbours often are of one.
+    private var last: (stream: Int64, category: Int64)?
     private let path: String
+    private var ids: IDCheck
     private var findIndexed: Statement
     private var findStream: Statement
     private var findNext: Statement
@@ -44,6 +46,7 @@ struct IndexCheck: ~Copyable {
             "SELECT number FROM category LIMIT \(Self.categoryBound)")
         let readStreamRuns = try connection.prepare(Self.runs(of: "stream"))
         let readCategoryRuns = try connection.prepare(Self.runs(of: "category"))
+        ids = try IDCheck(connection)
         path = connection.path
         self.findIndexed = findIndexed
         self.findStream = findStream
@@ -66,29 +69,16 @@ struct IndexCheck: ~Copyable {
     // MARK: One event
 
     /// Takes an event that follows on the one taken before; throws where its category is not that of
-    /// its stream, or its id lies elsewhere.
-    mutating func take(_ row: borrowing Statement) throws(LogFault) {
-        let (position, stream) = (row.integer(0), row.integer(1))
+    /// its stream.
+    mutating func take(
+        _ row: borrowing Statement, of stream: Int64, at position: Int64
+    ) throws(LogFault) {
         let category = row.integer(Self.categoryColumn)
         guard try self.category(of: stream, at: position) == category else {
             throw LogFault(position: position, message: "its category is not that of its stream")
         }
-        let isPlaced = !row.isNull(Self.placeColumn)
-        guard try position <= indexedThrough(at: position) else {
-            guard !isPlaced else {
-                throw LogFault(
-                    position: position,
-                    message: "the index of ids has its id, beyond where the indexes end")
-            }
-            return
-        }
-        guard isPlaced, row.integer(Self.placeColumn) == position else {
-            throw LogFault(
-                position: position,
-                message: isPlaced
-                    ? "the index of ids names event \(row.integer(Self.placeColumn)) for its id"
-                    : "the index of ids leaves it out")
-        }
+        try ids.take(row, Self.idColumn, at: position)
+        guard try position <= indexedThrough(at: position) else { return }
         runs.append(stream: stream, category: category, first: position, count: 1)
         window = (window?.lowerBound ?? position)...position
     }
@@ -109,7 +99,11 @@ struct IndexCheck: ~Copyable {
     private mutating func category(
         of stream: Int64, at position: Int64
     ) throws(LogFault) -> Int64 {
-        if let known = categories[stream] { return known }
+        if stream == last?.stream, let last { return last.category }
+        if let known = categories[stream] {
+            last = (stream, known)
+            return known
+        }
         let found: (stream: String, number: Int64, name: String)
         do throws(SQLiteError) {
             defer { findStream.reset() }
@@ -135,13 +129,14 @@ struct IndexCheck: ~Copyable {
 
     // MARK: Neighbours
 
-    /// The first of the events that were taken of which the indexes of streams and categories say
-    /// something else.
+    /// The first of the events that were taken of which the indexes say something else.
     ///
     /// - Parameter isOpen: Whether the event after the last one taken is looked at too: a run must
     ///   not go on into an event of something else.
     mutating func fault(isOpen: Bool) throws(SQLiteError) -> LogFault? {
-        guard let window, let through else { return nil }
+        guard let through else { return nil }
+        var first = try ids.fault(through: through)
+        guard let window else { return first }
         var next: (stream: Int64, category: Int64)?
         if window.upperBound < through, isOpen {
             defer { findNext.reset() }
@@ -149,7 +144,6 @@ struct IndexCheck: ~Copyable {
             if try findNext.step() { next = (findNext.integer(0), findNext.integer(1)) }
         }
         let looksOn = isOpen || window.upperBound == through
-        var first: LogFault?
         func note(_ fault: LogFault?) {
             if let fault, fault.position < first?.position ?? .max { first = fault }
         }

@@ -12,7 +12,7 @@ extension SQLiteEventReader {
     public func verify(after: Int64, limit: Int) throws(Failure) -> VerifyPage {
         let (head, floor) = (try head(), try floor())
         do throws(SQLiteError) {
-            let check = try LogCheck(self, after: max(after, floor))
+            var check = try LogCheck(self, after: max(after, floor))
             guard check.checkedThrough >= floor else {
                 let fault = LogFault(
                     position: floor + 1,
@@ -37,7 +37,7 @@ extension SQLiteEventReader {
 }
 
 /// One pass over batches and events side by side, in the order of the log.
-private final class LogCheck {
+private struct LogCheck: ~Copyable {
     /// What is known of a stream: the last position seen.
     private var ends: [Int64: Int64] = [:]
     /// The records of the batch that is being checked.
@@ -49,11 +49,11 @@ private final class LogCheck {
     /// The time of the last event checked.
     private var time: Int64
     /// Whether there is a batch at or before `checkedThrough`.
-    private(set) var hasChecked = false
+    private(set) var hasChecked: Bool
     /// The last event of the last batch that holds.
-    private(set) var checkedThrough: Int64 = 0
+    private(set) var checkedThrough: Int64
     /// The chain's value there.
-    private(set) var chain = HashChain()
+    private(set) var chain: HashChain
 
     /// Begins behind the last batch that ends at or before `after`.
     init(_ reader: SQLiteEventReader, after: Int64) throws(SQLiteError) {
@@ -62,26 +62,29 @@ private final class LogCheck {
             "SELECT last, hash, (SELECT recorded_at FROM event WHERE position = last) FROM batch "
                 + "WHERE last <= ?1 ORDER BY last DESC LIMIT 1")
         try before.bind(1, after)
-        time = .min
-        if try before.step() {
-            hasChecked = true
-            checkedThrough = before.integer(0)
-            chain = HashChain(value: before.bytes(1))
-            if !before.isNull(2) { time = before.integer(2) }
-        }
-        batches = try connection.prepare(
+        let hasChecked = try before.step()
+        let start = hasChecked ? before.integer(0) : 0
+        var batches = try connection.prepare(
             "SELECT first, last, hash FROM batch WHERE last > ?1 ORDER BY last")
-        events = try connection.prepare(
+        try batches.bind(1, start)
+        var events = try connection.prepare(
             "SELECT \(EventRows.columns), \(IndexCheck.columns) FROM event "
                 + "WHERE event.position > ?1 ORDER BY event.position")
-        eventRows = try EventRows(connection)
-        indexes = try IndexCheck(connection)
-        try batches.bind(1, checkedThrough)
-        try events.bind(1, checkedThrough)
+        try events.bind(1, start)
+        let eventRows = try EventRows(connection)
+        let indexes = try IndexCheck(connection)
+        self.batches = batches
+        self.events = events
+        self.eventRows = eventRows
+        self.indexes = indexes
+        self.hasChecked = hasChecked
+        checkedThrough = start
+        chain = hasChecked ? HashChain(value: before.bytes(1)) : HashChain()
+        time = hasChecked && !before.isNull(2) ? before.integer(2) : .min
     }
 
     /// Checks whole batches until about `limit` events are done; the first thing wrong, if any.
-    func run(
+    mutating func run(
         _ reader: SQLiteEventReader, after: Int64, limit: Int, head: Int64
     ) throws(SQLiteError) -> LogFault? {
         let (sum, isBeyond) = max(after, checkedThrough).addingReportingOverflow(Int64(limit))
@@ -97,14 +100,17 @@ private final class LogCheck {
             }
             do throws(LogFault) { try batch(reader) } catch { fault = error }
         }
-        guard let misplaced = try indexes.fault(isOpen: fault == nil),
-            misplaced.position <= fault?.position ?? .max
-        else { return fault }
+        var misplaced = try indexes.fault(isOpen: fault == nil)
+        // A single batch is asked for because of its hash, and in a hurry.
+        if misplaced == nil, fault == nil, limit > 1, checkedThrough >= head {
+            misplaced = try IndexStrays.fault(in: reader.connection)
+        }
+        guard let misplaced, misplaced.position <= fault?.position ?? .max else { return fault }
         (hasChecked, checkedThrough, chain) = start
         return misplaced
     }
 
-    private func batch(_ reader: SQLiteEventReader) throws(LogFault) {
+    private mutating func batch(_ reader: SQLiteEventReader) throws(LogFault) {
         let (first, last) = (batches.integer(0), batches.integer(1))
         let expected = checkedThrough + 1
         guard first == expected, last >= first else {
@@ -126,7 +132,7 @@ private final class LogCheck {
         hasChecked = true
     }
 
-    private func event(_ position: Int64, _ reader: SQLiteEventReader) throws(LogFault) {
+    private mutating func event(_ position: Int64, _ reader: SQLiteEventReader) throws(LogFault) {
         let isThere: Bool
         do {
             isThere = try events.step() && events.integer(0) == position
@@ -137,26 +143,30 @@ private final class LogCheck {
             throw LogFault(position: position, message: "the event is missing")
         }
         try eventRows.append(events, to: &records)
-        try indexes.take(events)
-        guard events.integer(3) >= time else {
+        let (stream, place) = (events.integer(1), events.integer(2))
+        try indexes.take(events, of: stream, at: position)
+        let recordedAt = events.integer(3)
+        guard recordedAt >= time else {
             throw LogFault(
                 position: position, message: "its time lies before the event before it")
         }
-        time = events.integer(3)
-        let (stream, place) = (events.integer(1), events.integer(2))
+        time = recordedAt
         guard try follows(stream, place, at: position, reader) else {
             throw LogFault(
                 position: position,
                 message: "its stream has no event before position \(place)")
         }
-        ends[stream] = place
     }
 
     /// Whether the event before it in its stream is there, earlier in the log.
-    private func follows(
+    private mutating func follows(
         _ stream: Int64, _ place: Int64, at position: Int64, _ reader: SQLiteEventReader
     ) throws(LogFault) -> Bool {
-        if let end = ends[stream] { return place == end + 1 }
+        if let index = ends.index(forKey: stream) {
+            defer { ends.values[index] = place }
+            return ends.values[index] == place &- 1
+        }
+        ends[stream] = place
         return try reader.hasEvent(before: place, of: stream, at: position)
     }
 }

@@ -417,6 +417,79 @@ import Testing
         #expect(page.checkedThrough < position)
     }
 
+    @Test(arguments: [
+        ("INSERT INTO stream_run VALUES (99, 20, 3)", Int64(20)),
+        ("INSERT INTO stream_run VALUES (99, 20, 0)", 20),
+        ("INSERT INTO stream_run VALUES (99, 900, 9)", 900),
+        ("INSERT INTO category_run VALUES (99, 44, 1)", 44),
+        ("INSERT INTO event_id VALUES (zeroblob(16), 12)", 12),
+        ("INSERT INTO event_id VALUES (zeroblob(16), 900)", 900),
+    ])
+    func `verify notices rows of indexes that no event leads to, at the end`(
+        sql: String, position: Int64
+    ) throws {
+        _ = try fill()
+        try open().writeIndexes()
+        for limit in [10, 1_000] { #expect(try open().firstFault(limit: limit) == nil) }
+        try tamper(sql)
+
+        for limit in [10, 1_000] {
+            #expect(try open().firstFault(limit: limit)?.position == position, "\(limit) a page")
+        }
+        let page = try LogAudit.verify(path: scratch.file, threadCount: 2, pageSize: 4)
+        #expect(page.fault?.position == position)
+        // What asks for the hash of one batch does not go through the indexes for it.
+        #expect(try open().verify(after: 44, limit: 1).fault == nil)
+    }
+
+    @Test(arguments: [
+        ("DELETE FROM event_id WHERE position = 150", Int64(150)),
+        ("UPDATE event_id SET position = 301 WHERE position = 300", 300),
+        ("UPDATE event_id SET id = zeroblob(16) WHERE position = 200", 200),
+        ("UPDATE event_id SET id = CAST('short' AS BLOB) WHERE position = 200", 200),
+        (
+            """
+            UPDATE event_id SET position = -1 WHERE position = 77;
+            UPDATE event_id SET position = 77 WHERE position = 276;
+            UPDATE event_id SET position = 276 WHERE position = -1;
+            """, 77
+        ),
+    ])
+    func `ids are compared whether they come in the order of their index or not`(
+        sql: String, position: Int64
+    ) throws {
+        do {
+            let store = try open()
+            // Now in the order of time, now in none, now backwards.
+            for part in 0..<8 {
+                let ids = (0..<50).map { _ in part % 2 == 0 ? UUID.timeOrdered() : UUID() }
+                try store.append([
+                    StreamAppend(
+                        stream: name("map-\(part)"), expected: .noStream,
+                        events: (part % 3 == 2 ? ids.reversed() : ids).map {
+                            event("an event", id: $0)
+                        })
+                ])
+            }
+            try store.writeIndexes()
+        }
+        for limit in [10, 100, 1_000] { #expect(try open().firstFault(limit: limit) == nil) }
+        try tamper(sql)
+        for limit in [10, 100, 1_000] {
+            #expect(try open().firstFault(limit: limit)?.position == position, "\(limit) a page")
+        }
+    }
+
+    @Test func `an id that is in its index too early is noticed`() throws {
+        let store = try open()
+        try store.append([
+            StreamAppend(stream: name("map-a"), expected: .any, events: [event("a")])
+        ])
+        #expect(try store.firstFault() == nil)
+        try tamper("INSERT INTO event_id SELECT id, position FROM event")
+        #expect(try store.firstFault()?.message.contains("beyond where the indexes end") == true)
+    }
+
     @Test func `pages verified side by side end with the hash that one pass ends with`() throws {
         _ = try fill()
         let whole = try open().verify(after: 0, limit: 1_000)
