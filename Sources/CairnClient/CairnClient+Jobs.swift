@@ -16,8 +16,8 @@ extension CairnClient {
     /// What the ticket has not sent yet is sent first. Every message after the ticket is told once, and
     /// progress never falls. A site that is away is waited for. Throws what `handle` throws, and
     /// `Failure`: `unavailable` when the site was away for `patience` (the job may go on there, and the
-    /// last ticket is still good), `notFound`, `conflict` when the site's log is an older copy,
-    /// `cancelled`.
+    /// last ticket is still good), `notFound`, `conflict` when the site's log is an older copy or has been
+    /// restored since the ticket was given, `cancelled`.
     ///
     /// ```swift
     /// let ticket = JobTicket(site: site.identity.siteID, submitting: submission)
@@ -50,7 +50,10 @@ extension CairnClient {
             },
             read: { request throws(Failure) in try await log.read(request, timeout: .seconds(5)) },
             wait: { limit throws(Failure) in try await latest.take(within: limit) },
-            now: { start.duration(to: .now) })
+            now: { start.duration(to: .now) },
+            incarnation: { () async throws(Failure) in
+                try await log.head(timeout: .seconds(5)).incarnation
+            })
     }
 }
 

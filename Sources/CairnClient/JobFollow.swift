@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 public import CairnModel
+package import FoundationEssentials
 internal import Jobs
 
 /// What has happened to a job since one was told last.
@@ -30,6 +31,8 @@ package struct JobFollow {
         package var wait: @Sendable (Duration) async throws(Failure) -> JobDescription?
         /// The time since some moment, by a clock that never goes back.
         package var now: @Sendable () -> Duration
+        /// Asks the log which one it is; nil where it does not say.
+        package var incarnation: @Sendable () async throws(Failure) -> UUID?
 
         /// Names the outside.
         package init(
@@ -37,13 +40,17 @@ package struct JobFollow {
             command: @escaping @Sendable (JobCommandRequest) async throws(Failure) -> Void,
             read: @escaping @Sendable (ReadRequest) async throws(Failure) -> ReadPage,
             wait: @escaping @Sendable (Duration) async throws(Failure) -> JobDescription?,
-            now: @escaping @Sendable () -> Duration
+            now: @escaping @Sendable () -> Duration,
+            incarnation: @escaping @Sendable () async throws(Failure) -> UUID? = {
+                () async throws(Failure) in nil
+            }
         ) {
             self.submit = submit
             self.command = command
             self.read = read
             self.wait = wait
             self.now = now
+            self.incarnation = incarnation
         }
     }
 
@@ -69,15 +76,20 @@ package struct JobFollow {
     /// Tells the news until the job has ended or `handle` says that it is enough.
     ///
     /// Throws what `handle` throws, and `Failure`: `unavailable` when the site was away for `patience`,
-    /// `notFound`, `conflict` when its log ends before the ticket.
+    /// `notFound`, `conflict` when its log ends before the ticket, or has been restored since.
     package mutating func run(
         _ handle: (JobNews) async throws -> Bool
     ) async throws -> JobDescription {
         try await send()
+        if ticket.lastSequence > 0, ticket.incarnation != nil { try await checkLog() }
         while true {
             let request = ReadRequest(after: read, limit: 1_000, stream: .job(ticket.jobID))
             let page = try await riding { [outside] () async throws(Failure) in
                 try await outside.read(request)
+            }
+            // Asked after the page: an incarnation never comes back, so it was this one's page.
+            if page.events.contains(where: { $0.globalPosition > ticket.lastSequence }) {
+                try await checkLog()
             }
             let news = try fold(page)
             let isOver = state?.status.isTerminal == true
@@ -111,6 +123,23 @@ package struct JobFollow {
             ticket.command = nil
             ticket.commandID = nil
         }
+    }
+
+    /// That the log is the one which the ticket's number is of.
+    private mutating func checkLog() async throws {
+        let found = try await riding { [outside] () async throws(Failure) in
+            try await outside.incarnation()
+        }
+        guard let found else { return }
+        if ticket.lastSequence > 0, let known = ticket.incarnation, known != found {
+            throw Failure(
+                .conflict,
+                "the ticket has seen event \(ticket.lastSequence) of incarnation "
+                    + "\(known.uuidString.lowercased()) of the site's log, which has been restored from "
+                    + "a backup since and is \(found.uuidString.lowercased()): watch the job by its id, "
+                    + "from its beginning")
+        }
+        ticket.incarnation = found
     }
 
     /// Folds a page; nil when it has nothing that was not handled before.

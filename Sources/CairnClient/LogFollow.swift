@@ -20,18 +20,22 @@ package struct LogFollow {
         package var report: @Sendable (_ isReading: Bool, _ fault: Failure?) -> Void
         /// Waits before the next attempt after a failure; false to give up.
         package var pause: @Sendable (Duration) async -> Bool
+        /// Is told which log is followed, as soon as that is known.
+        package var name: @Sendable (UUID) -> Void
 
         /// Names the outside.
         package init(
             read: @escaping @Sendable (ReadRequest) async throws(Failure) -> ReadPage,
             handOn: @escaping @Sendable ([RecordedEvent], Int64) async -> Void,
             report: @escaping @Sendable (_ isReading: Bool, _ fault: Failure?) -> Void,
-            pause: @escaping @Sendable (Duration) async -> Bool
+            pause: @escaping @Sendable (Duration) async -> Bool,
+            name: @escaping @Sendable (UUID) -> Void = { _ in }
         ) {
             self.read = read
             self.handOn = handOn
             self.report = report
             self.pause = pause
+            self.name = name
         }
     }
 
@@ -111,7 +115,10 @@ package struct LogFollow {
             return .handle
         case .head:
             guard let head = try? message.decode(LogHead.self) else { return .pass }
-            return splice.head(head)
+            let known = splice.incarnation
+            let decision = splice.head(head)
+            if known == nil, let found = splice.incarnation { outside.name(found) }
+            return decision
         default: return .pass
         }
     }

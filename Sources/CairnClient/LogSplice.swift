@@ -40,7 +40,7 @@ struct LogSplice: Hashable {
     /// Every event of the scope up to this global position has been handed on, and none after it.
     private(set) var handled: Int64
     /// Which log it is that was followed so far; nil before it has said so.
-    private var incarnation: UUID?
+    private(set) var incarnation: UUID?
 
     init(scope: Scope, after position: Int64, of incarnation: UUID? = nil) {
         self.scope = scope

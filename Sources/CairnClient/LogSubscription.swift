@@ -26,6 +26,7 @@ public final class LogSubscription: Sendable {
         var isReading = true
         var lastHeard = ContinuousClock.now
         var fault: Failure?
+        var incarnation: UUID?
     }
 
     /// Without a word from the log for so long, what is known may be out of date.
@@ -55,7 +56,7 @@ public final class LogSubscription: Sendable {
         onFault: @escaping @Sendable (Failure) -> Void = { _ in },
         handler: @escaping Handler
     ) throws(Failure) {
-        status = Mutex(Status(position: after))
+        status = Mutex(Status(position: after, incarnation: incarnation))
         let inbox = inbox
         let started = try bus.subscribe(.logTail, topics: LogFollow.topics(categories)) {
             [weak self] _, message in
@@ -79,7 +80,8 @@ public final class LogSubscription: Sendable {
             pause: { duration in
                 try? await Task.sleep(for: duration)
                 return !Task.isCancelled
-            })
+            },
+            name: { [weak self] found in self?.status.withLock { $0.incarnation = found } })
         let follow = LogFollow(
             categories: categories, after: after, of: incarnation, outside: outside)
         let running = Task { await Self.run(follow, inbox) }
@@ -120,6 +122,9 @@ public final class LogSubscription: Sendable {
 
     /// Everything up to this global position has been handled.
     public var position: Int64 { status.withLock { $0.position } }
+
+    /// Which log is followed; nil until it has said so, as it does twice a second.
+    public var incarnation: UUID? { status.withLock { $0.incarnation } }
 
     /// Whether the log may have grown beyond `position` unnoticed: it is still being read, or has
     /// not been heard of for `staleAfter`.

@@ -3,7 +3,7 @@
 
 public import Bus
 public import CairnModel
-internal import FoundationEssentials
+public import FoundationEssentials
 public import MapState
 internal import Synchronization
 
@@ -189,6 +189,11 @@ public final class MapFollower: Sendable {
     public var fault: Failure? {
         inner.withLock { $0.fault }
             ?? feed.withLock { $0 }?.subscriptions.lazy.compactMap(\.fault).first
+    }
+
+    /// Which log is followed; nil until that is known, and of a follower that is fed by somebody else.
+    public var incarnation: UUID? {
+        feed.withLock { $0 }?.subscriptions.lazy.compactMap(\.incarnation).first
     }
 
     /// Folds records in, in rising order of global position, and wakes whoever waits for them.

@@ -6,7 +6,7 @@ public import FoundationEssentials
 /// A job in the hand of a program: enough to go on with it from any process that reaches the site, and to
 /// lose or repeat none of its messages.
 ///
-/// As JSON: `{"jobId":"j…","lastSequence":42,"site":"…","version":1}`, with `submission` until the site is
+/// As JSON: `{"incarnation":"…","jobId":"j…","lastSequence":42,"site":"…","version":1}`, with `submission` until the site is
 /// known to have recorded the job, and `command` and `commandId` until it is known to have recorded a
 /// command. Ids are kept, so whatever is sent again is carried out once.
 public struct JobTicket: Hashable, Sendable, Codable {
@@ -19,6 +19,8 @@ public struct JobTicket: Hashable, Sendable, Codable {
     public var jobID: JobID
     /// Everything up to this sequence number has been handled; 0 for nothing.
     public var lastSequence: Int64
+    /// The incarnation of the log that has the number; nil where it is not known, as of tickets of earlier builds.
+    public var incarnation: UUID?
     /// The job, while the site may not have recorded it.
     public var submission: JobSubmission?
     /// A command, while the site may not have recorded it.
@@ -28,7 +30,7 @@ public struct JobTicket: Hashable, Sendable, Codable {
     private var version = Self.newestVersion
 
     private enum CodingKeys: String, CodingKey {
-        case site, lastSequence, submission, command, version
+        case site, lastSequence, incarnation, submission, command, version
         case jobID = "jobId"
         case commandID = "commandId"
     }

@@ -37,6 +37,7 @@ public enum IdentifyProcess {
             // It must not go on answering from what it knew before.
             onStop: { daemon.requestShutdown(because: $0) })
         defer { follower.stop() }
+        recorder.nameLog { follower.incarnation }
         do {
             let head = try await log.head().head
             let state = try await follower.snapshot(minSequence: head, timeout: .seconds(10))

@@ -38,6 +38,7 @@ public enum LocatorProcess {
             if let fault = follower.fault { daemon.requestShutdown(because: fault) }
         }
         defer { subscription.cancel() }
+        recorder.nameLog { subscription.incarnation }
         do {
             let head = try await log.head().head
             _ = try await follower.snapshot(minSequence: head, timeout: .seconds(10))

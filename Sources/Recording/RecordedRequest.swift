@@ -2,7 +2,7 @@
 // Part of Cairn.
 
 public import CairnModel
-internal import FoundationEssentials
+public import FoundationEssentials
 internal import Geometry
 internal import Platform
 
@@ -53,6 +53,8 @@ public struct RecordedRequest: Hashable, Sendable {
     public var skipped: Int
     /// The sequence number of the state that answered.
     public var sequence: Int64
+    /// The incarnation of the log that has the number; nil where it was not known, as by builds that did not record it.
+    public var incarnation: UUID?
     /// The locator file that answered; nil for maps.
     public var locator: ContentID?
     /// The datasets of the layers with a hit, or that were queried, as far as they were known; nil for locators.
@@ -199,13 +201,15 @@ public struct RecordedRequest: Hashable, Sendable {
     /// Puts a line together; throws `Failure` for an answer that JSON cannot say.
     public init(
         _ exchange: RecordedExchange, at: Timestamp, process: String, build: String, skipped: Int,
-        sequence: Int64, locator: ContentID? = nil, datasets: [ContentID]? = nil
+        sequence: Int64, incarnation: UUID? = nil, locator: ContentID? = nil,
+        datasets: [ContentID]? = nil
     ) throws(Failure) {
         self.at = at
         self.process = process
         self.build = build
         self.skipped = skipped
         self.sequence = sequence
+        self.incarnation = incarnation
         self.locator = locator
         self.datasets = datasets
         let whole: Answer
@@ -231,7 +235,8 @@ public struct RecordedRequest: Hashable, Sendable {
 
 extension RecordedRequest: Codable {
     private enum CodingKeys: String, CodingKey {
-        case form, at, process, build, skipped, sequence, locator, datasets, operation, request
+        case form, at, process, build, skipped, sequence, incarnation, locator, datasets, operation,
+            request
         case answer, answerDigest
     }
 
@@ -248,6 +253,7 @@ extension RecordedRequest: Codable {
         build = try members.decode(String.self, forKey: .build)
         skipped = try members.decode(Int.self, forKey: .skipped)
         sequence = try members.decode(Int64.self, forKey: .sequence)
+        incarnation = try members.decodeIfPresent(UUID.self, forKey: .incarnation)
         locator = try members.decodeIfPresent(ContentID.self, forKey: .locator)
         datasets = try members.decodeIfPresent([ContentID].self, forKey: .datasets)
         answerDigest = try members.decode(ContentID.self, forKey: .answerDigest)
@@ -295,6 +301,8 @@ extension RecordedRequest: Codable {
         try members.encode(build, forKey: .build)
         try members.encode(skipped, forKey: .skipped)
         try members.encode(sequence, forKey: .sequence)
+        try members.encodeIfPresent(
+            incarnation?.uuidString.lowercased(), forKey: .incarnation)
         try members.encodeIfPresent(locator, forKey: .locator)
         try members.encodeIfPresent(datasets, forKey: .datasets)
         try members.encode(answerDigest, forKey: .answerDigest)

@@ -2,7 +2,7 @@
 // Part of Cairn.
 
 public import CairnModel
-internal import FoundationEssentials
+public import FoundationEssentials
 internal import Platform
 public import Site
 internal import Synchronization
@@ -82,6 +82,8 @@ public final class Recorder: Sendable {
     }
 
     private final class Tally: Sendable {
+        /// Says which log the numbers are of, once that is known.
+        let incarnation = Mutex<@Sendable () -> UUID?>({ nil })
         let counts = Mutex(Counts())
         /// Of the answers that wait.
         let waitingByteCount = Mutex(0)
@@ -170,6 +172,14 @@ public final class Recorder: Sendable {
 
     deinit { queue.close() }
 
+    /// Has the lines say of which log their sequence numbers are; `incarnation` is asked on the recorder's thread, and
+    /// may say nil until it knows.
+    ///
+    /// A process that answers knows one log in its life: it ends when that is replaced.
+    public func nameLog(_ incarnation: @escaping @Sendable () -> UUID?) {
+        tally.incarnation.withLock { $0 = incarnation }
+    }
+
     /// Ends it, once everything that waits is written.
     public func close() {
         queue.close()
@@ -237,7 +247,8 @@ public final class Recorder: Sendable {
             let byteCount = item.exchange.byteCount
             defer { tally.waitingByteCount.withLock { $0 -= byteCount } }
             defer { if sharing { charge(ThreadClock.nanoseconds() - begun, to: tally) } }
-            if let line = line(item, process, build) {
+            let incarnation = tally.incarnation.withLock { $0 }()
+            if let line = line(item, process, build, incarnation) {
                 bytes += line
                 count += 1
             } else {
@@ -261,12 +272,14 @@ public final class Recorder: Sendable {
         }
     }
 
-    private static func line(_ item: Item, _ process: String, _ build: String) -> [UInt8]? {
+    private static func line(
+        _ item: Item, _ process: String, _ build: String, _ incarnation: UUID?
+    ) -> [UInt8]? {
         guard
             let record = try? RecordedRequest(
                 item.exchange, at: item.at, process: process, build: build, skipped: item.skipped,
-                sequence: item.context.sequence, locator: item.context.locator,
-                datasets: item.context.datasets),
+                sequence: item.context.sequence, incarnation: incarnation,
+                locator: item.context.locator, datasets: item.context.datasets),
             let data = try? CairnJSON.encode(record)
         else { return nil }
         return Array(data) + [UInt8(ascii: "\n")]

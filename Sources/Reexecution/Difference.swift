@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 public import CairnModel
+public import FoundationEssentials
 public import Replay
 
 /// Something that this build answers, or makes, otherwise than was recorded.
@@ -71,11 +72,18 @@ public struct ComparisonSummary: Hashable, Sendable, Encodable {
     public var differingCount = 0
     /// Those that could not be compared.
     public var incomparableCount = 0
+    /// Requests that were answered from other incarnations of the log, and passed over: how many of each.
+    public var otherIncarnations: [String: Int] = [:]
     /// The lowest sequence number of a difference.
     public var firstSequence: Int64?
 
     /// Nothing was compared yet.
     public init() {}
+
+    /// Counts one that was answered from another incarnation of the log.
+    public mutating func note(ofAnotherLog incarnation: UUID) {
+        otherIncarnations[incarnation.uuidString.lowercased(), default: 0] += 1
+    }
 
     /// Counts one that was compared.
     public mutating func note(_ difference: Difference?) {

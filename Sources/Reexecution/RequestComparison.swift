@@ -2,7 +2,7 @@
 // Part of Cairn.
 
 public import CairnModel
-internal import FoundationEssentials
+public import FoundationEssentials
 public import Recording
 internal import Replay
 
@@ -11,18 +11,24 @@ public struct RequestComparison: Sendable {
     private let engine: any AnswerEngine
     private let tolerance: Double
     private let build: @Sendable (_ process: String) -> String?
+    private let isOfThisLog: @Sendable (_ sequence: Int64, _ incarnation: UUID) -> Bool
 
     /// - Parameters:
     ///   - engine: Answers again.
     ///   - tolerance: By how much numbers may differ, absolutely or in proportion to the greater one.
+    ///   - isOfThisLog: Whether the engine's log has the events up to a sequence number of an incarnation.
     ///   - build: What this build calls a process's program; nil where it has none.
     public init(
         engine: any AnswerEngine, tolerance: Double,
+        isOfThisLog: @escaping @Sendable (_ sequence: Int64, _ incarnation: UUID) -> Bool = {
+            _, _ in true
+        },
         build: @escaping @Sendable (_ process: String) -> String?
     ) {
         self.engine = engine
         self.tolerance = tolerance
         self.build = build
+        self.isOfThisLog = isOfThisLog
     }
 
     /// What came of one request.
@@ -33,10 +39,19 @@ public struct RequestComparison: Sendable {
         case differs(Difference)
         /// It cannot be compared: one sentence.
         case incomparable(String)
+        /// It was answered from this incarnation of the log, of whose events this one has not all.
+        case ofAnotherLog(UUID)
     }
 
     /// Asks once more; throws `Failure` for an answer that JSON cannot say.
+    ///
+    /// What a locator answers depends on no event: the recording names its file.
     public func compare(_ record: RecordedRequest) throws(Failure) -> Outcome {
+        if record.locator == nil, let incarnation = record.incarnation,
+            !isOfThisLog(record.sequence, incarnation)
+        {
+            return .ofAnotherLog(incarnation)
+        }
         let again: RecordedRequest.Answer
         do throws(Failure) {
             switch try engine.answer(record) {

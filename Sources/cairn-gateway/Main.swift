@@ -78,6 +78,7 @@ import Site
             let recorder = try Recorder(
                 site: daemon.site, process: daemon.name, version: Release.version, rate: rate)
             defer { recorder.close() }
+            recorder.nameLog { follower.incarnation }
             let server = try GatewayServer(
                 backend: SiteBackend(
                     client: client, answeringAtOnce: identifyAtOnce ? daemon.site : nil,

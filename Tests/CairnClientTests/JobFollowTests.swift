@@ -22,6 +22,7 @@ private final class PlayedSite: Sendable {
         var commands: [UUID] = []
         var isFlaky = false
         var shown = 0.0
+        var incarnation: UUID?
     }
 
     static let job = JobID(rawValue: UUID(words: (1, 0x8000_0000_0000_0001)))
@@ -113,7 +114,13 @@ private final class PlayedSite: Sendable {
             wait: { [self] limit throws(Failure) in
                 state.withLock { state in state.wait(limit) }
             },
-            now: { [self] in state.withLock { $0.now } })
+            now: { [self] in state.withLock { $0.now } },
+            incarnation: { [self] () async throws(Failure) in
+                try state.withLock { state throws(Failure) in
+                    try state.answer()
+                    return state.incarnation
+                }
+            })
     }
 }
 
@@ -296,6 +303,51 @@ extension PlayedSite.State {
         var lost = JobFollow(ticket, patience: CairnClient.outage, outside: empty.outside)
         let unknown = await #expect(throws: Failure.self) { _ = try await lost.run { _ in true } }
         #expect(unknown?.code == .notFound)
+    }
+
+    @Test func `a ticket of a log that was restored since is refused, there and then or later`()
+        async throws
+    {
+        let (before, restored) = (UUID(), UUID())
+        let site = try PlayedSite(seed: 3)
+        site.state.withLock { state in
+            state.incarnation = before
+            state.isFlaky = true
+            for _ in 0..<4 { state.record() }
+        }
+        var ticket = ticket
+        var follow = JobFollow(ticket, patience: CairnClient.outage, outside: site.outside)
+        _ = try await follow.run { news in
+            ticket = try overJSON(news.ticket)
+            return false
+        }
+        #expect(ticket.incarnation == before && ticket.lastSequence > 0)
+
+        // While it is followed: what is next is of another history, though it would follow.
+        var count = 0
+        var going = JobFollow(ticket, patience: CairnClient.outage, outside: site.outside)
+        let later = await #expect(throws: Failure.self) {
+            _ = try await going.run { _ in
+                count += 1
+                site.state.withLock { $0.incarnation = restored }
+                return true
+            }
+        }
+        #expect(later?.code == .conflict && count == 1)
+        // At the start: before anything is told.
+        var again = JobFollow(ticket, patience: CairnClient.outage, outside: site.outside)
+        let refusal = await #expect(throws: Failure.self) {
+            _ = try await again.run { _ in
+                Issue.record("nothing is told")
+                return true
+            }
+        }
+        #expect(refusal?.code == .conflict)
+        #expect(refusal?.message.contains(before.uuidString.lowercased()) == true)
+        // A ticket that has seen nothing is of no log.
+        ticket.lastSequence = 0
+        var anew = JobFollow(ticket, patience: CairnClient.outage, outside: site.outside)
+        #expect(try await anew.run { _ in true }.status == .succeeded)
     }
 
     @Test func `a ticket has the keys it promises, and a bad one is named`() throws {

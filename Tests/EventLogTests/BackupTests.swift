@@ -77,6 +77,9 @@ import Testing
         #expect(try store.everything() == before)
         #expect(try store.firstFault() == nil)
         #expect(store.incarnation != incarnation)
+        let lineage = try SQLiteEventReader(path: scratch.file).lineage()
+        #expect(lineage.holds(40, of: incarnation) && !lineage.holds(41, of: incarnation))
+        #expect(lineage.holds(50, of: store.incarnation) && !lineage.holds(1, of: UUID()))
         let zombie = [StreamAppend(stream: try name("map-a"), expected: .any, events: [event("z")])]
         #expect(code { try store.append(zombie, epochs: ["map": claim.epoch]) } == .fenced)
         let next = try store.claim(

@@ -148,6 +148,54 @@ import Testing
         try await forge(site, written)
     }
 
+    @Test func `what was answered from a log that a restore put away is passed over and named`()
+        async throws
+    {
+        guard Programs.areBuilt() else { return }
+        let site = try await IdentifySite(side: 2, workers: 0, gateway: ["--record", "all"])
+        let question = Self.root + "/FeatureServer/0/query?f=json&where=1%3D1&outFields=*"
+        struct Named: Decodable { var incarnation: String?, sequence: Int }
+        func named() throws -> [Named] {
+            try lines(site).map { try JSONDecoder().decode(Named.self, from: Data($0.utf8)) }
+        }
+        try site.start("cairn-identify", ["--record", "all"])
+        try await site.waitForWorkers(1)
+        // A process knows which log it follows once it has heard of it, half a second after its start at most.
+        try await site.until("a line that names its log") { site in
+            _ = try await ask(site.port, question)
+            return try named().last?.incarnation != nil
+        }
+        let opened = try await site.client.command(
+            map: site.map, .setEditable(layer: 0, isEditable: true))
+        let copy = site.files.path + "/backup.sqlite"
+        #expect(try await Programs.run(["log", "backup", copy], site: site.files.path).status == 0)
+        let edited = try await site.client.command(
+            map: site.map, .editFeatures(layer: 0, edits: FeatureEdits(deletes: [1])))
+        #expect(edited.sequence > opened.sequence)
+        _ = try await ask(site.port, question + "&minSequence=\(edited.sequence)")
+        try await site.until("its line") { _ in
+            try named().contains { $0.sequence >= edited.sequence && $0.incarnation != nil }
+        }
+        let lost = try named().filter { $0.sequence >= edited.sequence }.count
+        for name in ["cairn-gateway", "cairn-identify", "cairn-mapstate", "cairn-supervisor"] {
+            try site.kill(name)
+        }
+        try site.kill("cairn-logd")
+        #expect(
+            try await Programs.run(["log", "restore", copy], site: site.files.path).status == 0)
+
+        let found = try await Programs.run(
+            ["replay", "--compare", "--json"], site: site.files.path)
+        #expect(found.status == 0, "\(found.output.prefix(2_000)) \(found.errors)")
+        let summary = try #require(
+            try JSONSerialization.jsonObject(with: Data(found.output.utf8)) as? [String: Any])
+        let others = try #require(summary["otherIncarnations"] as? [String: Int])
+        #expect(others == [try #require(named().last?.incarnation): lost] && lost > 0)
+        #expect(summary["comparedCount"] as? Int == (try named().count - lost))
+        let text = try await Programs.run(["replay", "--compare"], site: site.files.path)
+        #expect(text.output.contains("passed over: \(lost) of another incarnation of the log, "))
+    }
+
     /// Changes one name in one answer of each operation, and the digest with it.
     private func forge(_ site: IdentifySite, _ written: [String]) async throws {
         for (operation, old) in [("query", #"\"name\":\"0/5\""#), ("find", #"\"value\":\"3/3\""#)] {

@@ -217,6 +217,24 @@ import Testing
         #expect(again == record)
     }
 
+    @Test func `lines name the log that their numbers are of, once that is known`() async throws {
+        let scratch = try Scratch()
+        let recorder = try recorder(scratch, "all")
+        let incarnation = UUID()
+        recorder.note(Self.exchange(0), Recorder.Context(sequence: 1))
+        while recorder.counts.written < 1 { try await Task.sleep(for: .milliseconds(2)) }
+        recorder.nameLog { incarnation }
+        recorder.note(Self.exchange(1), Recorder.Context(sequence: 2))
+        recorder.close()
+
+        #expect(try scratch.records().map(\.incarnation) == [nil, incarnation])
+        let files = RecordingDirectory(path: scratch.recordings).files
+        let text = try String(contentsOfFile: try #require(files.first), encoding: .utf8)
+        #expect(
+            text.contains(#""incarnation":"\#(incarnation.uuidString.lowercased())""#)
+                && text.contains(#""form":1"#), "an earlier build reads it")
+    }
+
     @Test func `the digest does not depend on when the log was last heard`() throws {
         guard case .identify(_, var answer) = Self.exchange(1) else { return }
         let digest = try RecordedRequest.Answer.identify(answer).digest()

@@ -145,9 +145,11 @@ private struct DefectiveEngine: AnswerEngine {
 @Suite(.timeLimit(.minutes(3))) struct ComparisonTests {
     private func compare(
         _ records: [RecordedRequest], _ engine: any AnswerEngine, build: String? = "now",
-        tolerance: Double = 1e-9
+        tolerance: Double = 1e-9, in lineage: LogLineage = LogLineage()
     ) throws -> (ComparisonSummary, [Difference]) {
-        let comparison = RequestComparison(engine: engine, tolerance: tolerance) { _ in build }
+        let comparison = RequestComparison(
+            engine: engine, tolerance: tolerance, isOfThisLog: { lineage.holds($0, of: $1) }
+        ) { _ in build }
         var summary = ComparisonSummary()
         var differences: [Difference] = []
         for record in records {
@@ -157,6 +159,7 @@ private struct DefectiveEngine: AnswerEngine {
                 summary.note(difference)
                 differences.append(difference)
             case .incomparable: summary.incomparableCount += 1
+            case .ofAnotherLog(let incarnation): summary.note(ofAnotherLog: incarnation)
             }
         }
         return (summary, differences)
@@ -194,6 +197,26 @@ private struct DefectiveEngine: AnswerEngine {
         }
         let same = try compare(compared.records, defect, build: "then").1
         #expect(same.allSatisfy { $0.cause == .sameBuild })
+    }
+
+    @Test func `what was answered from another history of the log is passed over and named`() throws
+    {
+        let compared = try ComparedSite()
+        let file = compared.site.logFile
+        let before = try #require(try WholeLogReader(path: file).incarnation())
+        let lost = UUID()
+        var records = compared.records
+        // The defect is in every answer: what is compared differs.
+        let defect = DefectiveEngine(engine: compared.engine, from: 0, error: 1e-3)
+        let affected = try compare(records, defect).0.differingCount
+        for index in records.indices { records[index].incarnation = before }
+        let lineage = try SQLiteEventReader(path: file).lineage()
+        #expect(try compare(records, defect, in: lineage).0.differingCount == affected)
+
+        for index in records.indices { records[index].incarnation = lost }
+        let (summary, differences) = try compare(records, defect, in: lineage)
+        #expect(summary.comparedCount == 0 && differences.isEmpty)
+        #expect(summary.otherIncarnations == [lost.uuidString.lowercased(): 60])
     }
 
     @Test func `what differs by less than the tolerance is the same`() throws {

@@ -80,9 +80,10 @@ struct ReplayComparison {
     private func compareRequests(
         _ engine: SiteEngine, _ range: ClosedRange<Int64>, _ summary: inout ComparisonSummary
     ) throws {
-        let comparison = RequestComparison(engine: engine, tolerance: tolerance) { [builds] in
-            builds.build(of: $0)
-        }
+        let lineage = try SQLiteEventReader(path: site.logFile).lineage()
+        let comparison = RequestComparison(
+            engine: engine, tolerance: tolerance, isOfThisLog: { lineage.holds($0, of: $1) }
+        ) { [builds] in builds.build(of: $0) }
         for path in try files() {
             var lines = try RecordingLines(path: path)
             while let record = try lines.next() {
@@ -93,6 +94,7 @@ struct ReplayComparison {
                     summary.note(difference)
                     try show(difference)
                 case .incomparable: summary.incomparableCount += 1
+                case .ofAnotherLog(let incarnation): summary.note(ofAnotherLog: incarnation)
                 }
             }
         }
@@ -150,6 +152,9 @@ extension ComparisonSummary {
         "\(comparedCount) compared, \(differingCount) differ"
             + (firstSequence.map { ", the first at sequence number \($0)" } ?? "")
             + (incomparableCount > 0 ? "; \(incomparableCount) cannot be compared" : "")
+            + otherIncarnations.sorted { $0.key < $1.key }.map {
+                "; passed over: \($0.value) of another incarnation of the log, \($0.key)"
+            }.joined()
     }
 }
 
