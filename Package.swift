@@ -91,8 +91,8 @@ let tier3: [Target] = [
     library(
         "Remote",
         [
-            "CairnModel", "Curl", "Dataset", "EsriForms", "Expat", "Geometry", "PROJ", "Platform",
-            "Site",
+            "CairnModel", "Curl", "Dataset", "EsriForms", "Expat", "Expression", "Geometry", "PROJ",
+            "Platform", "Site",
         ]),
     library("EventLog", ["CairnModel", "Platform", "SQLite"]),
     library("Recording", ["CairnModel", "Geometry", "Platform", "Site"]),

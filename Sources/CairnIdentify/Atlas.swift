@@ -140,7 +140,7 @@ public final class Atlas: Sendable {
             remotes: remotes.map { remotes in
                 { questions in
                     let inquiry = remotes.ask(questions, until: deadline, isCancelled: isCancelled)
-                    return { inquiry.answer(at: $0) }
+                    return { inquiry.features(at: $0) }
                 }
             }, isCancelled: isCancelled)
     }

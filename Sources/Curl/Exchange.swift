@@ -8,6 +8,8 @@ struct Exchange: Sendable {
     let request: WebRequest
     /// When it is over.
     let end: ContinuousClock.Instant
+    /// Why it is over then.
+    private let bound: String
     /// Where it is asked now.
     private(set) var url: String
     /// What is posted now.
@@ -24,12 +26,18 @@ struct Exchange: Sendable {
     private var redirectCount = 0
     private var lastTrouble: WebError?
 
-    init(_ request: WebRequest, end: ContinuousClock.Instant) {
+    /// It is over at the timeout of the request, or at the deadline of its caller.
+    init(_ request: WebRequest, until deadline: ContinuousClock.Instant?) {
         self.request = request
-        self.end = end
+        notBefore = .now
+        end = min(notBefore + request.timeout, deadline ?? notBefore + request.timeout)
+        let allowed = max(.zero, end - notBefore)
+        bound =
+            allowed == request.timeout
+            ? "within \(allowed)"
+            : "in the \(Duration.milliseconds(Int64(allowed / .milliseconds(1)))) that its caller waits"
         url = request.url
         form = request.form
-        notBefore = .now
     }
 
     /// What is said when its time is over.
@@ -38,7 +46,7 @@ struct Exchange: Sendable {
             return WebError(.busy, "too many questions to the server are under way already")
         }
         return lastTrouble
-            ?? WebError(.timedOut, "there was no complete answer within \(request.timeout)")
+            ?? WebError(.timedOut, "there was no complete answer \(bound)")
     }
 
     /// Whether it may be sent now.

@@ -49,12 +49,7 @@ public final class WebClient: Sendable {
         isCancelled: @escaping @Sendable () -> Bool = { false },
         whenDone: @escaping @Sendable ([Result<WebResponse, WebError>]) -> Void
     ) {
-        let now = ContinuousClock.now
-        let exchanges = requests.map { request in
-            var end = now + request.timeout
-            if let deadline, deadline < end { end = deadline }
-            return Exchange(request, end: end)
-        }
+        let exchanges = requests.map { Exchange($0, until: deadline) }
         let batch = WebBatch(exchanges: exchanges, isCancelled: isCancelled, whenDone: whenDone)
         if requests.isEmpty || loop()?.take(batch) != true {
             let error = WebError(.busy, "too many questions to other servers are under way")

@@ -149,6 +149,7 @@ struct IdentifyRun {
     ) throws(Failure) {
         guard layers.contains(where: \.isRemote) else { return }
         if let haste = transforms.haste { throw haste.giveUp() }
+        for layer in layers where layer.isRemote { try checkClause(layer) }
         batch.ask(layers.lazy.filter(\.isRemote), remotes) { layer throws(Failure) in
             var clause: String?
             if case .columns(let filter) = try remoteFilter(layer) {

@@ -60,20 +60,37 @@ extension IdentifyRun {
         }
     }
 
+    /// Throws `invalidParameter`, with the layer's name, where the request's clause is none: that is the request's own
+    /// mistake, whichever server has the layer.
+    func checkClause(_ layer: PreparedLayer) throws(Failure) {
+        switch layer.source {
+        case .featureService:
+            guard let text = request.layerDefinitions[layer.id] else { return }
+            _ = try layer.description.clause(text, called: "layerDefs", layer.fields)?.get()
+        case .mapService, .tiles:
+            _ = try clause(request.layerDefinitions[layer.id], called: "layerDefs", of: layer)
+        case .wms, .dataset, .raster, .graphics, nil: return
+        }
+    }
+
     /// The layer's own definition expression and the request's clause, of no fields in particular.
     private func clauses(_ layer: PreparedLayer) throws(Failure) -> [WhereClause] {
-        var clauses: [WhereClause] = []
-        for (origin, text) in [
-            ("definition expression", layer.description.definitionExpression),
-            ("layerDefs", request.layerDefinitions[layer.id]),
-        ] {
-            guard let text, text.contains(where: { !$0.isWhitespace }) else { continue }
-            do throws(Failure) { clauses.append(try WhereClause(parsing: text)) } catch {
-                throw Failure(
-                    error.code, "\(origin) of layer \(layer.id) '\(layer.name)': \(error.message)")
-            }
+        let own = layer.description.definitionExpression
+        let asked = request.layerDefinitions[layer.id]
+        return [
+            try clause(own, called: "definition expression", of: layer),
+            try clause(asked, called: "layerDefs", of: layer),
+        ].compactMap { $0 }
+    }
+
+    private func clause(
+        _ text: String?, called origin: String, of layer: PreparedLayer
+    ) throws(Failure) -> WhereClause? {
+        guard let text, text.contains(where: { !$0.isWhitespace }) else { return nil }
+        do throws(Failure) { return try WhereClause(parsing: text) } catch {
+            throw Failure(
+                error.code, "\(origin) of layer \(layer.id) '\(layer.name)': \(error.message)")
         }
-        return clauses
     }
 
     /// All of them for a service that draws by itself; nil where every feature counts.

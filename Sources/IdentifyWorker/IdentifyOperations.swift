@@ -221,10 +221,7 @@ public final class IdentifyOperations: Sendable {
             remotes: { [remotes] questions in
                 if !questions.isEmpty { turn?.keep() }
                 let inquiry = remotes.ask(questions, until: end, isCancelled: isCancelled)
-                return { index in
-                    waiting { inquiry.wait(for: index) }
-                    return inquiry.answer(at: index)
-                }
+                return { inquiry.features(at: $0, waiting: waiting) }
             }, isCancelled: { isCancelled() || turn?.isOver ?? false })
     }
 }

@@ -8,13 +8,11 @@ internal import FoundationEssentials
 internal import Geometry
 
 /// The features of a layer in a rectangle, by `query`, page by page by rising object id.
-struct FeaturePages: RemoteDrawing {
+struct FeaturePages: RemoteRounds {
     /// The most features of a layer on a picture.
     static let featureBound = 20_000
     /// How much simpler shapes may be, in pixels: as much as pictures leave out themselves.
     private static let detail = 0.25
-    /// The most features asked for at once.
-    private static let pageBound = 2_000
 
     private let question: RemotePictureQuestion
     private let url: String
@@ -29,7 +27,7 @@ struct FeaturePages: RemoteDrawing {
     var byteLimit: Int { RemoteServices.answerBytes }
 
     private var pageSize: Int? {
-        question.properties.service?.pageSize.map { min($0, Self.pageBound) }
+        question.properties.service?.pageSize.map { min($0, RemoteServices.featuresAtOnce) }
     }
 
     var calls: [RemoteCall] {
@@ -61,18 +59,20 @@ struct FeaturePages: RemoteDrawing {
     }
 
     mutating func take(_ answers: WebAnswers) throws(Failure) -> RemotePicture? {
-        let tree: JSONTree
-        do throws(Failure) { tree = try ArcGIS.tree(try answers.only()) } catch {
+        let hasMore: Bool
+        let page: [RemoteAnswer.Feature]
+        do throws(Failure) {
+            let tree = try ArcGIS.tree(try answers.only())
+            page = try FeatureServiceLayer.features(
+                tree, question.properties, question.spatialReference)
+            hasMore = FeatureServiceLayer.saysMore(tree)
+        } catch {
             // What came before is drawn.
             guard !features.isEmpty else { throw error }
             return RemotePicture(.features(features), shortfall: error)
         }
-        let page = FeatureServiceLayer.features(
-            tree, question.properties, question.spatialReference)
         features += page
-        guard tree["exceededTransferLimit"]?.isTrue ?? false else {
-            return RemotePicture(.features(features))
-        }
+        guard hasMore else { return RemotePicture(.features(features)) }
         if pageSize != nil, !page.isEmpty, features.count < Self.featureBound { return nil }
         let reason =
             pageSize == nil ? "it gives no more at once, and no pages" : "more are not drawn"

@@ -85,7 +85,7 @@ extension FeatureServiceLayer {
     }
 
     /// Also where the mark is said to be a property of the collection, as some servers have it.
-    private static func saysMore(_ tree: JSONTree) -> Bool {
+    static func saysMore(_ tree: JSONTree) -> Bool {
         (tree["exceededTransferLimit"] ?? tree["properties"]?["exceededTransferLimit"])?.isTrue
             ?? false
     }
@@ -268,36 +268,16 @@ extension RemoteServices {
         }
         let layer = FeatureServiceLayer(source: source)
         do throws(Failure) {
-            let response = try response(
-                to: layer.call(question), of: layer, question.byteLimit, until: deadline, waiting,
-                isCancelled)
-            return try layer.answer(response, to: question)
+            let call = layer.call(question)
+            var passages: [String: CircuitBreaker.Passage] = [:]
+            let mailbox = try send(
+                [call], question.byteLimit, to: Breakers.service(call.url),
+                try credential(of: layer), until: deadline, &passages, isCancelled)
+            var answers: WebAnswers?
+            waiting { answers = mailbox.pop() }
+            return try layer.answer(try (answers ?? []).only(), to: question)
         } catch {
             throw Self.named(error, layer.url)
         }
-    }
-
-    private func response(
-        to call: RemoteCall, of layer: FeatureServiceLayer, _ byteLimit: Int,
-        until deadline: ContinuousClock.Instant?, _ waiting: (() -> Void) -> Void,
-        _ isCancelled: @escaping @Sendable () -> Bool
-    ) throws(Failure) -> WebResponse {
-        let credential = try layer.credential.map { name throws(Failure) in
-            try credentials.credential(named: name)
-        }
-        let request = call.request(credential, timeout: timeout, byteLimit: byteLimit)
-        let service = Breakers.service(request.url)
-        let passage = breakers.passage(service, patience: timeout)
-        if case .refused(let refusal) = passage { throw Self.failure(refusal) }
-        let mailbox = BlockingQueue<WebAnswers>(capacity: 1)
-        let start = ContinuousClock.now
-        client.start([request], until: deadline, isCancelled: isCancelled) {
-            [breakers, timeout] results in
-            breakers.note(service, passage, results, timeout, after: .now - start)
-            _ = mailbox.tryPush(results)
-        }
-        var answers: WebAnswers?
-        waiting { answers = mailbox.pop() }
-        return try (answers ?? []).only()
     }
 }

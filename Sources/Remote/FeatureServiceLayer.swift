@@ -66,12 +66,23 @@ struct FeatureServiceLayer: RemoteLayer {
 
     // MARK: Asking
 
-    func drawing(_ question: RemotePictureQuestion) throws(Failure) -> (any RemoteDrawing)? {
+    func drawing(
+        _ question: RemotePictureQuestion
+    ) throws(Failure) -> (any RemoteRounds<RemotePicture>)? {
         FeaturePages(question, url: url.withPath("query"))
+    }
+
+    func search(_ question: RemoteQuestion) throws(Failure) -> (any RemoteRounds<RemoteAnswer>)? {
+        try call(question).map { _ in FeatureSearch(question, of: self) }
     }
 
     func call(_ question: RemoteQuestion) throws(Failure) -> RemoteCall? {
         guard question.properties.service?.queryable.isEmpty == false else { return nil }
+        return call(question, clause: question.clause)
+    }
+
+    /// The request for what is near enough, and nearly near enough, of the features of which a clause holds.
+    func call(_ question: RemoteQuestion, clause: String?) -> RemoteCall {
         // The rectangle around all that can be near enough; what is, is measured here.
         let reach = question.distance > 0 || !question.shape.hasInside
         let shape: Shape =
@@ -82,7 +93,7 @@ struct FeatureServiceLayer: RemoteLayer {
         return RemoteCall(
             url: url.withPath("query"),
             parameters: ArcGIS.parameters(of: shape) + [
-                ("f", "json"), ("where", question.clause ?? "1=1"), ("outFields", "*"),
+                ("f", "json"), ("where", clause ?? "1=1"), ("outFields", "*"),
                 ("inSR", reference), ("outSR", reference),
                 ("spatialRel", "esriSpatialRelIntersects"), ("returnGeometry", "true"),
             ] + ArcGIS.parameters(z: question.wantsZ, m: question.wantsM), isPosted: true)
@@ -92,27 +103,25 @@ struct FeatureServiceLayer: RemoteLayer {
         _ response: WebResponse, to question: RemoteQuestion
     ) throws(Failure) -> RemoteAnswer {
         let tree = try ArcGIS.tree(response)
-        guard case .array? = tree["features"] else {
-            throw Failure(.unreadable, "its answer has no features")
-        }
-        let features = Self.features(
+        let features = try Self.features(
             tree, question.properties, question.spatialReference,
             OrdinatesWish(tree, z: question.wantsZ, m: question.wantsM))
-        var seen: Set<Int64> = []
-        return RemoteAnswer(
-            // An object id that comes again is the same feature.
-            features: features.filter { $0.id.map { seen.insert($0).inserted } ?? true },
-            isCut: tree["exceededTransferLimit"]?.isTrue ?? false, isSuperset: true)
+        return RemoteAnswer(features: features, isCut: Self.saysMore(tree), isSuperset: true)
     }
 
     /// The features of an answer; attributes in the order of the layer's fields, null where they are not told.
+    ///
+    /// Throws `unreadable` for an answer without a list of them.
     static func features(
         _ tree: JSONTree, _ properties: LayerProperties, _ asked: SpatialReference,
         _ wish: OrdinatesWish = .none
-    ) -> [RemoteAnswer.Feature] {
+    ) throws(Failure) -> [RemoteAnswer.Feature] {
+        guard case .array(let elements)? = tree["features"] else {
+            throw Failure(.unreadable, "its answer has no features")
+        }
         let fields = properties.fields
         let reference = ArcGIS.reference(tree["spatialReference"]) ?? asked
-        return (tree["features"]?.elements ?? []).map { feature in
+        return elements.map { feature in
             let given = feature["attributes"]
             let attributes = Attributes(
                 fields.map { field in

@@ -109,7 +109,9 @@ struct MapServiceLayer: RemoteLayer {
 
 extension MapServiceLayer {
     /// One `export` for all of its layers that are shown.
-    func drawing(_ question: RemotePictureQuestion) throws(Failure) -> (any RemoteDrawing)? {
+    func drawing(
+        _ question: RemotePictureQuestion
+    ) throws(Failure) -> (any RemoteRounds<RemotePicture>)? {
         guard let box = question.extent else { return nil }
         let reference = ArcGIS.text(question.spatialReference)
         var parameters = [

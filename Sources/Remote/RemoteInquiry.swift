@@ -4,96 +4,183 @@
 public import CairnModel
 internal import Curl
 internal import Platform
+internal import Site
 internal import Synchronization
 
-/// Questions on their way to other servers.
+/// What is wanted of layers of other servers, on its way: the features at a place, or what a picture shows.
 ///
-/// One thread waits and takes the answers, each as it comes. What nobody holds any more is cancelled.
-public final class RemoteInquiry: Sendable {
-    typealias Response = Result<WebResponse, WebError>
-
+/// Requests are sent and taken on a thread of their own. Whoever waits for a layer of which more is to be asked
+/// sends that. What nobody holds any more is cancelled.
+public final class RemoteInquiry<Answer: Sendable>: Sendable {
     private enum Step {
-        case answered(Result<RemoteAnswer, Failure>)
-        case sent(any RemoteLayer, BlockingQueue<Response>)
-        case received(any RemoteLayer, Response)
+        case over(Result<Answer?, Failure>)
+        case sent(any RemoteRounds<Answer>, Credential?, BlockingQueue<WebAnswers>)
     }
 
-    private let questions: [RemoteQuestion]
+    private let urls: [String]
     private let steps: Mutex<[Step]>
+    private let services: RemoteServices
+    /// When further rounds are over.
+    private let end: ContinuousClock.Instant
     private let isAbandoned = Flag()
+    private let isCancelled: @Sendable () -> Bool
 
     private final class Flag: Sendable {
         let isSet = Atomic<Bool>(false)
     }
 
-    /// Nothing was sent yet, and nothing is found where nothing will be.
-    init(_ questions: [RemoteQuestion]) {
-        self.questions = questions
-        steps = Mutex(
-            questions.map { _ in .answered(.success(RemoteAnswer(features: [], isCut: false))) })
+    /// Sends the first round for every source at once.
+    ///
+    /// - Parameters:
+    ///   - deadline: When the first round is over; nil for the timeouts of its requests alone.
+    ///   - end: When all others are.
+    ///   - rounds: How to get what is wanted of one of the sources' layers; nil where that is nothing.
+    init<Question>(
+        _ questions: [Question], _ source: (Question) -> LayerSource, _ services: RemoteServices,
+        until deadline: ContinuousClock.Instant?, andOthersUntil end: ContinuousClock.Instant,
+        _ isCancelled: @escaping @Sendable () -> Bool,
+        rounds: (any RemoteLayer, Question) throws(Failure) -> (any RemoteRounds<Answer>)?
+    ) {
+        self.services = services
+        self.end = end
+        self.isCancelled = { [isAbandoned] in
+            isCancelled() || isAbandoned.isSet.load(ordering: .relaxed)
+        }
+        let layers = questions.map { RemoteServices.layer(source($0)) }
+        urls = layers.map { $0?.url ?? "" }
+        // Whoever asks a service several things asks all of them, or none.
+        var passages: [String: CircuitBreaker.Passage] = [:]
+        var steps: [Step] = []
+        for (question, layer) in zip(questions, layers) {
+            do throws(Failure) {
+                guard let layer, let rounds = try rounds(layer, question) else {
+                    steps.append(.over(.success(nil)))
+                    continue
+                }
+                let credential = try services.credential(of: layer)
+                let mailbox = try services.send(
+                    rounds.calls, rounds.byteLimit, to: rounds.service, credential, until: deadline,
+                    &passages, self.isCancelled)
+                steps.append(.sent(rounds, credential, mailbox))
+            } catch {
+                steps.append(.over(.failure(RemoteServices.named(error, urls[steps.count]))))
+            }
+        }
+        self.steps = Mutex(steps)
     }
 
     deinit { isAbandoned.isSet.store(true, ordering: .relaxed) }
 
-    // MARK: Its maker's side
-
-    /// Says that a question is being sent; where its response goes, which does not keep the inquiry.
-    func send(_ layer: any RemoteLayer, at index: Int) -> @Sendable (Response) -> Void {
-        let mailbox = BlockingQueue<Response>(capacity: 1)
-        steps.withLock { $0[index] = .sent(layer, mailbox) }
-        return { _ = mailbox.tryPush($0) }
-    }
-
-    func fail(_ failure: Failure, at index: Int) {
-        steps.withLock { $0[index] = .answered(.failure(failure)) }
-    }
-
-    /// Whether the requests are to be stopped; it does not keep the inquiry.
-    func whileWanted(_ isCancelled: @escaping @Sendable () -> Bool) -> @Sendable () -> Bool {
-        { [isAbandoned] in isCancelled() || isAbandoned.isSet.load(ordering: .relaxed) }
-    }
-
-    // MARK: The asker's side
-
-    /// Waits until the response to one question is there; blocks the calling thread, at most for the
-    /// bound of ``RemoteServices``.
-    public func wait(for index: Int) {
-        guard case .sent(let layer, let mailbox) = steps.withLock({ $0[index] }),
-            let response = mailbox.pop()
-        else { return }
-        steps.withLock { $0[index] = .received(layer, response) }
-    }
-
-    /// Waits, and reads what the server says to one question.
-    public func answer(at index: Int) -> Result<RemoteAnswer, Failure> {
-        wait(for: index)
-        let answer = answer(to: questions[index], after: steps.withLock { $0[index] })
-        steps.withLock { $0[index] = .answered(answer) }
-        return answer
-    }
-
-    private func answer(
-        to question: RemoteQuestion, after step: Step
-    ) -> Result<RemoteAnswer, Failure> {
-        switch step {
-        case .answered(let answer): return answer
-        case .sent(let layer, _):
-            return .failure(
-                RemoteServices.named(Failure(.internal, "its response was lost"), layer.url))
-        case .received(let layer, let response):
-            do throws(Failure) {
-                return .success(try layer.answer(try Self.body(response), to: question))
-            } catch {
-                return .failure(RemoteServices.named(error, layer.url))
+    /// What there is of the layer of one question; nil where nothing is asked of it.
+    ///
+    /// Waits inside `waiting`, on the calling thread, at most until the end of the inquiry. Fails with one sentence that
+    /// names the server.
+    public func answer(
+        at index: Int, waiting: (() -> Void) -> Void = { $0() }
+    ) -> Result<Answer?, Failure> {
+        while true {
+            switch steps.withLock({ $0[index] }) {
+            case .over(let answer): return answer
+            case .sent(let rounds, let credential, let mailbox):
+                var answers: WebAnswers?
+                waiting { answers = mailbox.pop() }
+                let next: Step
+                do throws(Failure) {
+                    next = try step(rounds, credential, answers ?? [])
+                } catch {
+                    next = .over(.failure(RemoteServices.named(error, urls[index])))
+                }
+                steps.withLock { $0[index] = next }
             }
         }
     }
 
-    private static func body(_ response: Response) throws(Failure) -> WebResponse {
-        do throws(WebError) {
-            return try response.get()
-        } catch {
-            throw RemoteServices.failure(error)
+    private func step(
+        _ rounds: any RemoteRounds<Answer>, _ credential: Credential?, _ answers: WebAnswers
+    ) throws(Failure) -> Step {
+        var rounds = rounds
+        if let answer = try rounds.take(answers) { return .over(.success(answer)) }
+        var passages: [String: CircuitBreaker.Passage] = [:]
+        let mailbox = try services.send(
+            rounds.calls, rounds.byteLimit, to: rounds.service, credential, until: end, &passages,
+            isCancelled)
+        return .sent(rounds, credential, mailbox)
+    }
+}
+
+extension RemoteInquiry<RemoteAnswer> {
+    /// The features at the place of one question: none where nothing is asked; waits as ``answer(at:waiting:)``.
+    public func features(
+        at index: Int, waiting: (() -> Void) -> Void = { $0() }
+    ) -> Result<RemoteAnswer, Failure> {
+        answer(at: index, waiting: waiting).map { $0 ?? RemoteAnswer(features: [], isCut: false) }
+    }
+}
+
+extension RemoteServices {
+    /// How long what a picture shows of one layer may take, all rounds of requests included.
+    public static let pictureTimeout = Duration.seconds(10)
+
+    /// Asks for the features at a place, of all layers at once, and returns at once.
+    ///
+    /// - Parameters:
+    ///   - deadline: When the caller must have its answer; nil for the service's own bound.
+    ///   - isCancelled: Whether nobody waits any more; asked on another thread.
+    public func ask(
+        _ questions: [RemoteQuestion], until deadline: ContinuousClock.Instant? = nil,
+        isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) -> RemoteInquiry<RemoteAnswer> {
+        let bound = ContinuousClock.now + timeout
+        return RemoteInquiry(
+            questions, \.source, self, until: deadline,
+            andOthersUntil: deadline.map { min($0, bound) } ?? bound, isCancelled
+        ) { layer, question throws(Failure) in try layer.search(question) }
+    }
+
+    /// Asks for what a picture shows of layers, all at once, and returns at once.
+    ///
+    /// - Parameters:
+    ///   - deadline: When the caller must have its picture; nil for ``pictureTimeout`` alone.
+    ///   - isCancelled: Whether nobody waits any more; asked on another thread.
+    public func draw(
+        _ questions: [RemotePictureQuestion], until deadline: ContinuousClock.Instant? = nil,
+        isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) -> RemoteInquiry<RemotePicture> {
+        let bound = ContinuousClock.now + Self.pictureTimeout
+        let end = deadline.map { min($0, bound) } ?? bound
+        return RemoteInquiry(
+            questions, \.source, self, until: end, andOthersUntil: end, isCancelled
+        ) { layer, question throws(Failure) in try layer.drawing(question) }
+    }
+
+    /// The secret that a layer's server is shown; throws `notFound` where the site has none of that name.
+    func credential(of layer: any RemoteLayer) throws(Failure) -> Credential? {
+        try layer.credential.map { name throws(Failure) in
+            try credentials.credential(named: name)
         }
+    }
+
+    /// Sends calls to one service together; the answers come into the queue.
+    ///
+    /// Throws `unavailable` for a service that is left alone.
+    func send(
+        _ calls: [RemoteCall], _ byteLimit: Int, to service: String, _ credential: Credential?,
+        until end: ContinuousClock.Instant?, _ passages: inout [String: CircuitBreaker.Passage],
+        _ isCancelled: @escaping @Sendable () -> Bool
+    ) throws(Failure) -> BlockingQueue<WebAnswers> {
+        let passage = passages[service] ?? breakers.passage(service, patience: timeout)
+        passages[service] = passage
+        if case .refused(let refusal) = passage { throw Self.failure(refusal) }
+        let mailbox = BlockingQueue<WebAnswers>(capacity: 1)
+        let start = ContinuousClock.now
+        let requests = calls.map {
+            $0.request(credential, timeout: timeout, byteLimit: byteLimit)
+        }
+        client.start(requests, until: end, isCancelled: isCancelled) {
+            [breakers, timeout] results in
+            breakers.note(service, passage, results, timeout, after: .now - start)
+            _ = mailbox.tryPush(results)
+        }
+        return mailbox
     }
 }

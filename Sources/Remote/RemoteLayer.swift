@@ -24,10 +24,21 @@ protocol RemoteLayer: Sendable {
     func answer(
         _ response: WebResponse, to question: RemoteQuestion
     ) throws(Failure) -> RemoteAnswer
+    /// How to get the features for a question; nil when there is nothing to be asked. One request, unless said
+    /// otherwise.
+    func search(_ question: RemoteQuestion) throws(Failure) -> (any RemoteRounds<RemoteAnswer>)?
     /// How to get what a picture shows of it; nil when there is nothing to be seen.
-    func drawing(_ question: RemotePictureQuestion) throws(Failure) -> (any RemoteDrawing)?
+    func drawing(
+        _ question: RemotePictureQuestion
+    ) throws(Failure) -> (any RemoteRounds<RemotePicture>)?
     /// How to get its legend; nil for none, and for what is drawn here.
     func legend(_ properties: LayerProperties) -> LegendInquiry?
+}
+
+extension RemoteLayer {
+    func search(_ question: RemoteQuestion) throws(Failure) -> (any RemoteRounds<RemoteAnswer>)? {
+        try call(question).map { OneSearch(layer: self, call: $0, question: question) }
+    }
 }
 
 /// What is sent to a service, before a credential is added.

@@ -3,9 +3,7 @@
 
 public import CairnModel
 internal import Curl
-internal import Platform
 public import Site
-internal import Synchronization
 
 /// Layers on other servers: loads them and asks them, within bounds, whatever the servers do.
 ///
@@ -21,6 +19,8 @@ public final class RemoteServices: Sendable {
     public static let answerBytes = 8 << 20
     /// How many bytes of a service's description are read.
     public static let descriptionBytes = 32 << 20
+    /// The most features asked for at once, where a server gives as many.
+    static let featuresAtOnce = 2_000
     let credentials: CredentialStore
     let timeout: Duration
     let client = WebClient()
@@ -62,9 +62,7 @@ public final class RemoteServices: Sendable {
         guard let layer = Self.layer(source) else {
             throw Failure(.internal, "the source is no remote one")
         }
-        let credential = try layer.credential.map { name throws(Failure) in
-            try credentials.credential(named: name)
-        }
+        let credential = try credential(of: layer)
         do throws(Failure) {
             return try layer.describe { call throws(Failure) in
                 let request = call.request(
@@ -79,53 +77,6 @@ public final class RemoteServices: Sendable {
         } catch {
             throw Self.named(error, layer.url)
         }
-    }
-
-    /// Asks all at once, and returns at once.
-    ///
-    /// - Parameters:
-    ///   - deadline: When the caller must have its answer; nil for the service's own bound.
-    ///   - isCancelled: Whether nobody waits any more; asked on another thread.
-    public func ask(
-        _ questions: [RemoteQuestion], until deadline: ContinuousClock.Instant? = nil,
-        isCancelled: @escaping @Sendable () -> Bool = { false }
-    ) -> RemoteInquiry {
-        let inquiry = RemoteInquiry(questions)
-        let isStopped = inquiry.whileWanted(isCancelled)
-        // Whoever asks a service several things asks all of them, or none.
-        var passages: [String: CircuitBreaker.Passage] = [:]
-        for (index, question) in questions.enumerated() {
-            guard let layer = Self.layer(question.source) else { continue }
-            do throws(Failure) {
-                guard let request = try request(layer, question) else { continue }
-                let service = Breakers.service(request.url)
-                let passage =
-                    passages[service] ?? breakers.passage(service, patience: request.timeout)
-                passages[service] = passage
-                if case .refused(let refusal) = passage { throw Self.failure(refusal) }
-                let deliver = inquiry.send(layer, at: index)
-                let start = ContinuousClock.now
-                client.start([request], until: deadline, isCancelled: isStopped) {
-                    [breakers] results in
-                    breakers.note(
-                        service, passage, results, request.timeout, after: .now - start)
-                    deliver(results[0])
-                }
-            } catch {
-                inquiry.fail(Self.named(error, layer.url), at: index)
-            }
-        }
-        return inquiry
-    }
-
-    private func request(
-        _ layer: any RemoteLayer, _ question: RemoteQuestion
-    ) throws(Failure) -> WebRequest? {
-        let credential = try layer.credential.map { name throws(Failure) in
-            try credentials.credential(named: name)
-        }
-        return try layer.call(question)?.request(
-            credential, timeout: timeout, byteLimit: Self.answerBytes)
     }
 
     static func failure(_ refusal: CircuitBreaker.Refusal) -> Failure {

@@ -65,7 +65,9 @@ struct TileLayer: RemoteLayer {
 
     // MARK: Asking
 
-    func drawing(_ question: RemotePictureQuestion) throws(Failure) -> (any RemoteDrawing)? {
+    func drawing(
+        _ question: RemotePictureQuestion
+    ) throws(Failure) -> (any RemoteRounds<RemotePicture>)? {
         guard let extent = question.extent else { return nil }
         if source.isTemplate {
             return TileMosaic(

@@ -6,7 +6,7 @@ internal import Curl
 internal import Geometry
 
 /// The tiles that a picture shows, of the level nearest to its scale, or of a coarser one where that has none.
-struct TileMosaic: RemoteDrawing {
+struct TileMosaic: RemoteRounds {
     /// The most tiles of a layer on a picture: for more, a coarser level is taken.
     static let tileBound = 256
     /// The most pixels of all of them.

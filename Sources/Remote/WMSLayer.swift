@@ -123,7 +123,9 @@ struct WMSLayer: RemoteLayer {
 
 extension WMSLayer {
     /// GetMap (OGC 01-068r3, 7.2; 06-042, 7.3).
-    func drawing(_ question: RemotePictureQuestion) throws(Failure) -> (any RemoteDrawing)? {
+    func drawing(
+        _ question: RemotePictureQuestion
+    ) throws(Failure) -> (any RemoteRounds<RemotePicture>)? {
         guard let service = question.properties.service, let extent = question.extent,
             let wkid = question.spatialReference.latestWkid
         else { return nil }

@@ -2,7 +2,6 @@
 // Part of Cairn.
 
 import CairnModel
-import Curl
 import Foundation
 import Geometry
 import Identify
@@ -11,6 +10,7 @@ import Synchronization
 import TestKit
 import Testing
 
+@testable import Curl
 @testable import Remote
 
 @Suite(.timeLimit(.minutes(2))) struct ArcGISTests {
@@ -73,23 +73,37 @@ import Testing
         #expect(asked.count == 1 && !asked[0].contains("middle") && !asked[0].contains("layerDefs"))
     }
 
-    @Test func `what is no clause is its layer's failure, and is not sent`() throws {
+    @Test(arguments: [
+        "KIND = 1; DROP TABLE x", "KIND = 1) OR (1=1", "KIND =", "'", "KIND = 1 /* x",
+    ])
+    func `what is no clause is an error, and is not sent`(_ clause: String) throws {
         let layers = [try mapService(0), try featureService(1)]
         let map = try fixture.map(layers, wkid: 3857)
-        var request = try fixture.request(0, 6_000_000, pixel: 100)
-        for clause in [
-            "KIND = 1; DROP TABLE x", "KIND = 1) OR (1=1", "KIND =", "'", "KIND = 1 /* x",
-        ] {
-            request.layerDefinitions = [0: clause, 1: clause]
-            let answer = try fixture.identify(request, in: map)
-            #expect(answer.failures?.map(\.layerID).sorted() == [0, 1] && answer.layers.isEmpty)
-            for failure in answer.failures ?? [] {
-                #expect(failure.error.code == .invalidParameter)
-                #expect(failure.error.message.contains("layerDefs of layer \(failure.layerID)"))
+        for id: LayerID in [0, 1] {
+            var request = try fixture.request(0, 6_000_000, pixel: 100)
+            request.layerDefinitions = [id: clause]
+            do {
+                _ = try fixture.identify(request, in: map)
+                Issue.record("it was answered")
+            } catch {
+                #expect(error.code == .invalidParameter)
+                #expect(error.message.contains("layerDefs of layer \(id)"))
             }
         }
         let asked = try fixture.server.log()
         #expect(!asked.contains { $0.contains("/query") || $0.contains("/identify") })
+    }
+
+    @Test func `what is no definition expression is its layer's failure`() throws {
+        var layers = [try mapService(0), try featureService(1)]
+        for index in layers.indices { layers[index].definitionExpression = "KIND =" }
+        let map = try fixture.map(layers, wkid: 3857)
+
+        let answer = try fixture.identify(
+            try fixture.request(0, 6_000_000, pixel: 100), in: map)
+
+        #expect(answer.failures?.map(\.layerID).sorted() == [0, 1] && answer.layers.isEmpty)
+        #expect(answer.failures?.allSatisfy { $0.error.code == .invalidParameter } == true)
     }
 
     @Test func `only the layers that are wanted are asked, and they must exist`() throws {
@@ -178,24 +192,107 @@ import Testing
     }
 
     @Test func `an answer without features is no answer, and an object id comes once`() throws {
-        let layer = try featureService(0)
-        let question = try fixture.question(layer)
-        let source = ArcGISSource(url: "http://there/FeatureServer/0")
-        func answer(_ text: String) throws(Failure) -> RemoteAnswer {
-            try FeatureServiceLayer(source: source).answer(
-                WebResponse(
-                    status: 200, contentType: "application/json", body: Array(text.utf8)),
-                to: question)
-        }
+        let question = try fixture.question(try featureService(0))
         for text in ["{}", "null", "[]", #"{"features":null}"#] {
+            var search = search(question)
             #expect(throws: Failure(.unreadable, "its answer has no features")) {
-                _ = try answer(text)
+                _ = try search.take(page(text))
             }
         }
-        let feature = #"{"attributes":{"OBJECTID":7},"geometry":{"x":2,"y":48}}"#
-        let other = feature.replacing("7", with: "8")
-        let features = try answer(#"{"features":[\#(feature),\#(other),\#(feature)]}"#).features
-        #expect(features.map(\.id) == [7, 8])
+        var search = search(question)
+        let answer = try search.take(page("{\"features\":[\(Self.features(7, 8, 7))]}"))
+        #expect(answer?.features.map(\.id) == [7, 8] && answer?.isCut == false)
+    }
+
+    private func search(_ question: RemoteQuestion) -> FeatureSearch {
+        FeatureSearch(
+            question,
+            of: FeatureServiceLayer(source: ArcGISSource(url: "http://there/FeatureServer/0")))
+    }
+
+    private func page(_ text: String) -> WebAnswers {
+        let body = Array(text.utf8)
+        return [
+            .success(WebResponse(status: 200, contentType: "application/json", body: body))
+        ]
+    }
+
+    private static func features(_ ids: Int...) -> String {
+        ids.map { #"{"attributes":{"OBJECTID":\#($0)},"geometry":{"x":2,"y":48}}"# }
+            .joined(separator: ",")
+    }
+
+    private static func cut(_ ids: Int...) -> String {
+        let list = ids.map { features($0) }.joined(separator: ",")
+        return "{\"exceededTransferLimit\":true,\"features\":[\(list)]}"
+    }
+
+    /// A layer as one that gives pages, or one that does not.
+    private func question(hasPages: Bool) throws -> RemoteQuestion {
+        var layer = try featureService(0)
+        layer.properties?.service?.pageSize = hasPages ? 10 : nil
+        return try fixture.question(layer)
+    }
+
+    @Test func `what is behind a page is asked for by object id, or by what is known`() throws {
+        func clause(_ search: FeatureSearch) -> String? {
+            search.calls.first?.parameters.first { $0.name == "where" }?.value
+        }
+        var question = try question(hasPages: true)
+        question.clause = "KIND = 1"
+        var ordered = search(question)
+        #expect(clause(ordered) == "KIND = 1")
+        #expect(try ordered.take(page(Self.cut(3, 5, 9))) == nil)
+        #expect(clause(ordered) == "KIND = 1 AND OBJECTID > 9")
+        // It does not order them after all.
+        #expect(try ordered.take(page(Self.cut(12, 10))) == nil)
+        #expect(clause(ordered) == "KIND = 1 AND OBJECTID NOT IN (3,5,9,10,12)")
+        let all = try ordered.take(page("{\"features\":[\(Self.features(4))]}"))
+        #expect(all?.features.map(\.id) == [3, 5, 9, 12, 10, 4] && all?.isCut == false)
+
+        var unordered = search(try self.question(hasPages: false))
+        #expect(try unordered.take(page(Self.cut(3, 5))) == nil)
+        #expect(clause(unordered) == "OBJECTID NOT IN (3,5)")
+        #expect(unordered.calls.first?.parameters.contains { $0.name == "orderByFields" } == false)
+    }
+
+    @Test func `a search ends where a page brings nothing new, fails, or is too much`() throws {
+        var same = search(try question(hasPages: true))
+        #expect(try same.take(page(Self.cut(1, 2))) == nil)
+        let again = try same.take(page(Self.cut(1, 2)))
+        #expect(again?.features.map(\.id) == [1, 2] && again?.isCut == true)
+
+        var broken = search(try question(hasPages: true))
+        #expect(try broken.take(page(Self.cut(1, 2))) == nil)
+        let rest = try broken.take([.failure(WebError(.unreachable, "it broke off"))])
+        #expect(rest?.features.map(\.id) == [1, 2] && rest?.isCut == true)
+
+        var endless = search(try question(hasPages: true))
+        var (count, answer) = (0, RemoteAnswer?.none)
+        while answer == nil {
+            count += 1
+            answer = try endless.take(page(Self.cut(count)))
+        }
+        #expect(count == FeatureSearch.callBound && answer?.isCut == true)
+    }
+
+    @Test func `a page that is too large is asked for in smaller pages`() throws {
+        let tooLarge: WebAnswers = [.failure(WebError(.tooLarge, "it is too large"))]
+        func limit(_ search: FeatureSearch) -> String? {
+            search.calls.first?.parameters.first { $0.name == "resultRecordCount" }?.value
+        }
+        var search = search(try question(hasPages: true))
+        #expect(limit(search) == nil)
+        #expect(try search.take(tooLarge) == nil && limit(search) == "2")
+        // As many as were asked for: there may be more, whatever is said.
+        #expect(try search.take(page("{\"features\":[\(Self.features(1, 2))]}")) == nil)
+        #expect(try search.take(tooLarge) == nil && limit(search) == "1")
+        #expect(try search.take(page("{\"features\":[\(Self.features(6))]}")) == nil)
+        let answer = try search.take(page(#"{"features":[]}"#))
+        #expect(answer?.features.map(\.id) == [1, 2, 6] && answer?.isCut == false)
+
+        var unpaged = self.search(try question(hasPages: false))
+        #expect(throws: Failure.self) { try unpaged.take(tooLarge) }
     }
 
     @Test func `a map service gives as many results as a layer may have, and says where it is cut`()

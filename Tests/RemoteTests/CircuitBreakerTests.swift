@@ -107,10 +107,10 @@ private typealias Instant = ContinuousClock.Instant
         let fixture = try RemoteFixture(
             askTimeout: .milliseconds(300), now: { time.withLock { $0 } })
         let question = try fixture.question(try fixture.wms(0, "/half"))
-        func ask(_ count: Int) -> RemoteInquiry {
+        func ask(_ count: Int) -> RemoteInquiry<RemoteAnswer> {
             fixture.services.ask([RemoteQuestion](repeating: question, count: count))
         }
-        func message(_ inquiry: RemoteInquiry, _ index: Int = 0) -> String {
+        func message(_ inquiry: RemoteInquiry<RemoteAnswer>, _ index: Int = 0) -> String {
             if case .failure(let failure) = inquiry.answer(at: index) {
                 failure.message
             } else {

@@ -43,7 +43,7 @@ final class RemoteFixture: Sendable {
             remotes: { [services] questions in
                 let inquiry = services.ask(
                     questions, until: deadline, isCancelled: isCancelled)
-                return { inquiry.answer(at: $0) }
+                return { inquiry.features(at: $0) }
             }, isCancelled: isCancelled)
     }
 

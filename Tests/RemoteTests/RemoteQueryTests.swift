@@ -259,34 +259,42 @@ import Testing
         let seed = Seeds.chosen(1)[0]
         var questions = Questions(
             random: SeededGenerator(seed: seed), type: type, dimensions: dimensions)
-        let layer = try ServedLayer(questions.features(120), dimensions: dimensions) { layer in
-            layer.timeInfo = LayerTimeInfo(startField: "seen")
-            layer.definitionExpression = "pop IS NULL OR pop <> 7 AND UPPER(name) <> 'ZÜRICH'"
-        }
-        var found = 0
-        for round in 0..<60 {
-            var request = layer.identify(at: questions.place(), within: 3)
-            if questions.chance(2) { request.layerDefinitions = [0: questions.clause()] }
-            if questions.chance(5) {
-                request.time = TimeExtent(from: 1_020_000_000_000, to: nil)
+        for abilities in Self.abilities {
+            let layer = try ServedLayer(
+                questions.features(120), dimensions: dimensions, abilities: abilities
+            ) { layer in
+                layer.timeInfo = LayerTimeInfo(startField: "seen")
+                layer.definitionExpression = "pop IS NULL OR pop <> 7 AND UPPER(name) <> 'ZÜRICH'"
             }
-            request.returnZ = !questions.chance(3)
-            request.returnM = !questions.chance(3)
-            if questions.chance(4) { request.maxAllowableOffset = 0.2 }
-            if questions.chance(4) { request.geometryPrecision = 2 }
-            let (here, there) = (
-                try layer.identifyHere(request), try layer.identifyThere(request)
-            )
-            #expect(there == here, "seed \(seed) round \(round): \(request)")
-            found += here.count
-        }
-        #expect(found > 20)
-        // The server is only sent what is written anew.
-        for form in layer.takeAsked() {
-            let clause = form["where"] ?? ""
-            #expect(
-                !clause.contains("ü") && !clause.contains("+ 1")
-                    && !clause.contains("UPPER(name) <>"))
+            var found = 0
+            for round in 0..<30 {
+                // Some of the places reach over more features than come at once.
+                let reach = questions.chance(3) ? 40.0 : 3
+                var request = layer.identify(at: questions.place(), within: reach)
+                if questions.chance(2) { request.layerDefinitions = [0: questions.clause()] }
+                if questions.chance(5) {
+                    request.time = TimeExtent(from: 1_020_000_000_000, to: nil)
+                }
+                request.returnZ = !questions.chance(3)
+                request.returnM = !questions.chance(3)
+                if questions.chance(4) { request.maxAllowableOffset = 0.2 }
+                if questions.chance(4) { request.geometryPrecision = 2 }
+                let (here, there) = (
+                    try layer.identifyHere(request), try layer.identifyThere(request)
+                )
+                #expect(there == here, "seed \(seed) \(abilities) round \(round): \(request)")
+                found += here.count
+            }
+            #expect(found > 20)
+            let asked = layer.takeAsked()
+            #expect(abilities.recordLimit > 120 ? asked.count == 30 : asked.count > 40)
+            // The server is only sent what is written anew.
+            for form in asked {
+                let clause = form["where"] ?? ""
+                #expect(
+                    !clause.contains("ü") && !clause.contains("+ 1")
+                        && !clause.contains("UPPER(name) <>"))
+            }
         }
     }
 

@@ -220,10 +220,15 @@ final class ServedLayer: Sendable {
                             throw Failure(.internal, "another source")
                         }
                         let layer = FeatureServiceLayer(source: source)
-                        guard let call = try layer.call(question) else {
+                        guard var rounds = try layer.search(question) else {
                             throw Failure(.internal, "nothing is asked")
                         }
-                        return try layer.answer(try self.served(call), to: question)
+                        while true {
+                            let answers = try rounds.calls.map { call throws(Failure) in
+                                WebAnswers.Element.success(try self.served(call))
+                            }
+                            if let answer = try rounds.take(answers) { return answer }
+                        }
                     }
                 }
             })

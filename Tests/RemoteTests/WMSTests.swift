@@ -199,7 +199,7 @@ import Testing
                 note("asked")
                 return { index in
                     note("collected")
-                    return inquiry.answer(at: index)
+                    return inquiry.features(at: index)
                 }
             },
             isCancelled: {
@@ -240,6 +240,7 @@ import Testing
         let late = try fixture.identify(request, in: map, until: .now + .milliseconds(200))
         #expect(late.results.map(\.layerID) == [0])
         #expect(late.failures?.first?.error.code == .timedOut)
+        #expect(late.failures?.first?.error.message.contains("that its caller waits") == true)
     }
 
     @Test func `a load that fails says why, and who`() throws {

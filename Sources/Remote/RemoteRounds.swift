@@ -10,23 +10,40 @@ internal import Geometry
 /// What a server answered to requests that were sent together, in their order.
 typealias WebAnswers = [Result<WebResponse, WebError>]
 
-/// The way to what a picture shows of a layer, in one round of requests or several.
+/// The way to what is wanted of a layer of another server, in one round of requests or several.
 ///
 /// Pure: it says what to send, and takes what came.
-protocol RemoteDrawing: Sendable {
+protocol RemoteRounds<Outcome>: Sendable {
+    /// What is wanted.
+    associatedtype Outcome: Sendable
     /// What fails as a whole, for the circuit breaker.
     var service: String { get }
     /// What is to be sent now, all at once; one request at least.
     var calls: [RemoteCall] { get }
     /// How many bytes of each answer are read.
     var byteLimit: Int { get }
-    /// Takes the answers to ``calls``: the picture, or nil where ``calls`` are to be sent again, which are others
+    /// Takes the answers to ``calls``: the outcome, or nil where ``calls`` are to be sent again, which are others
     /// now.
-    mutating func take(_ answers: WebAnswers) throws(Failure) -> RemotePicture?
+    mutating func take(_ answers: WebAnswers) throws(Failure) -> Outcome?
+}
+
+/// The features that one request tells of.
+struct OneSearch: RemoteRounds {
+    let layer: any RemoteLayer
+    let call: RemoteCall
+    let question: RemoteQuestion
+
+    var service: String { Breakers.service(call.url) }
+    var calls: [RemoteCall] { [call] }
+    var byteLimit: Int { RemoteServices.answerBytes }
+
+    mutating func take(_ answers: WebAnswers) throws(Failure) -> RemoteAnswer? {
+        try layer.answer(try answers.only(), to: question)
+    }
 }
 
 /// One picture for one request.
-struct OnePicture: RemoteDrawing {
+struct OnePicture: RemoteRounds {
     let call: RemoteCall
     let question: RemotePictureQuestion
     let extent: Envelope
