@@ -43,7 +43,8 @@ enum IndexStrays {
 
     /// How many events the rows name; one that names none counts as one.
     private static func count(_ table: String) -> String {
-        "SELECT coalesce(sum(min(max(count, 1), 1 << 32)), 0) FROM \(table)"
+        // A sum of integers would fail where it is too great for one.
+        "SELECT total(max(count, 1)) FROM \(table)"
     }
 
     private static let strayIDs = """

@@ -25,9 +25,10 @@ public final class LogService: Sendable {
 
     /// Opens the site's log and begins to serve.
     ///
-    /// Throws `Failure` as `SQLiteEventStore` does, and `conflict` when another process serves the
-    /// endpoints.
+    /// Throws `Failure` as `SQLiteEventStore` does, `notFound` when the log is missing that the site has had, and
+    /// `conflict` when another process serves the endpoints.
     public init(site: Site, bus: BusThread, logger: Logger) throws(Failure) {
+        try site.missLog()
         let store = try SQLiteEventStore(path: site.logFile) {
             Timestamp(microseconds: WallClock.microseconds())
         }
@@ -38,6 +39,12 @@ public final class LogService: Sendable {
                 "head": "\(head)", "library": "\(SQLiteEventStore.libraryVersion)",
                 "file": "\(site.logFile)",
             ])
+        do throws(Failure) {
+            try site.noteLog(store.incarnation)
+        } catch {
+            // On a full disk, say: the log serves all the same.
+            logger.warning("log not noted", metadata: ["reason": "\(error)"])
+        }
         self.logger = logger
         let (incarnation, failpoints) = (store.incarnation, Failpoints())
         readers = try LogReaders(path: site.logFile, logger: logger)

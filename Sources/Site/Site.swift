@@ -9,7 +9,8 @@ internal import Platform
 /// A site: the directory that holds everything one Cairn installation knows.
 ///
 /// ```
-/// site/ cairn.json · access.json · token.key · run/ · log/events.sqlite · datasets/<sha256>/layer.fgb
+/// site/ cairn.json · log.json · access.json · token.key · run/ · log/events.sqlite
+///       datasets/<sha256>/layer.fgb
 ///       rasters/<sha256>/raster.json
 ///       locators/<sha256>/locator.bin · blobs/<sha256> · jobs/<job>/
 ///       snapshots/<state>/<incarnation>-<sequence>.snapshot

@@ -20,6 +20,29 @@ import Testing
         client = try LogClient(scratch.site)
     }
 
+    @Test(arguments: [
+        ("log/archives", "000000000001-000000000009-0123456789ab.sqlite"),
+        ("snapshots/maps", "x.snapshot"), ("snapshots/jobs", "x.snapshot"),
+        ("recordings", "1-cairn-gateway-1.jsonl"), ("log", "events.sqlite-wal"),
+    ])
+    func `a site that has had a log does not begin another`(folder: String, name: String) throws {
+        let lost = try ScratchSite()
+        let directory = lost.site.path + "/" + folder
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: true)
+        try Data("x".utf8).write(to: URL(filePath: directory + "/" + name))
+
+        let failure = #expect(throws: Failure.self) { try RunningLog(lost.site) }
+
+        #expect(failure?.code == .notFound)
+        #expect(failure?.message.contains(" there is \(folder)") == true)
+        #expect(!FileManager.default.fileExists(atPath: lost.site.logFile))
+        // What comes before the first event is no sign of one.
+        let fresh = try ScratchSite()
+        _ = try fresh.site.blobs.put(Data("x".utf8), mediaType: "text/plain")
+        try RunningLog(fresh.site).stop()
+    }
+
     @Test func `what is appended can be read back, in order, by stream and by category`()
         async throws
     {

@@ -104,6 +104,38 @@ private final class Acknowledged: Sendable {
         #expect(page.fault == nil && page.checkedThrough == Int64(events.count))
     }
 
+    @Test func `a log that is gone is missed, and begun anew only on purpose`() async throws {
+        let site = scratch.site
+        let client = try LogClient(site)
+        let logd = try LogdProcess(site)
+        _ = try await client.log.append(
+            [newEvent()], to: stream("map-a"), expected: .noStream, timeout: .seconds(30))
+        let copy = site.path + "/copy.sqlite"
+        #expect(try await client.log.backup(to: copy) == 1)
+        logd.signal(SIGTERM)
+        #expect(logd.waitForExit().status == 0)
+        for suffix in ["", "-wal", "-shm", ".lock"] {
+            try? FileManager.default.removeItem(atPath: site.logFile + suffix)
+        }
+
+        let (status, said) = try LogdProcess(site).waitForExit()
+        #expect(status == 1 && said.contains("'\(site.logFile)' is missing"), "\(said)")
+        #expect(said.contains("there is log.json. ") && said.contains("cairn log restore FILE"))
+        #expect(!FileManager.default.fileExists(atPath: site.logFile))
+
+        _ = try LogBackup.restore(copy, to: site.logFile)
+        let restored = try LogdProcess(site)
+        #expect(await eventually { (try? await client.log.head().head) == 1 })
+        restored.signal(SIGTERM)
+        #expect(restored.waitForExit().status == 0)
+        for name in [site.logDirectory, site.path + "/log.json"] {
+            try FileManager.default.removeItem(atPath: name)
+        }
+        let begun = try LogdProcess(site)
+        #expect(await eventually { (try? await client.log.head().head) == 0 })
+        begun.kill()
+    }
+
     @Test(
         arguments: [
             nil, "log.beforeCommit:kill@40", "log.afterCommitBeforeReply:kill@40",
