@@ -126,60 +126,6 @@ struct LogShow: SiteCommand {
     }
 }
 
-struct LogVerify: SiteCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "verify", abstract: "Check every event's bytes against the log's hashes.",
-        discussion: """
-            Archives are checked like the log's own file, that each goes on where the one before it \
-            ends, and that the file's indexes say of every event what it is. Exits 1 at the first \
-            fault. JSON: one line with checkedThrough, head, fault.
-            """)
-
-    @OptionGroup var common: CommonOptions
-    @Option(help: "Start after this sequence number, as where an archive was put away.")
-    var after: Int64 = 0
-    @Option(help: "Check about so many events a second, 1000 or more; as fast as can be otherwise.")
-    var pace: Int?
-
-    func validate() throws {
-        guard after >= 0 else { throw ValidationError("--after takes 0 or more.") }
-        guard pace ?? 1_000 >= 1_000 else { throw ValidationError("--pace takes 1000 or more.") }
-    }
-
-    func perform(_ session: Session) async throws {
-        let head = try await session.head()
-        guard after == 0 || after < head else {
-            throw Failure(
-                .invalidParameter,
-                "--after \(after): expected 0 to \(max(0, head - 1)); the log ends at \(head)")
-        }
-        var position = after
-        let limit = pace.map { min($0 / 10, 10_000) } ?? 10_000
-        while true {
-            let page = try await session.log().verify(after: position, limit: limit)
-            if let pace {
-                let checked = max(0, page.checkedThrough - position)
-                try await Task.sleep(for: .seconds(Double(checked) / Double(pace)))
-            }
-            let isEnd =
-                page.fault != nil || page.checkedThrough >= page.head
-                || page.checkedThrough <= position
-            position = page.checkedThrough
-            guard isEnd else { continue }
-            if session.output.isJSON { try session.output.record(page) }
-            if let fault = page.fault {
-                throw Failure(.corrupt, "event \(fault.position): \(fault.message)")
-            }
-            if !session.output.isJSON {
-                try session.output.line(
-                    (after > 0 ? "events \(after + 1) to \(position)" : "\(position) events")
-                        + " are intact, chain hash \(page.chainHash)")
-            }
-            return
-        }
-    }
-}
-
 struct LogHeadCommand: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "head", abstract: "Print the sequence number of the last event.")
