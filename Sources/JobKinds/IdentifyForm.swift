@@ -61,7 +61,13 @@ public struct IdentifyForm: Hashable, Sendable {
                 "time '\(text.prefix(80))': expected 'MOMENT' or 'FROM,TO', each ISO 8601 or "
                     + "milliseconds, or '..'")
         }
-        return TimeExtent(from: moments[0], to: moments[parts.count - 1])
+        let extent = TimeExtent(from: moments[0], to: moments[parts.count - 1])
+        guard extent.start ?? .min <= extent.end ?? .max else {
+            throw Failure(
+                .invalidParameter,
+                "time '\(text.prefix(80))': expected a start that is not after the end")
+        }
+        return extent
     }
 
     /// Puts it into a request; `layer` knows what a layer is called, and throws where there is none.

@@ -18,11 +18,14 @@ public final class CoordinateTransform {
     }
 
     private let way: Way
+    private let source: CoordinateSystem
+    private let target: CoordinateSystem
 
     /// Throws `.unknownCoordinateSystem` or `.noOperation`.
     public init(
         from source: CoordinateSystem, to target: CoordinateSystem
     ) throws(PROJError) {
+        (self.source, self.target) = (source, target)
         switch (source.latestWkid, target.latestWkid) {
         case (4326, 3857): way = .toWebMercator
         case (3857, 4326): way = .fromWebMercator
@@ -68,43 +71,47 @@ public final class CoordinateTransform {
 
     /// From source to target; throws `.outsideDomain` when the result is not a finite coordinate.
     public func forward(x: Double, y: Double) throws(PROJError) -> (x: Double, y: Double) {
-        switch way {
-        case .same: return (x, y)
-        case .toWebMercator: return try finite(WebMercator.project(longitude: x, latitude: y), x, y)
-        case .fromWebMercator: return try finite(WebMercator.unproject(x: x, y: y), x, y)
-        case .projection(let object): return try run(object, PJ_FWD, x, y)
-        }
+        let result =
+            switch way {
+            case .same: (x: x, y: y)
+            case .toWebMercator: WebMercator.project(longitude: x, latitude: y)
+            case .fromWebMercator: WebMercator.unproject(x: x, y: y)
+            case .projection(let object): Self.run(object, PJ_FWD, x, y)
+            }
+        return try checked(result, of: x, y, in: target)
     }
 
     /// From target to source; throws `.outsideDomain` when the result is not a finite coordinate.
     public func inverse(x: Double, y: Double) throws(PROJError) -> (x: Double, y: Double) {
-        switch way {
-        case .same: return (x, y)
-        case .toWebMercator: return try finite(WebMercator.unproject(x: x, y: y), x, y)
-        case .fromWebMercator:
-            return try finite(WebMercator.project(longitude: x, latitude: y), x, y)
-        case .projection(let object): return try run(object, PJ_INV, x, y)
-        }
+        let result =
+            switch way {
+            case .same: (x: x, y: y)
+            case .toWebMercator: WebMercator.unproject(x: x, y: y)
+            case .fromWebMercator: WebMercator.project(longitude: x, latitude: y)
+            case .projection(let object): Self.run(object, PJ_INV, x, y)
+            }
+        return try checked(result, of: x, y, in: source)
     }
 
-    private func run(
+    private static func run(
         _ object: ProjectionObject, _ direction: PJ_DIRECTION, _ x: Double, _ y: Double
-    ) throws(PROJError) -> (x: Double, y: Double) {
-        guard x.isFinite, y.isFinite else { throw outside(x, y) }
+    ) -> (x: Double, y: Double) {
+        guard x.isFinite, y.isFinite else { return (.nan, .nan) }
         let result = unsafe proj_trans(object.handle, direction, proj_coord(x, y, 0, 0))
-        return try finite((unsafe result.xy.x, unsafe result.xy.y), x, y)
+        return (unsafe result.xy.x, unsafe result.xy.y)
     }
 
-    private func finite(
-        _ result: (x: Double, y: Double), _ x: Double, _ y: Double
+    @inline(__always)
+    private func checked(
+        _ result: (x: Double, y: Double), of x: Double, _ y: Double, in wanted: CoordinateSystem
     ) throws(PROJError) -> (x: Double, y: Double) {
-        guard result.x.isFinite, result.y.isFinite else { throw outside(x, y) }
+        if case .same = way { return result }
+        guard result.x.isFinite, result.y.isFinite else {
+            throw PROJError(
+                code: .outsideDomain,
+                description: "the coordinate \(x), \(y) has no place in spatial reference "
+                    + wanted.label)
+        }
         return result
-    }
-
-    private func outside(_ x: Double, _ y: Double) -> PROJError {
-        PROJError(
-            code: .outsideDomain,
-            description: "the coordinate \(x), \(y) has no place in the other spatial reference")
     }
 }

@@ -162,11 +162,44 @@ struct FeatureInfo {
                 result.append(" ")
             }
         }
-        return result
+        return result.withoutEntities
     }
 }
 
 extension String {
+    /// The text with HTML's entities of characters written out: those by number, and the names that programs write.
+    fileprivate var withoutEntities: String {
+        var result = ""
+        var rest = self[...]
+        while let start = rest.firstIndex(of: "&") {
+            result += rest[..<start]
+            rest = rest[start...]
+            let name = rest.dropFirst().prefix {
+                $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "#")
+            }
+            guard name.endIndex < rest.endIndex, rest[name.endIndex] == ";",
+                let character = Self.character(entity: name)
+            else {
+                result.append(rest.removeFirst())
+                continue
+            }
+            result.unicodeScalars.append(character)
+            rest = rest[rest.index(after: name.endIndex)...]
+        }
+        return result + rest
+    }
+
+    private static func character(entity name: Substring) -> Unicode.Scalar? {
+        let names: [Substring: Unicode.Scalar] = [
+            "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'", "nbsp": "\u{A0}",
+        ]
+        guard name.first == "#" else { return names[name] }
+        let digits = name.dropFirst()
+        let isHexadecimal = digits.first == "x" || digits.first == "X"
+        let number = isHexadecimal ? UInt32(digits.dropFirst(), radix: 16) : UInt32(digits)
+        return number.flatMap { $0 == 0 ? nil : Unicode.Scalar($0) }
+    }
+
     /// Where a text begins in this one.
     fileprivate func range(of wanted: String) -> String.Index? {
         indices.first { self[$0...].hasPrefix(wanted) }

@@ -114,19 +114,7 @@ import Testing
     {
         guard Programs.areBuilt() else { return }
         let site = try await IdentifySite(side: Self.side, workers: 2)
-        let program = Process()
-        program.executableURL = URL(filePath: Programs.folder + "/cairn")
-        program.arguments = [
-            "identify", "--site", site.files.path, "--map", "Grid", "--batch", "-", "--layers",
-            "all",
-            "--tolerance", "0",
-        ]
-        let (input, output) = (Pipe(), site.files.path + "/answers.jsonl")
-        _ = FileManager.default.createFile(atPath: output, contents: nil)
-        program.standardInput = input
-        program.standardOutput = FileHandle(forWritingAtPath: output)
-        program.standardError = FileHandle.nullDevice
-        try program.run()
+        let (program, input, output) = try batch(site)
 
         input.fileHandleForWriting.write(Data("x,y,id\n".utf8))
         for row in 0..<600 {
@@ -151,5 +139,54 @@ import Testing
             return "\(object?["line"] as? Int ?? 0) \(results?.count ?? 0)"
         }
         #expect(names == (0..<600).map { "\($0 + 2) 1" })
+    }
+
+    @Test func `each query of a pipe that stays open is answered before the next one comes`()
+        async throws
+    {
+        guard Programs.areBuilt() else { return }
+        let site = try await IdentifySite(side: Self.side, workers: 1)
+        let (program, input, output) = try batch(site)
+
+        for row in 0..<3 {
+            input.fileHandleForWriting.write(Data("{\"x\":0.5,\"y\":0.5,\"id\":\(row)}\n".utf8))
+            let end = ContinuousClock.now + .seconds(60)
+            while try answers(output).count <= row {
+                try #require(ContinuousClock.now < end, "no answer to query \(row)")
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            #expect(try answers(output).last?["id"] as? Int == row)
+        }
+        // The last line may end with the stream.
+        input.fileHandleForWriting.write(Data(#"{"x":0.5,"y":0.5,"id":3}"#.utf8))
+        try input.fileHandleForWriting.close()
+        program.waitUntilExit()
+        #expect(program.terminationStatus == 0)
+        #expect(try answers(output).compactMap { $0["id"] as? Int } == [0, 1, 2, 3])
+    }
+
+    /// `cairn identify --batch -` with a pipe as its input, and the file that its output goes to.
+    private func batch(_ site: IdentifySite) throws -> (Process, Pipe, output: String) {
+        let program = Process()
+        program.executableURL = URL(filePath: Programs.folder + "/cairn")
+        program.arguments = [
+            "identify", "--site", site.files.path, "--map", "Grid", "--batch", "-", "--layers",
+            "all", "--tolerance", "0",
+        ]
+        let (input, output) = (Pipe(), site.files.path + "/answers.jsonl")
+        _ = FileManager.default.createFile(atPath: output, contents: nil)
+        program.standardInput = input
+        program.standardOutput = FileHandle(forWritingAtPath: output)
+        program.standardError = FileHandle.nullDevice
+        try program.run()
+        return (program, input, output)
+    }
+
+    /// The whole lines of a file of JSON Lines.
+    private func answers(_ path: String) throws -> [[String: Any]] {
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        return try text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
     }
 }

@@ -197,6 +197,17 @@ private struct Runner {
         #expect(lines.count == 1 && lines[0].answer != nil)
     }
 
+    @Test func `a time that ends before it starts is refused as it was written`() {
+        #expect(
+            throws: Failure(
+                .invalidParameter,
+                "time '2024-01-02T00:00:00Z,2024-01-01T00:00:00Z': expected a start that is not "
+                    + "after the end")
+        ) { try IdentifyForm.time("2024-01-02T00:00:00Z,2024-01-01T00:00:00Z") }
+        #expect(throws: Never.self) { try IdentifyForm.time("5,5") }
+        #expect(throws: Never.self) { try IdentifyForm.time("..,-5") }
+    }
+
     @Test func `CSV is found by its columns, and its rows are counted with the header`() throws {
         let (lines, _) = try identify(
             "\u{feff}name,Latitude,LON,id\r\n\"a,\nb\",2,1,first\r\nc,x,3,\r\nd,6,5\r\n",

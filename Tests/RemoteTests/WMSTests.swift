@@ -129,6 +129,21 @@ import Testing
         }
     }
 
+    @Test func `a page is read as what it shows`() throws {
+        let fixture = try RemoteFixture()
+        let page =
+            "<html><head><title>x</title></head><body><b>R&amp;D &lt;3</b> caf&#233; &#x20AC;5 "
+            + "&quot;q&quot; &unknown; a & b &amp;lt; &#0; &#xD800;</body></html>"
+        let response = WebResponse(status: 200, contentType: "text/html", body: Array(page.utf8))
+
+        let info = try FeatureInfo(response, try fixture.question(try fixture.wms(0)), ["roads"])
+
+        #expect(
+            info.features.map { $0.attributes["Text"] } == [
+                .string("R&D <3 café €5 \"q\" &unknown; a & b &lt; &#0; &#xD800;")
+            ])
+    }
+
     @Test func `plain text is one result, unless it says there is nothing`() throws {
         let fixture = try RemoteFixture()
         let nothing = try fixture.map([try fixture.wms(0, "/text", ["roads"])])

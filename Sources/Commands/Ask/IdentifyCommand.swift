@@ -10,6 +10,8 @@ internal import FoundationEssentials
 internal import Geometry
 internal import PROJ
 internal import Platform
+internal import Reexecution
+internal import Site
 internal import Terminal
 
 struct IdentifyCommand: SiteCommand {
@@ -39,8 +41,9 @@ struct IdentifyCommand: SiteCommand {
         help:
             "top, visible or all, optionally with layers: 'all:3,cities'. Groups stand for theirs."
     ) var layers = "top"
-    @Option(help: "How far away a feature still counts, in pixels.", transform: Reading.number)
-    var tolerance = 3.0
+    @Option(
+        help: "How far away a feature still counts, in pixels. (default: 3)",
+        transform: Reading.number) var tolerance = 3.0
     @Option(help: "What the screen shows, 'xmin,ymin,xmax,ymax'.") var extent: String?
     @Option(help: "The screen's size in pixels, 'width,height' or 'width,height,dpi'.")
     var size = "800,600,96"
@@ -93,7 +96,6 @@ struct IdentifyCommand: SiteCommand {
 
     private func askBatch(_ session: Session, _ path: String) async throws {
         let template = try await batchTemplate(session)
-        let limit = Duration.milliseconds(Int64(timeout * 1_000))
         let run = IdentifyBatch(
             session: session, template: template, path: path, inFlight: inFlight, timeout: limit)
         try await run.run()
@@ -110,7 +112,9 @@ struct IdentifyCommand: SiteCommand {
 
     private func position(_ session: Session, _ moment: AsOf?) async throws -> Int64 {
         switch moment {
-        case nil: return try await session.head()
+        case nil:
+            let head = await session.head(within: min(limit, Session.hearingLimit))
+            return try head ?? SiteEngine(site: session.site.path).sequence
         case .sequence(let position)?: return position
         case .time(let time)?:
             let client = try session.client()
@@ -133,16 +137,19 @@ struct IdentifyCommand: SiteCommand {
     }
 
     private func askOnce(_ session: Session) async throws {
-        let question = try await request(session)
+        let end = ContinuousClock.now + limit
         let client = try session.client()
+        let question = try await request(session)
         let answer = try await client.identify(
-            question, timeout: .milliseconds(Int64(timeout * 1_000)))
+            question, timeout: max(end - .now, .milliseconds(1)))
         if session.output.isJSON {
             try session.output.record(answer)
         } else {
             try session.output.lines(answer.lines)
         }
     }
+
+    private var limit: Duration { .milliseconds(Int64(timeout * 1_000)) }
 
     /// What the options say; of a batch without its geometry.
     private func request(_ session: Session) async throws -> IdentifyRequest {
@@ -156,7 +163,7 @@ struct IdentifyCommand: SiteCommand {
                 try GeometryText.envelope(text, name: "--extent")
             }
         }
-        let description = try await session.map(map, at: at)
+        let description = try await session.map(map, at: at, within: limit)
         var request = IdentifyRequest(
             map: map, geometry: parsed.shape, geometrySpatialReference: parsed.spatialReference,
             layers: try readLayers(description), tolerance: tolerance,
