@@ -10,6 +10,35 @@ extension Session {
     /// The global position of the last event; 0 for an empty log.
     func head() async throws -> Int64 { try await log().head().head }
 
+    /// The same, if the log says so in time; nil otherwise.
+    ///
+    /// One that a signal has stopped is not waited for.
+    func head(within limit: Duration) async -> Int64? {
+        guard let process = logProcess ?? supervisor, !RunningProcess.isStopped(process) else {
+            return nil
+        }
+        return try? await log().head(timeout: limit).head
+    }
+
+    /// How long the log is waited for by what can do without it: it says its head from memory.
+    static let hearingLimit = Duration.milliseconds(500)
+
+    /// What `body` returns, if it does so in time; throws `Failure` (`timedOut`), and what `body` throws.
+    func within<Value: Sendable>(
+        _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value.self) { group in
+            defer { group.cancelAll() }
+            group.addTask { try await body() }
+            group.addTask {
+                try await Task.sleep(for: limit)
+                throw Failure(.timedOut, "there was no answer in time")
+            }
+            guard let first = try await group.next() else { throw CancellationError() }
+            return first
+        }
+    }
+
     /// Calls `body` for every event after a position, in order, up to `last` or the present end.
     ///
     /// Returns the position that was reached.

@@ -6,18 +6,36 @@ internal import CairnModel
 internal import FoundationEssentials
 internal import MapState
 internal import Platform
+internal import Reexecution
+internal import Site
 
 extension Session {
     /// The map, as it was or now; throws `Failure` (`notFound`, and as the client does).
     func map(_ name: MapName, at: AsOf? = nil) async throws -> MapDescription {
         let maps = try await maps(at: at)
         guard let map = maps.map(named: name) else {
-            let names = maps.mapNames.prefix(20).map(\.rawValue).joined(separator: ", ")
-            let known = names.isEmpty ? "the site has no map" : "there are: \(names)"
-            let when = at.map { " at \($0)" } ?? ""
-            throw Failure(.notFound, "there is no map '\(name)'\(when); \(known)")
+            throw Self.noMap(name, at, among: maps.mapNames)
         }
         return map
+    }
+
+    /// The same in time, whether the log answers or not: else its file is read.
+    func map(_ name: MapName, at: AsOf?, within limit: Duration) async throws -> MapDescription {
+        if await head(within: min(limit, Self.hearingLimit)) != nil {
+            return try await within(limit) { try await self.map(name, at: at) }
+        }
+        let engine = try SiteEngine(site: site.path)
+        guard let map = try engine.map(named: name, at: at) else {
+            throw Self.noMap(name, at, among: engine.mapNames)
+        }
+        return map
+    }
+
+    private static func noMap(_ name: MapName, _ at: AsOf?, among known: [MapName]) -> Failure {
+        let names = known.prefix(20).map(\.rawValue).joined(separator: ", ")
+        let all = names.isEmpty ? "the site has no map" : "there are: \(names)"
+        let when = at.map { " at \($0)" } ?? ""
+        return Failure(.notFound, "there is no map '\(name)'\(when); \(all)")
     }
 
     /// Who asks, for the record: the operating system's user.

@@ -24,8 +24,11 @@ final class Session: Sendable {
     }
 
     /// The client, connected at the first use; throws `Failure` (`unavailable`) with one sentence
-    /// when the site is not up.
-    func client() throws -> CairnClient { try open().client }
+    /// when the site is not up: neither its log nor the supervisor, which answers what needs no log.
+    func client() throws -> CairnClient {
+        try open(isPatient: owner(of: "cairn-supervisor.lock", program: "cairn-supervisor") != nil)
+            .client
+    }
 
     /// The client, whether the site is up or not: for what waits for a site that is away.
     func patientClient() throws -> CairnClient { try open(isPatient: true).client }
@@ -49,7 +52,10 @@ final class Session: Sendable {
     }
 
     /// Whether the site's log is served by some process now.
-    var isUp: Bool { owner(of: "cairn-logd.lock", program: "cairn-logd") != nil }
+    var isUp: Bool { logProcess != nil }
+
+    /// The process that serves the site's log; nil when there is none.
+    var logProcess: Int32? { owner(of: "cairn-logd.lock", program: "cairn-logd") }
 
     /// The process of `cairn up` that runs the site; nil when there is none.
     var supervisor: Int32? { owner(of: "up.pid", program: "cairn") }

@@ -13,13 +13,23 @@ struct StatusCommand: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Show the processes, the workers and the log of a site.",
         discussion: """
-            Exits 0 when the site is up, 69 when it is not. JSON lines: one \
+            Exits 0 when the site is up, 69 when it is not, or its log or its supervisor does not \
+            answer: what the others say is shown all the same. JSON lines: one \
             {"kind":"process",…} per process of 'cairn up', one {"kind":"worker",…} per worker the \
             supervisor knows, one {"kind":"supervisor",…} with what waits and what was counted, one \
-            {"kind":"log","head":…}.
+            {"kind":"log","head":…}, without a head where the log does not answer.
             """)
 
     @OptionGroup var common: CommonOptions
+    @Option(
+        help: "Wait at most so many seconds for the supervisor, and a second for the log.",
+        transform: Reading.number) var timeout = 10.0
+
+    func validate() throws {
+        guard 0.001...86_400 ~= timeout else {
+            throw ValidationError("--timeout takes 0.001 to 86400 seconds.")
+        }
+    }
 
     private struct Line<Value: Encodable>: Encodable {
         var kind: String
@@ -35,8 +45,15 @@ struct StatusCommand: SiteCommand {
     }
 
     private struct LogLine: Encodable {
-        var head: Int64
+        /// Absent where the log does not answer.
+        var head: Int64?
         var site: String
+    }
+
+    /// What the supervisor says.
+    private struct Hub {
+        var workers: [WorkerDescription] = []
+        var status: SupervisorStatus
     }
 
     func perform(_ session: Session) async throws {
@@ -44,9 +61,12 @@ struct StatusCommand: SiteCommand {
             session.supervisor.flatMap { _ in
                 SiteRecord.read(runDirectory: session.site.runDirectory)
             }?.processes ?? []
-        let head = try await session.head()
-        let workers = try await session.client().workers()
-        let supervisor = try await session.client().supervisorStatus()
+        let limit = Duration.milliseconds(Int64(timeout * 1_000))
+        let client = try session.client()
+        async let asked = Self.hub(client, limit)
+        let head = await session.head(within: min(limit, .seconds(1)))
+        let hub = await asked
+        let workers = hub?.workers ?? []
         if session.output.isJSON {
             for process in processes {
                 try session.output.record(Line(kind: "process", value: process))
@@ -54,20 +74,46 @@ struct StatusCommand: SiteCommand {
             for worker in workers {
                 try session.output.record(Line(kind: "worker", value: worker))
             }
-            try session.output.record(Line(kind: "supervisor", value: supervisor))
+            if let hub {
+                try session.output.record(Line(kind: "supervisor", value: hub.status))
+            }
             try session.output.record(
                 Line(kind: "log", value: LogLine(head: head, site: session.site.path)))
         } else {
             try session.output.lines(Self.text(processes, workers, head, session.site.path))
-            try session.output.lines(supervisor.lines)
+            if let hub { try session.output.lines(hub.status.lines) }
+        }
+        let silent = [
+            head == nil ? Self.silence(session) : nil, hub == nil ? "the supervisor" : nil,
+        ]
+        let names = silent.compactMap(\.self)
+        guard names.isEmpty else {
+            throw Failure(
+                .unavailable, "no answer in time from " + names.joined(separator: " and from "))
         }
     }
 
+    /// Nil where it does not answer in time.
+    private static func hub(_ client: CairnClient, _ limit: Duration) async -> Hub? {
+        guard let workers = try? await client.workers(timeout: limit),
+            let status = try? await client.supervisorStatus(timeout: limit)
+        else { return nil }
+        return Hub(workers: workers, status: status)
+    }
+
+    /// The log that does not answer.
+    private static func silence(_ session: Session) -> String {
+        guard let process = session.logProcess, RunningProcess.isStopped(process) else {
+            return "the log"
+        }
+        return "the log: cairn-logd, process \(process), is stopped by a signal"
+    }
+
     private static func text(
-        _ processes: [ProcessRecord], _ workers: [WorkerDescription], _ head: Int64, _ site: String
+        _ processes: [ProcessRecord], _ workers: [WorkerDescription], _ head: Int64?, _ site: String
     ) -> [String] {
         let now = WallClock.microseconds()
-        var lines = ["site  \(site)", "log   \(head) events", ""]
+        var lines = ["site  \(site)", "log   " + (head.map { "\($0) events" } ?? "no answer"), ""]
         let byProcess = Dictionary(
             workers.map { ($0.processID, $0) }, uniquingKeysWith: { first, _ in first })
         var table = Table(

@@ -140,8 +140,23 @@ public final class SiteEngine: AnswerEngine {
     }
 
     func map(named name: MapName, at position: Int64) throws(Failure) -> MapDescription? {
-        try atlas.map(named: name, at: .sequence(position))
+        try map(named: name, at: .sequence(position))
     }
+
+    /// A map with its layers, as of the end of the log when the site was opened, or as it was; nil when there was none.
+    ///
+    /// Throws `Failure`: `invalidParameter` for a past that lies ahead of the log, `corrupt`.
+    public func map(
+        named name: MapName, at moment: AsOf?
+    ) throws(Failure) -> MapDescription? {
+        try atlas.map(named: name, at: moment)
+    }
+
+    /// The names of all maps, in byte order.
+    public var mapNames: [MapName] { atlas.mapNames }
+
+    /// The last sequence number that is known of the site's log.
+    public var sequence: Int64 { atlas.sequence }
 
     func identify(
         _ request: IdentifyRequest, isCancelled: @escaping @Sendable () -> Bool

@@ -57,6 +57,58 @@ import Testing
         #expect(!events.contains { $0.stream == .map(site.map) })
     }
 
+    @Test(arguments: [SIGSTOP, SIGKILL])
+    func `at the command line answers come without the log, and say stale`(
+        signal: Int32
+    ) async throws {
+        guard Programs.areBuilt() else { return }
+        let site = try await IdentifySite(side: 3)
+        let logd = try #require(site.processIDs("cairn-logd").first)
+        let question = [
+            "identify", "--map", "Grid", "--point", "1.7,2.9", "--layers", "all:squares",
+        ]
+        let before = try await Programs.run(question, site: site.files.path)
+        #expect(before.status == 0 && before.output.contains("1/2"), "\(before)")
+        #expect(!before.output.contains("stale"))
+        if signal == SIGSTOP { site.files.freeze(logd) } else { try site.kill("cairn-logd") }
+
+        // Two seconds without a word from the log make an answer stale.
+        try await site.until("a stale answer") { site in
+            let answer = try await Programs.run(question, site: site.files.path)
+            #expect(answer.status == 0 && answer.output.contains("1/2"), "\(answer.errors)")
+            return answer.output.contains(", stale: the log was out of reach")
+        }
+        let past = try await Programs.run(
+            question + ["--at", "1", "--timeout", "0.5"], site: site.files.path)
+        #expect(past.status != 0 && past.output.isEmpty)
+        let unknown = try await Programs.run(
+            ["identify", "--map", "None", "--point", "1,1"], site: site.files.path)
+        #expect(unknown.status == 1 && unknown.errors.contains("there are: Grid"))
+        let batch = try await Programs.run(
+            ["identify", "--map", "Grid", "--batch", "-", "--layers", "all"],
+            site: site.files.path, input: #"{"geometry":{"x":1.7,"y":2.9}}"# + "\n")
+        #expect(batch.output.contains("1/2"), "\(batch)")
+
+        let status = try await Programs.run(["status"], site: site.files.path)
+        #expect(status.status == 69 && status.output.contains("log   no answer\n"))
+        #expect(status.output.contains("identify"), "what the supervisor says is shown")
+        #expect(
+            status.errors.contains(
+                signal == SIGSTOP ? "process \(logd), is stopped by a signal" : "from the log"))
+        let lines = try await Programs.run(["status", "--json"], site: site.files.path).objects
+        let log = try #require(lines.first { $0["kind"] as? String == "log" })
+        #expect(log["head"] == nil && log["site"] as? String == site.files.path)
+
+        // With a stopped supervisor nobody can answer: the time that was given is all it takes.
+        site.files.freeze(try #require(site.processIDs("cairn-supervisor").first))
+        let silent = try await Programs.run(
+            question + ["--timeout", "0.2"], site: site.files.path)
+        #expect(silent.status == 69 && silent.output.isEmpty, "\(silent)")
+        let both = try await Programs.run(
+            ["status", "--timeout", "0.2"], site: site.files.path)
+        #expect(both.status == 69 && both.errors.contains(" and from the supervisor"))
+    }
+
     @Test func `without the log places are found and said to be stale`() async throws {
         let site = try await JobSite()
         let port = try Loopback.freePort()
@@ -95,8 +147,22 @@ import Testing
         #expect(isServed)
         #expect(try await until(false))
 
+        let paths = [
+            ["geocode", "Paris"], ["suggest", "Par"], ["reverse", "\(paris.x),\(paris.y)"],
+        ]
+        for words in paths {
+            let fresh = try await Programs.run(words, site: site.files.path)
+            #expect(fresh.status == 0 && !fresh.output.contains("stale"), "\(fresh)")
+        }
+
         site.files.kill(try #require(site.processIDs("cairn-logd").first))
         #expect(try await until(true))
+        for words in paths {
+            let stale = try await Programs.run(words, site: site.files.path)
+            #expect(stale.status == 0 && stale.output.contains("stale: the log"), "\(stale)")
+            let lines = try await Programs.run(words + ["--json"], site: site.files.path).objects
+            #expect(!lines.isEmpty && lines.allSatisfy { $0["isStale"] as? Bool == true })
+        }
         var answer = try await client.geocode(GeocodeRequest(singleLine: "Paris"))
         answer.isStale = false
         #expect(answer == before)

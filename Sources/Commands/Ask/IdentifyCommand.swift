@@ -103,6 +103,7 @@ struct IdentifyCommand: SiteCommand {
 
     /// One state of the map for all, whenever each is asked.
     private func batchTemplate(_ session: Session) async throws -> IdentifyRequest {
+        _ = try session.client()
         let question = try await request(session)
         let position = try await position(session, question.asOf)
         var template = question
@@ -118,13 +119,13 @@ struct IdentifyCommand: SiteCommand {
         case .sequence(let position)?: return position
         case .time(let time)?:
             let client = try session.client()
-            return try await client.position(of: .time(time))
+            return try await client.position(of: .time(time), timeout: limit)
         }
     }
 
     private func followAnswer(_ session: Session) async throws {
-        let question = try await request(session)
         let client = try session.client()
+        let question = try await request(session)
         for try await batch in client.follow([question]) {
             for live in batch {
                 if session.output.isJSON {
@@ -298,7 +299,7 @@ extension IdentifyAnswer {
         for failure in failures ?? [] {
             lines.append("\(failure.layerID) \(failure.layerName): \(failure.error.message)")
         }
-        let stale = isStale ? ", the log was out of reach" : ""
+        let stale = isStale ? ", stale: the log was out of reach" : ""
         let count = results.count
         let all = transferLimitExceeded ? " of \(hitCount)" : ""
         lines.append(

@@ -44,7 +44,7 @@ struct GeocodeCommand: SiteCommand {
         if explain { request.explain = true }
         request.language = language
         let answer = try await session.client().geocode(request)
-        try session.show(answer.candidates)
+        try session.show(answer.candidates, isStale: answer.isStale)
         if explain, !session.output.isJSON {
             for candidate in answer.candidates {
                 try session.output.lines(
@@ -106,11 +106,12 @@ struct SuggestCommand: SiteCommand {
         let answer = try await session.client().suggest(request)
         for suggestion in answer.suggestions {
             if session.output.isJSON {
-                try session.output.record(suggestion)
+                try session.output.record(MaybeStale(suggestion, answer.isStale))
             } else {
                 try session.output.line(suggestion.text)
             }
         }
+        try session.note(isStale: answer.isStale)
     }
 }
 
@@ -145,7 +146,7 @@ struct ReverseCommand: SiteCommand {
             throw Failure(
                 .notFound, "nothing known to '\(locator)' lies within \(Int(distance)) m")
         }
-        try session.show([candidate])
+        try session.show([candidate], isStale: answer.isStale)
         if explain, !session.output.isJSON { try session.output.lines(candidate.originLines) }
         if let meters = candidate.metersAcrossBorder, !session.output.isJSON {
             let distance = meters.displayText(decimals: 0)
@@ -164,6 +165,26 @@ extension Candidate {
     }
 }
 
+/// An answer's line, with `isStale` where that is so.
+private struct MaybeStale<Value: Encodable>: Encodable {
+    let value: Value
+    let isStale: Bool
+
+    init(_ value: Value, _ isStale: Bool) {
+        self.value = value
+        self.isStale = isStale
+    }
+
+    private enum CodingKeys: String, CodingKey { case isStale }
+
+    func encode(to encoder: any Encoder) throws {
+        try value.encode(to: encoder)
+        guard isStale else { return }
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(true, forKey: .isStale)
+    }
+}
+
 private func countryCodes(_ text: String?) -> [String] {
     text.map { $0.split(separator: ",").map(String.init) } ?? []
 }
@@ -176,14 +197,20 @@ private func optional<Value>(
 }
 
 extension Session {
-    fileprivate func show(_ candidates: [Candidate]) throws {
+    /// Says, to people, that the log was not heard.
+    fileprivate func note(isStale: Bool) throws {
+        guard isStale, !output.isJSON else { return }
+        try output.line("stale: the log was out of reach, the locator may be another one by now")
+    }
+
+    fileprivate func show(_ candidates: [Candidate], isStale: Bool) throws {
         if output.isJSON {
-            for candidate in candidates { try output.record(candidate) }
+            for candidate in candidates { try output.record(MaybeStale(candidate, isStale)) }
             return
         }
         guard !candidates.isEmpty else {
             try output.line("nothing found")
-            return
+            return try note(isStale: isStale)
         }
         var table = Table(
             ["score", "longitude", "latitude", "match", "distance", "address"],
@@ -198,5 +225,6 @@ extension Session {
             ])
         }
         try output.lines(table.lines)
+        try note(isStale: isStale)
     }
 }

@@ -79,7 +79,8 @@ struct MapLayerSource: Sendable {
                     atPath: link, withDestinationPath: dataset)
                 return link
             }
-            guard let made = try DatasetBuilder.compact(edited, into: entry) else {
+            let made = try DatasetBuilder.compact(edited, into: entry)
+            guard made.properties.featureCount > 0 else {
                 throw Failure(.invalidParameter, "source '\(name)': no feature is left in it")
             }
             return "\(entry)/\(made.dataset)/layer.fgb"
