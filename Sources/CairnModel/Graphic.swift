@@ -32,8 +32,13 @@ extension Graphic: Codable {
     public init(from decoder: any Decoder) throws {
         let feature = try EditedFeature(from: decoder)
         let members = try decoder.container(keyedBy: CodingKeys.self)
+        guard let shape = feature.shape else {
+            throw DecodingError.dataCorrupted(
+                .init(
+                    codingPath: decoder.codingPath, debugDescription: "a graphic has a geometry"))
+        }
         self.init(
-            id: feature.id, shape: feature.shape, attributes: feature.attributes,
+            id: feature.id, shape: shape, attributes: feature.attributes,
             zIndex: try members.decode(Int.self, forKey: .zIndex))
     }
 

@@ -7,8 +7,9 @@ public import Geometry
 public struct EditedFeature: Hashable, Sendable {
     /// The object id, never used again in its layer.
     public var id: Int64
-    /// The geometry, in the spatial reference of the layer's source; never an envelope.
-    public var shape: Shape
+    /// The geometry, in the spatial reference of the layer's source, never an envelope; nil for a feature
+    /// without.
+    public var shape: Shape?
     /// The Z and M of the shape's coordinates, where the layer has them.
     public var ordinates: FurtherOrdinates
     /// A value for each field of the layer in field order, without the object id.
@@ -16,7 +17,7 @@ public struct EditedFeature: Hashable, Sendable {
 
     /// Makes a feature.
     public init(
-        id: Int64, shape: Shape, ordinates: FurtherOrdinates = FurtherOrdinates(),
+        id: Int64, shape: Shape?, ordinates: FurtherOrdinates = FurtherOrdinates(),
         attributes: Attributes
     ) {
         self.id = id
@@ -36,22 +37,23 @@ extension EditedFeature: Codable {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         id = try container.decode(Int64.self, forKey: .id)
-        let form = try container.decode(GeometryForm.self, forKey: .shape)
-        guard let shape = form.shape else {
+        let form = try container.decodeIfPresent(GeometryForm.self, forKey: .shape)
+        shape = form?.shape
+        guard form == nil || shape != nil else {
             throw DecodingError.dataCorruptedError(
                 forKey: .shape, in: container,
                 debugDescription: "expected x and y, points, paths or rings")
         }
-        self.shape = shape
-        ordinates = form.ordinates
+        ordinates = form?.ordinates ?? FurtherOrdinates()
         attributes = try container.decode(Attributes.self, forKey: .attributes)
     }
 
-    /// Writes `id`, `geometry` in Esri's JSON, and `attributes`.
+    /// Writes `id`, `geometry` in Esri's JSON where there is one, and `attributes`.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(id, forKey: .id)
-        try container.encode(GeometryForm(shape, ordinates), forKey: .shape)
+        try container.encodeIfPresent(
+            shape.map { GeometryForm($0, ordinates) }, forKey: .shape)
         try container.encode(attributes, forKey: .attributes)
     }
 }
@@ -146,7 +148,7 @@ extension LayerEdits {
 
     /// The coordinates of all features.
     public var coordinateCount: Int {
-        changes.reduce(0) { $0 + ($1.feature?.shape.coordinateCount ?? 0) }
+        changes.reduce(0) { $0 + ($1.feature?.shape?.coordinateCount ?? 0) }
     }
 }
 
@@ -193,6 +195,8 @@ public struct FeatureDraft: Hashable, Sendable, Codable {
     public var id: Int64?
     /// The geometry; nil when it is not given.
     public var geometry: GeometryForm?
+    /// Whether the feature has no geometry from now on; nil is false.
+    public var clearsGeometry: Bool?
     /// Of the geometry; nil for that of the layer's source.
     public var spatialReference: SpatialReference?
     /// The attributes that are given, by field name in any letter case; the object id is passed over.
@@ -304,14 +308,16 @@ public struct LayerEditableChanged: EventPayload {
 public struct FeaturesEdited: EventPayload {
     /// The stable type name.
     public static let eventType = "map.features.edited"
-    /// The second has further layers, the third Z and M.
-    public static let schema = 3
+    /// The second has further layers, the third Z and M, the fourth features without geometry.
+    public static let schema = 4
     /// Each only says more.
-    public static let upcasts = [Upcast.unchanged, .unchanged]
+    public static let upcasts = [Upcast.unchanged, .unchanged, .unchanged]
     /// The first that can say it.
     public var writtenSchema: Int {
-        let isFlat = layers.allSatisfy { ($0.added + $0.changed).allSatisfy(\.ordinates.isNothing) }
-        return isFlat ? others == nil ? 1 : 2 : 3
+        let features = layers.flatMap { $0.added + $0.changed }
+        if features.contains(where: { $0.shape == nil }) { return 4 }
+        if !features.allSatisfy(\.ordinates.isNothing) { return 3 }
+        return others == nil ? 1 : 2
     }
     /// The layer.
     public var layer: LayerID

@@ -86,8 +86,8 @@ private struct CompactionSurvey {
             throw Dataset.corrupt(base.file.path, error)
         }
         let writer = try DatasetWriter(
-            entries: spool.entries[kind.rawValue], spool: try spool.map(), form: form,
-            header: header)
+            entries: spool.entries(of: [kind], withPlaceless: true), spool: try spool.map(),
+            form: form, header: header)
         return try writer.write(path) {
             objectIDs[Int($0)]
         } progress: { _ in

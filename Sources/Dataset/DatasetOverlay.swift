@@ -61,7 +61,10 @@ extension Dataset {
         guard !features.isEmpty else { return nil }
         try self.init(
             features.map {
-                ($0.id, FlatGeometry($0.shape, $0.ordinates), base.attributeBytes($0.attributes))
+                (
+                    $0.id, FlatGeometry($0, GeometryKind(base.header.kind)),
+                    base.attributeBytes($0.attributes)
+                )
             },
             base.header.kind, hasZ: base.header.hasZ, hasM: base.header.hasM,
             header: base.headerBytes, called: "edits of '\(base.name)'")
@@ -83,14 +86,9 @@ extension Dataset {
         var records: [UInt8] = []
         var entries: [(envelope: Envelope, offset: Int, id: Int32)] = []
         var severalParts = false
-        // Features without geometry need a place in the index, which must not widen its rectangle.
-        let first = features.first { !$0.geometry.isEmpty }?.geometry.envelope
-        let (x, y) = (first?.minX ?? 0, first?.minY ?? 0)
-        let somewhere = Envelope(minX: x, minY: y, maxX: x, maxY: y)
         for (id, geometry, attributes) in features {
             severalParts = severalParts || geometry.parts.count > 1
-            let envelope = geometry.isEmpty ? somewhere : geometry.envelope
-            entries.append((envelope, records.count, Int32(clamping: id)))
+            entries.append((geometry.envelope, records.count, Int32(clamping: id)))
             FeatureSpool.append(geometry, attributes: attributes, to: &records)
         }
         let bytes: [UInt8]
@@ -147,14 +145,14 @@ extension Dataset {
 }
 
 extension EditedFeature {
-    /// A feature of a dataset as an edit would have left it; nil when it has no geometry.
+    /// A feature of a dataset as an edit would have left it.
     ///
     /// Throws `.corrupt` where its bytes are damaged.
-    public init?(
+    public init(
         _ feature: Dataset.FeatureReference, of dataset: Dataset
     ) throws(Failure) {
-        guard let shape = try dataset.shape(of: feature) else { return nil }
-        let (z, m) = try dataset.furtherOrdinates(of: feature)
+        let shape = try dataset.shape(of: feature)
+        let (z, m) = shape == nil ? (nil, nil) : try dataset.furtherOrdinates(of: feature)
         func some(_ values: [Double]?) -> [Double?]? { values?.map { $0.isFinite ? $0 : nil } }
         self.init(
             id: feature.objectID, shape: shape,

@@ -7,6 +7,15 @@ import Geometry
 import Platform
 
 extension FlatGeometry {
+    /// The geometry of a feature among those of a kind.
+    init(_ feature: EditedFeature, _ kind: GeometryKind) {
+        if let shape = feature.shape {
+            self.init(shape, feature.ordinates)
+        } else {
+            self.init(kind)
+        }
+    }
+
     /// The geometry of an edited feature; what lies inside what decides on the parts of a polygon.
     init(_ shape: Shape, _ ordinates: FurtherOrdinates) {
         func numbers(_ values: [Double?]?) -> [Double] { values?.map { $0 ?? .nan } ?? [] }

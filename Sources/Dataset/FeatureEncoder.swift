@@ -17,17 +17,22 @@ struct FeatureEncoder: ~Copyable {
     }
 
     /// Encodes a record of `spool`; the bytes, its length in front, are lent to `body`.
+    ///
+    /// One without coordinates gets no geometry table.
     mutating func encode<R>(
         _ feature: SpooledFeature, in spool: RawSpan, objectID: Int32, _ body: (RawSpan) -> R
     ) -> R {
         builder.begin()
-        let geometry =
-            kind == .multiPolygon
-            ? multipolygon(feature, spool)
-            : single(
-                feature, spool, 0..<feature.coordinateCount,
-                ends: kind == .multiLineString || feature.ends.count > 1 && kind == .polygon
-                    ? feature.ends : nil)
+        var geometry: Int?
+        if feature.coordinateCount > 0 {
+            geometry =
+                kind == .multiPolygon
+                ? multipolygon(feature, spool)
+                : single(
+                    feature, spool, 0..<feature.coordinateCount,
+                    ends: kind == .multiLineString || feature.ends.count > 1 && kind == .polygon
+                        ? feature.ends : nil)
+        }
         attributes.removeAll(keepingCapacity: true)
         attributes.append(contentsOf: [0, 0])
         unsafe withUnsafeBytes(of: objectID.littleEndian) {

@@ -20,7 +20,9 @@ final class FeatureSpool {
     }
 
     /// The features of each kind, by ``GeometryKind``, in the order of the source.
-    private(set) var entries = [[Entry]](repeating: [], count: GeometryKind.allCases.count)
+    private var entries = [[Entry]](repeating: [], count: GeometryKind.allCases.count)
+    /// Features without geometry, in the order of the source.
+    private(set) var placeless: [Entry] = []
     private let path: String
     private let file: OutputFile
     private var waiting: [UInt8] = []
@@ -35,15 +37,32 @@ final class FeatureSpool {
         waiting.reserveCapacity(2 * Self.blockByteCount)
     }
 
-    /// Adds a feature with its attributes as FlatGeobuf has them.
+    /// Adds a feature with its attributes as FlatGeobuf has them; of no coordinates, one without geometry.
     func append(
         _ geometry: FlatGeometry, attributes: [UInt8], place: Int
     ) throws(PlatformError) {
-        entries[geometry.kind.rawValue].append(
-            Entry(
-                envelope: geometry.envelope, offset: written + waiting.count, place: UInt32(place)))
+        let entry = Entry(
+            envelope: geometry.envelope, offset: written + waiting.count, place: UInt32(place))
+        if geometry.isEmpty {
+            placeless.append(entry)
+        } else {
+            entries[geometry.kind.rawValue].append(entry)
+        }
         Self.append(geometry, attributes: attributes, to: &waiting)
         if waiting.count >= Self.blockByteCount { try flush() }
+    }
+
+    /// Whether a feature is of that kind.
+    func holds(_ kind: GeometryKind) -> Bool { !entries[kind.rawValue].isEmpty }
+
+    /// The features of some kinds, and those without geometry where they are wanted, in the order of the
+    /// source.
+    func entries(of kinds: [GeometryKind], withPlaceless: Bool) -> [Entry] {
+        var lists = kinds.map { entries[$0.rawValue] }
+        if withPlaceless { lists.append(placeless) }
+        lists.removeAll(where: \.isEmpty)
+        guard lists.count > 1 else { return lists.first ?? [] }
+        return lists.joined().sorted { $0.place < $1.place }
     }
 
     /// Appends a record to bytes.

@@ -46,6 +46,11 @@ struct LayerBuilder {
                 "\(survey.collectionCount) features are collections of several kinds of geometry "
                     + "and appear in the dataset of each, under the same object id")
         }
+        if survey.placelessCount > 0 {
+            notes.append(
+                "\(survey.placelessCount) features have no geometry: they are found by their "
+                    + "attributes alone")
+        }
         if numbering == .place {
             notes.append(
                 "the source's feature ids are not unique in 1…2147483647; object ids are "

@@ -24,10 +24,10 @@ struct LayerSurvey {
     private(set) var hasSeveralParts = false
     /// The rectangle around all that is taken.
     private(set) var extent = Envelope.empty
-    /// How many features are left out.
-    private(set) var rejectedCount = 0
+    /// How many features are left out, whatever the others are.
+    private var wrongCount = 0
     /// The first of them.
-    private(set) var rejected: [RejectedFeature] = []
+    private var wrong: [Rejected] = []
     /// Of every feature, by its place in the source.
     private var sourceIDs: [Int64] = []
     /// The same from the column named like the object id, `noID` where a feature is left out; nil
@@ -68,9 +68,15 @@ struct LayerSurvey {
         let place = featureCount
         featureCount += 1
         sourceIDs.append(feature.id)
+        var isPlaceless = true
         do throws(FlatGeometry.Refusal) {
-            guard let count = feature.wkb(into: &wkb) else { throw .init(reason: "no geometry") }
-            try reader.read(wkb, count: count)
+            if let count = feature.wkb(into: &wkb) {
+                try reader.read(wkb, count: count)
+                isPlaceless = reader.isEmpty
+            } else if !feature.complaints.isEmpty {
+                // There was one, which could not be read.
+                throw .init(reason: Self.nothing)
+            }
         } catch {
             return leaveOut(feature, error.reason)
         }
@@ -83,6 +89,9 @@ struct LayerSurvey {
         }
         attributes.removeAll(keepingCapacity: true)
         plan.append(feature, to: &attributes)
+        if isPlaceless {
+            return try spool.append(FlatGeometry(.point), attributes: attributes, place: place)
+        }
         var kindCount = 0
         try reader.forEachGeometry { geometry in
             let kind = GeometryKinds(geometry.kind)
@@ -96,12 +105,16 @@ struct LayerSurvey {
         if kindCount > 1 { collectionCount += 1 }
     }
 
+    /// A feature by its place in the source.
+    private typealias Rejected = (place: Int, reason: String)
+    private static let nothing = "no geometry"
+
     private mutating func leaveOut(_ feature: borrowing SourceFeature, _ reason: String) {
         columnIDs?.append(Self.noID)
-        rejectedCount += 1
-        guard rejected.count < Self.rejectionLimit else { return }
+        wrongCount += 1
+        guard wrong.count < Self.rejectionLimit else { return }
         let complaint = feature.complaints.first.map { ": " + $0 } ?? ""
-        rejected.append(RejectedFeature(sourceID: feature.id, reason: reason + complaint))
+        wrong.append((featureCount - 1, reason + complaint))
     }
 
     /// Where the object ids come from.
@@ -141,7 +154,7 @@ struct LayerSurvey {
     ///
     /// Points among multipoints count as multipoints.
     var datasetKinds: [GeometryKind] {
-        let present = GeometryKind.allCases.filter { !spool.entries[$0.rawValue].isEmpty }
+        let present = GeometryKind.allCases.filter(spool.holds)
         return present.contains(.multipoint) ? present.filter { $0 != .point } : present
     }
 
@@ -155,8 +168,24 @@ struct LayerSurvey {
 
     /// The features of the dataset of `kind`, in the order of the source.
     func entries(of kind: GeometryKind) -> [FeatureSpool.Entry] {
-        let entries = sources(of: kind).map { spool.entries[$0.rawValue] }.filter { !$0.isEmpty }
-        guard entries.count > 1 else { return entries.first ?? [] }
-        return entries.joined().sorted { $0.place < $1.place }
+        spool.entries(of: sources(of: kind), withPlaceless: keepsPlaceless)
+    }
+
+    /// Whether features without geometry are taken: there is one dataset, which they belong to.
+    private var keepsPlaceless: Bool { datasetKinds.count == 1 }
+
+    /// How many features without geometry are taken.
+    var placelessCount: Int { keepsPlaceless ? spool.placeless.count : 0 }
+
+    /// How many features are left out.
+    var rejectedCount: Int { wrongCount + (keepsPlaceless ? 0 : spool.placeless.count) }
+
+    /// The first of them.
+    var rejected: [RejectedFeature] {
+        let placeless = keepsPlaceless ? [] : spool.placeless.prefix(Self.rejectionLimit)
+        let all = wrong + placeless.map { (Int($0.place), Self.nothing) }
+        return all.sorted { $0.place < $1.place }.prefix(Self.rejectionLimit).map {
+            RejectedFeature(sourceID: sourceIDs[$0.place], reason: $0.reason)
+        }
     }
 }

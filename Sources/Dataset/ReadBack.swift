@@ -75,9 +75,7 @@ extension Dataset {
             throw Damage(offset: attributes.lowerBound, expected: "object id \(objectID)")
         }
         try FlatGeobufProperties.check(bytes, attributes, header.columns)
-        guard let geometry = try table.table(bytes, 0) else {
-            throw Damage(offset: 0, expected: "a geometry")
-        }
+        guard let geometry = try table.table(bytes, 0) else { return 0 }
         var count = 0
         try FlatGeobufGeometry.forEachPiece(bytes, geometry, header.kind) { xy, _ in
             count += xy.count / 16

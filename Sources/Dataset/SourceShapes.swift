@@ -27,6 +27,7 @@ public struct SourceShapes {
         } catch {
             throw Failure(.invalidParameter, error.reason)
         }
+        if reader.isEmpty { throw Failure(.invalidParameter, "empty geometry") }
         var shapes: [Shape] = []
         reader.forEachGeometry { shapes.append($0.shape) }
         return shapes

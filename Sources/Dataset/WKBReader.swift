@@ -20,6 +20,9 @@ struct WKBReader {
         }
     }
 
+    /// Whether there was nothing in what was read.
+    var isEmpty: Bool { points.isEmpty && paths.isEmpty && polygons.isEmpty }
+
     /// Calls `body` with what was read, once per kind: several times only for a collection.
     func forEachGeometry(_ body: (FlatGeometry) throws -> Void) rethrows {
         if !points.isEmpty { try body(points) }
@@ -37,9 +40,6 @@ struct WKBReader {
         var cursor = unsafe WKBCursor(bytes: bytes)
         try unsafe geometry(&cursor, depth: 0)
         points.kind = points.coordinateCount > 1 || isMultipoint ? .multipoint : .point
-        guard !(points.isEmpty && paths.isEmpty && polygons.isEmpty) else {
-            throw .init(reason: "empty geometry")
-        }
     }
 
     private mutating func geometry(

@@ -96,6 +96,8 @@ struct SpatialTest {
     func holds(
         _ reader: FeatureReader, _ chains: inout FeatureChains, _ isCancelled: () -> Bool
     ) throws(Failure) -> Bool {
+        // What has no geometry is nowhere.
+        if reader.envelope.isEmpty { return false }
         if transform == nil {
             switch way {
             case .envelope(let box): return box.intersects(reader.envelope)

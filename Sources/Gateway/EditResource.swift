@@ -158,7 +158,10 @@ enum EditResource {
                 }
             }
         }
-        if let geometry = item["geometry"], geometry != .null {
+        guard let geometry = item["geometry"] else { return }
+        if GeometryParameter.isNothing(geometry) {
+            draft.clearsGeometry = true
+        } else {
             let read: GeometryParameter
             do throws(Failure) { read = try GeometryParameter(json: geometry) } catch {
                 throw Failure(error.code, "geometry: " + error.message, details: error.details)

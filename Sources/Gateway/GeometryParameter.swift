@@ -57,6 +57,13 @@ struct GeometryParameter: Hashable {
         try Self.check(shape, "parameter '\(name)'")
     }
 
+    /// Whether JSON is Esri's for no geometry: null, no coordinates, or a point whose x is null or NaN.
+    static func isNothing(_ json: RelaxedValue) -> Bool {
+        if json == .null { return true }
+        if let x = json["x"] { return x == .null || x == .string("NaN") }
+        return ["points", "paths", "rings"].contains { json[$0] == .array([]) }
+    }
+
     /// Reads JSON that stands in a larger one.
     init(json: RelaxedValue) throws(Failure) {
         spatialReference = try SpatialReference(json["spatialReference"] ?? .null)

@@ -171,9 +171,7 @@ struct FeatureDecision {
 
     private func add(_ draft: FeatureDraft, _ outcome: inout Outcome) throws(Failure) {
         if let fault = draft.fault { throw fault }
-        guard let (shape, ordinates) = try geometry(draft) else {
-            throw Failure(.invalidParameter, "geometry: a new feature needs one")
-        }
+        let given = try geometry(draft)
         guard outcome.nextID <= Int64(Int32.max) else {
             throw Failure(.tooLarge, "the layer has no object id left")
         }
@@ -181,7 +179,7 @@ struct FeatureDecision {
             fields.dropFirst().map { Attributes.Entry(name: $0.name, value: .null) })
         outcome.added.append(
             EditedFeature(
-                id: outcome.nextID, shape: shape, ordinates: ordinates,
+                id: outcome.nextID, shape: given?.0, ordinates: given?.1 ?? FurtherOrdinates(),
                 attributes: try attributes(draft.attributes, over: nothing)))
         outcome.nextID += 1
     }
@@ -195,7 +193,11 @@ struct FeatureDecision {
                     + "feature is meant; it is missing")
         }
         var feature = try current(id, outcome)
-        if let given = try geometry(draft) { (feature.shape, feature.ordinates) = given }
+        if let given = try geometry(draft) {
+            (feature.shape, feature.ordinates) = given
+        } else if draft.clearsGeometry == true {
+            (feature.shape, feature.ordinates) = (nil, FurtherOrdinates())
+        }
         feature.attributes = try attributes(draft.attributes, over: feature.attributes)
         outcome.changed[id] = feature
     }

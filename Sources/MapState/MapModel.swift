@@ -442,8 +442,8 @@ extension LayerProperties {
     /// Grows the extent around features; in degrees it is known only where the layer is in degrees.
     fileprivate mutating func extend(to features: [EditedFeature]) {
         guard !features.isEmpty else { return }
-        let all = features.reduce(extent ?? .empty) { $0.union($1.shape.envelope) }
-        if all == extent { return }
+        let all = features.reduce(extent ?? .empty) { $0.union($1.shape?.envelope ?? .empty) }
+        if all == extent ?? .empty { return }
         extent = all
         geographicExtent = spatialReference.latestWkid == 4326 ? all : nil
     }

@@ -134,11 +134,59 @@ import Testing
         #expect(try scratch.dataset(layer).contents().keys.sorted() == [6, 8])
     }
 
-    @Test func `coordinates that are no numbers are left out`() throws {
+    @Test(arguments: ["Point", "LineString", "Polygon"])
+    func `features without geometry are kept where there is one kind`(_ kind: String) throws {
+        let coordinates = [
+            "Point": "[5,6]", "LineString": "[[5,6],[7,9]]", "Polygon": "[\(Self.square)]",
+        ]
+        let placed = feature(
+            "{\"type\":\"\(kind)\",\"coordinates\":\(coordinates[kind] ?? "")}", "{\"a\":1}")
+        let empty = feature("{\"type\":\"\(kind)\",\"coordinates\":[]}", "{\"a\":3}")
+        let path = try scratch.features(
+            "some.geojson", [feature("null", "{\"a\":2}"), placed, empty, placed])
+
+        let layer = try #require(try imported(path).first)
+
+        #expect(layer.featureCount == 4 && layer.rejectedCount == 0)
+        #expect(layer.notes.contains { $0.hasPrefix("2 features have no geometry") })
+        let dataset = try scratch.dataset(layer)
+        var found: [Int64: (hasShape: Bool, a: AttributeValue?)] = [:]
+        var extent = Envelope.empty
+        try dataset.forEach {
+            let shape = try dataset.shape(of: $0)
+            #expect($0.envelope.isEmpty == (shape == nil))
+            extent = extent.union($0.envelope)
+            found[$0.objectID] = (shape != nil, try dataset.attributes(of: $0)["a"])
+        }
+        #expect(found.mapValues(\.hasShape) == [1: false, 2: true, 3: false, 4: true])
+        #expect(
+            found.mapValues(\.a)
+                == [2, 1, 3, 1].enumerated().reduce(into: [:]) {
+                    $0[Int64($1.offset) + 1] = .integer($1.element)
+                })
+        // They do not widen the extent, and no rectangle meets them.
+        var ids: Set<Int64> = []
+        dataset.search(Envelope(minX: -1e300, minY: -1e300, maxX: 1e300, maxY: 1e300)) {
+            ids.insert($0.objectID)
+        }
+        #expect(ids == [2, 4])
+        #expect(dataset.properties.extent == extent)
+        // GDAL reads them from the dataset's file as they were.
+        let file = scratch.datasets + "/\(layer.dataset)/layer.fgb"
+        #expect(try imported(file).map(\.dataset) == [layer.dataset])
+    }
+
+    @Test func `a layer of nothing but features without geometry is refused`() throws {
+        let path = try scratch.features("none.geojson", [feature("null"), feature("null")])
+        #expect(refusal(path)?.details.first?.contains("no geometry") == true)
+    }
+
+    @Test func `text that spells no geometry is none`() throws {
         let path = try scratch.write(
             "nan.csv", "id,wkt\n1,POINT(nan 1)\n2,\"LINESTRING(0 0,inf 1)\"\n3,POINT(1 1)\n")
         let layer = try #require(try imported(path).first)
-        #expect(layer.featureCount == 1 && layer.rejectedCount == 2)
+        #expect(layer.featureCount == 3 && layer.rejectedCount == 0)
+        #expect(layer.notes.contains { $0.hasPrefix("2 features have no geometry") })
     }
 
     @Test func `a source without spatial reference is refused unless it can be degrees`() throws {

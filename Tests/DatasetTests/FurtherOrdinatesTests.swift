@@ -136,7 +136,7 @@ struct OrdinateCase: Sendable, CustomStringConvertible {
         let dataset = try dataset([text, other])
         var edits = LayerEdits(isOpen: true)
         try dataset.forEach { reference in
-            let feature = try #require(try EditedFeature(reference, of: dataset))
+            let feature = try EditedFeature(reference, of: dataset)
             #expect(feature.ordinates.z == (form.dimensions.contains("Z") ? z : nil))
             #expect(feature.ordinates.m == (form.dimensions.contains("M") ? m : nil))
             let read = try JSONDecoder().decode(

@@ -41,11 +41,28 @@ import Testing
             $0.outReference = SpatialReference(wkid: 3857)
         },
         { $0.objectIDs = Array(1...60) },
+        {
+            $0.objectIDs = Array(1...60)
+            $0.spatialFilter = QuerySpatialFilter(
+                geometry: .envelope(Envelope(minX: -5, minY: -5, maxX: 120, maxY: 120)),
+                spatialReference: nil)
+        },
+        {
+            $0.objectIDs = Array(1...60)
+            $0.spatialFilter = QuerySpatialFilter(
+                geometry: .envelope(Envelope(minX: -5, minY: -5, maxX: 120, maxY: 120)),
+                spatialReference: nil, relation: .envelopeIntersects)
+        },
         { $0.result = .objectIDs },
         { $0.result = .count },
         {
             $0.result = .extent
             $0.returnCount = true
+        },
+        {
+            $0.result = .extent
+            $0.returnCount = true
+            $0.outReference = SpatialReference(wkid: 3857)
         },
         {
             $0.result = .count
@@ -99,6 +116,49 @@ import Testing
                 #expect(try edited.text(change) == wanted, "round \(round), request \(number)")
                 #expect(try compacted.text(change) == wanted, "round \(round), request \(number)")
             }
+        }
+    }
+
+    @Test(arguments: EditedFeatures.Kind.allCases, Seeds.chosen(3))
+    func `what has no geometry is found by attributes and lies nowhere`(
+        _ kind: EditedFeatures.Kind, _ seed: UInt64
+    ) throws {
+        var features = EditedFeatures(kind, count: 60, seed: seed)
+        let site = try QueriedSite(features.geoJSON)
+        for round in 0..<4 {
+            let placeless = features.placelessIDs
+            try #require(!placeless.isEmpty)
+            let all = features.ids
+            #expect(try site.ids().ids == all.map { Int($0) })
+            // Everything that there is lies here, by each relation of rectangles and shapes.
+            let whole = QuerySpatialFilter(
+                geometry: .envelope(Envelope(minX: -10, minY: -10, maxX: 120, maxY: 120)),
+                spatialReference: nil)
+            for relation in [
+                QuerySpatialFilter.Relation.intersects, .envelopeIntersects, .contains,
+            ] {
+                for ids in [nil, all] {
+                    let found = try site.ids {
+                        $0.spatialFilter = whole
+                        $0.spatialFilter?.relation = relation
+                        $0.objectIDs = ids
+                    }
+                    let placed = all.filter { !placeless.contains($0) }
+                    #expect(found.ids == placed.map { Int($0) }, "\(relation)")
+                }
+            }
+            for form in [QueryForm.geoJSON, .ogcFeatures] {
+                let text = try site.text {
+                    $0.objectIDs = placeless
+                    $0.form = form
+                }
+                let count = text.ranges(of: #""geometry":null"#).count
+                #expect(count == placeless.count, "round \(round): \(text)")
+            }
+            let esri = try site.text { $0.objectIDs = placeless }
+            #expect(!esri.contains(#""geometry""#), "round \(round): \(esri)")
+            for _ in 0..<6 { features.edit() }
+            site.edits = features.edits
         }
     }
 

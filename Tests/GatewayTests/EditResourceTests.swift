@@ -68,11 +68,30 @@ import Testing
     @Test func `a geometry that is none is the fault of its feature alone`() throws {
         let some =
             #"[{"attributes":{"NAME":"a"},"geometry":{"x":1,"y":2}},"#
-            + #"{"attributes":{"NAME":"b"},"geometry":{"x":"NaN","y":"NaN"}},"#
+            + #"{"attributes":{"NAME":"b"},"geometry":{"x":"north","y":1}},"#
             + #"{"attributes":{"NAME":"c"},"geometry":{"rings":[[[0,0]]]}}]"#
         let adds = try edits(.add, "features", some).adds
         #expect(adds.map { $0.fault == nil } == [true, false, false])
         #expect(adds.dropFirst().allSatisfy { $0.fault?.message.hasPrefix("geometry: ") == true })
         #expect(refusal(.add, "features", "[1]")?.hasPrefix("parameter 'features[0]': ") == true)
+    }
+
+    @Test(arguments: [
+        "null", #"{"x":null,"y":null}"#, #"{"x":"NaN","y":"NaN"}"#, #"{"points":[]}"#,
+        #"{"paths":[]}"#, #"{"rings":[],"spatialReference":{"wkid":4326}}"#,
+    ])
+    func `Esri's empty geometries are none, which is not the same as none given`(
+        _ geometry: String
+    ) throws {
+        let some =
+            #"[{"attributes":{"OBJECTID":7},"geometry":\#(geometry)},{"attributes":{"OBJECTID":8}}]"#
+        for (operation, name) in [
+            (Resource.EditOperation.add, "features"), (.update, "features"), (.apply, "updates"),
+        ] {
+            let edits = try edits(operation, name, some)
+            let drafts = edits.adds + edits.updates
+            #expect(drafts.allSatisfy { $0.fault == nil && $0.geometry == nil })
+            #expect(drafts.map(\.clearsGeometry) == [true, nil])
+        }
     }
 }

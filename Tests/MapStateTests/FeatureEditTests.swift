@@ -93,11 +93,13 @@ import Testing
         for step in 0..<60 {
             var edits = FeatureEdits(isAtomic: Bool.random(using: &random))
             for _ in 0..<Int.random(in: 0...2, using: &random) {
-                edits.adds.append(Self.draft(nil, "new", x: Double(step)))
+                let isPlaceless = Bool.random(using: &random)
+                edits.adds.append(Self.draft(nil, "new", x: isPlaceless ? nil : Double(step)))
             }
             for _ in 0..<Int.random(in: 0...2, using: &random) {
-                edits.updates.append(
-                    Self.draft(.random(in: 1...40, using: &random), "step \(step)"))
+                var draft = Self.draft(.random(in: 1...40, using: &random), "step \(step)")
+                if Bool.random(using: &random) { draft.clearsGeometry = true }
+                edits.updates.append(draft)
             }
             for _ in 0..<Int.random(in: 0...2, using: &random) {
                 edits.deletes.append(.random(in: 1...40, using: &random))
@@ -108,7 +110,9 @@ import Testing
             for (draft, result) in zip(edits.adds, results.adds) {
                 guard let id = result.id else { continue }
                 #expect(everGiven.insert(id).inserted)
-                after[id] = Self.feature(id, "new", x: Double(step))
+                var added = Self.feature(id, "new", x: Double(step))
+                if draft.geometry == nil { added.shape = nil }
+                after[id] = added
                 #expect(draft.id == nil)
             }
             for draft in edits.updates {
@@ -116,8 +120,10 @@ import Testing
                     failures += 1
                     continue
                 }
-                var changed = old
+                // An update changes what the one before it left.
+                var changed = after[id] ?? old
                 changed.attributes.entries[0].value = .string("step \(step)")
+                if draft.clearsGeometry == true { changed.shape = nil }
                 after[id] = changed
             }
             var gone: Set<Int64> = []
@@ -282,7 +288,6 @@ import Testing
     @Test func `each wrong edit is refused with its reason, and the others are done`() throws {
         var (fixture, features) = try fixture(3)
         var wrong: [(FeatureDraft, String)] = [
-            (Self.draft(), "geometry: a new feature needs one"),
             (
                 FeatureDraft(shape: .point(Coordinate(x: 1, y: 1))),
                 "it is an esriGeometryPoint, the layer's features are esriGeometryPolygon"
@@ -445,5 +450,8 @@ import Testing
         #expect(event(FurtherOrdinates(z: [nil]), others: false).writtenSchema == 1)
         #expect(event(FurtherOrdinates(m: [2]), others: false).writtenSchema == 3)
         #expect(event(FurtherOrdinates(z: [2]), others: true).writtenSchema == 3)
+        var placeless = event(FurtherOrdinates(z: [2]), others: true)
+        placeless.others?[0].changed[0].shape = nil
+        #expect(placeless.writtenSchema == 4)
     }
 }

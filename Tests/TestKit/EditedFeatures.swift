@@ -12,7 +12,7 @@ public struct EditedFeatures {
     public enum Kind: CaseIterable, Sendable { case points, lines, areas }
 
     private struct Feature {
-        /// Polygons with holes, lines, or one position.
+        /// Polygons with holes, lines, or one position; none of a feature without geometry.
         var parts: [[[Coordinate]]]
         var pop: Int64?
         var size: Double?
@@ -39,8 +39,9 @@ public struct EditedFeatures {
             features[nextID] = feature()
             nextID += Int64.random(in: 1...3, using: &random)
         }
-        // No column is empty, so that an import finds the type of each.
+        // No column is empty, so that an import finds the type of each, and that of the geometries.
         if var first = features[1] {
+            if first.parts.isEmpty { first.parts = parts() }
             (first.pop, first.size, first.name, first.day) = (1, 0.5, "first", 0)
             features[1] = first
         }
@@ -49,6 +50,9 @@ public struct EditedFeatures {
 
     /// Object ids, rising.
     public var ids: [Int64] { features.keys.sorted() }
+
+    /// The object ids of features without geometry, rising.
+    public var placelessIDs: [Int64] { ids.filter { features[$0]?.parts.isEmpty == true } }
 
     /// The features, each as a GeoJSON text.
     public var geoJSON: [String] { ids.map { text($0) } }
@@ -90,8 +94,9 @@ public struct EditedFeatures {
 
     private func edited(_ id: Int64) -> EditedFeature? {
         guard let feature = features[id] else { return nil }
-        let shape: Shape =
+        let shape: Shape? =
             switch kind {
+            case _ where feature.parts.isEmpty: nil
             case .points: .point(feature.parts[0][0][0])
             case .lines: .polyline(paths: feature.parts[0])
             // What is a hole, and whose, follows from how the rings lie.
@@ -102,12 +107,13 @@ public struct EditedFeatures {
         func value(_ integer: Int64?) -> AttributeValue { integer.map { .integer($0) } ?? .null }
         var heights: [Double?] = []
         // In the order of the shape, which need not be that of the parts.
-        _ = shape.mapCoordinates { coordinate in
+        _ = shape?.mapCoordinates { coordinate in
             heights.append(Self.height(coordinate))
             return coordinate
         }
         return EditedFeature(
-            id: id, shape: shape, ordinates: FurtherOrdinates(z: hasZ ? heights : nil),
+            id: id, shape: shape,
+            ordinates: FurtherOrdinates(z: hasZ && shape != nil ? heights : nil),
             attributes: Attributes([
                 .init(name: "pop", value: value(feature.pop)),
                 .init(name: "size", value: feature.size.map { .real($0) } ?? .null),
@@ -125,7 +131,7 @@ public struct EditedFeatures {
             Int.random(in: 0..<6, using: &random) == 0 ? nil : value
         }
         return Feature(
-            parts: parts(), pop: maybe(.random(in: -9...9, using: &random)),
+            parts: maybe(parts()) ?? [], pop: maybe(.random(in: -9...9, using: &random)),
             size: maybe(Double.random(in: 0...1, using: &random) + 0.25),
             name: maybe(["a", "b", "é\"", "東京", ""].randomElement(using: &random) ?? ""),
             day: maybe(.random(in: 0..<30_000_000, using: &random)))
@@ -174,6 +180,7 @@ public struct EditedFeatures {
         func path(_ path: [Coordinate]) -> String { list(path.map(position)) }
         let geometry: String
         switch kind {
+        case _ where feature.parts.isEmpty: geometry = "null"
         case .points:
             let place = feature.parts[0][0][0]
             geometry = #"{"type":"Point","coordinates":"# + position(place) + "}"
