@@ -106,9 +106,19 @@ public struct RecordingDirectory: Sendable {
     /// Its files, oldest first.
     public var files: [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-        return names.filter { $0.hasSuffix(".jsonl") && Self.beginning(of: $0) != nil }
+        return names.filter(Self.isRecording)
             .sorted { (Self.beginning(of: $0) ?? 0, $0) < (Self.beginning(of: $1) ?? 0, $1) }
             .map { path + "/" + $0 }
+    }
+
+    /// Names in it that are not those of recordings, in byte order.
+    public var otherNames: [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        return names.filter { !Self.isRecording($0) }.sorted()
+    }
+
+    private static func isRecording(_ name: String) -> Bool {
+        name.hasSuffix(".jsonl") && beginning(of: name) != nil
     }
 
     private static func beginning(of name: String) -> Int64? {

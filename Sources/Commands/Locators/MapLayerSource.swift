@@ -66,13 +66,14 @@ struct MapLayerSource: Sendable {
 
     /// Makes a file of its features with the edits over them; the same ones give the same bytes.
     ///
-    /// Blocks the calling thread. Throws `Failure`: `invalidParameter` where edits have left no feature,
+    /// Blocks the calling thread. Throws `Failure`: `invalidParameter` where there is no feature,
     /// `noSpace`, `corrupt`.
     func makeFile(in staging: borrowing StagingDirectory) throws(Failure) -> String {
         do {
             let entry = try staging.makeEntry()
             let edited = try EditedDataset(try Dataset(path: dataset), layer.edits)
             guard edited.isEdited else {
+                try check(edited.base.properties)
                 // A path of its own: it may be a source as a dataset as well.
                 let link = entry + "/layer.fgb"
                 try FileManager.default.createSymbolicLink(
@@ -80,12 +81,16 @@ struct MapLayerSource: Sendable {
                 return link
             }
             let made = try DatasetBuilder.compact(edited, into: entry)
-            guard made.properties.featureCount > 0 else {
-                throw Failure(.invalidParameter, "source '\(name)': no feature is left in it")
-            }
+            try check(made.properties)
             return "\(entry)/\(made.dataset)/layer.fgb"
         } catch {
             throw Failure(importing: error)
+        }
+    }
+
+    private func check(_ properties: LayerProperties) throws(Failure) {
+        guard properties.featureCount > 0 else {
+            throw Failure(.invalidParameter, "source '\(name)': there is no feature in it")
         }
     }
 }

@@ -4,6 +4,7 @@
 internal import CairnModel
 internal import EventLog
 internal import FoundationEssentials
+internal import Glibc
 internal import Platform
 internal import Recording
 internal import Reexecution
@@ -109,7 +110,15 @@ struct ReplayComparison {
         guard FileManager.default.fileExists(atPath: requests, isDirectory: &isDirectory) else {
             throw Failure(.notFound, "there is no file or directory '\(requests)'")
         }
-        return isDirectory ? RecordingDirectory(path: requests).files : [requests]
+        guard isDirectory else { return [requests] }
+        let directory = RecordingDirectory(path: requests)
+        let others = directory.otherNames
+        if let first = others.first {
+            Output.diagnose(
+                "passed over in '\(requests)': \(others.count) whose names are not those of recordings, "
+                    + "first '\(first)'; a file that is named by itself is read whatever its name")
+        }
+        return directory.files
     }
 
     // MARK: Jobs
@@ -119,6 +128,7 @@ struct ReplayComparison {
     ) throws {
         let scratch = try PrivateDirectory.makeTemporary(prefix: "/tmp/cairn-compare-")
         defer { try? FileManager.default.removeItem(atPath: scratch) }
+        try Self.remove(scratch, onTermination: 130)
         let comparison = try ChunkComparison(
             site: site, engine: engine, scratch: scratch, tolerance: tolerance
         ) { [builds] in builds.build(of: $0) }
@@ -131,6 +141,18 @@ struct ReplayComparison {
             let difference = comparison.compare(chunk)
             summary.note(difference)
             if let difference { try show(difference) }
+        }
+    }
+
+    /// From now on SIGTERM and SIGINT end the process with this status, and the directory goes with it.
+    private static func remove(_ scratch: String, onTermination status: Int32) throws {
+        try TerminationWatch.start {
+            // A chunk that is being done may put one more file there meanwhile.
+            for _ in 0..<100 where FileManager.default.fileExists(atPath: scratch) {
+                try? FileManager.default.removeItem(atPath: scratch)
+            }
+            Output.diagnose("the comparison was stopped before its end")
+            _exit(status)
         }
     }
 

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Foundation
+import Glibc
+import Synchronization
+import TestKit
+import Testing
+
+@testable import Commands
+
+/// What `cairn up` says of a process that ends, by real processes.
+@Suite(.timeLimit(.minutes(1))) struct ProcessSlotTests {
+    private final class Said: Sendable {
+        let lines = Mutex<[String]>([])
+        func add(_ line: String) { lines.withLock { $0.append(line) } }
+    }
+
+    /// Runs a script again and again, as often as it takes to end so many times; what was said, with the numbers of
+    /// processes as `N`.
+    private func lines(_ script: String, ends: Int, log: String) throws -> [String] {
+        var slot = ProcessSlot(
+            ProcessPlan(
+                role: .log, number: 1, path: "/bin/sh", arguments: ["-c", script], logPath: log))
+        let said = Said()
+        var count = 0
+        while count < ends {
+            let wasRunning = slot.isRunning
+            slot.startIfDue { said.add($0) }
+            slot.look { said.add($0) }
+            if wasRunning, !slot.isRunning { count += 1 }
+            usleep(1_000)
+        }
+        return said.lines.withLock { $0.map { $0.replacing(/pid \d+/, with: "pid N") } }
+    }
+
+    @Test func `the last words of a process are its own, never what was noted of one before`()
+        throws
+    {
+        let directory = try GuardedDirectory(
+            path: "/tmp/cairn-slot-" + UUID().uuidString.prefix(8).lowercased())
+        defer { directory.end() }
+        // The first says why, the second ends without a word, the third is killed after one.
+        let script = """
+            cd '\(directory.path)'
+            if [ ! -e one ]; then touch one; echo 'it cannot: no file'; exit 3; fi
+            if [ ! -e two ]; then touch two; exit 4; fi
+            echo 'well so far'; kill -9 $$
+            """
+        let said = try lines(script, ends: 3, log: directory.path + "/log")
+
+        #expect(
+            said == [
+                "log (pid N) ended: exit 3; it said: it cannot: no file",
+                "log started again, pid N", "log (pid N) ended: exit 4",
+                "log started again, pid N", "log (pid N) ended: signal 9",
+            ])
+        let log = try String(contentsOfFile: directory.path + "/log", encoding: .utf8)
+        #expect(
+            log.replacing(/process \d+/, with: "process N").split(separator: "\n") == [
+                "it cannot: no file", "cairn up: process N ended: exit 3",
+                "cairn up: process N ended: exit 4", "well so far",
+                "cairn up: process N ended: signal 9",
+            ])
+    }
+}
