@@ -22,7 +22,7 @@ struct StatusCommand: SiteCommand {
 
     @OptionGroup var common: CommonOptions
     @Option(
-        help: "Wait at most so many seconds for the supervisor, and a second for the log.",
+        help: "Wait at most so many seconds for the supervisor, and three for the log.",
         transform: Reading.number) var timeout = 10.0
 
     func validate() throws {
@@ -64,7 +64,7 @@ struct StatusCommand: SiteCommand {
         let limit = Duration.milliseconds(Int64(timeout * 1_000))
         let client = try session.client()
         async let asked = Self.hub(client, limit)
-        let head = await session.head(within: min(limit, .seconds(1)))
+        let head = await session.head(within: min(limit, .seconds(3)))
         let hub = await asked
         let workers = hub?.workers ?? []
         if session.output.isJSON {

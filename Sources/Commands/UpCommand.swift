@@ -54,6 +54,7 @@ struct UpCommand: SiteCommand {
                 .conflict,
                 "the site '\(session.site.path)' is up already: process \(other) runs it")
         }
+        try session.site.missLog()
         if LoopbackPort.isTaken(UInt16(port)) {
             throw Failure(
                 .conflict, "port \(port) is taken by another program: choose one with --port")

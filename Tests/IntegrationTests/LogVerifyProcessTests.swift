@@ -81,6 +81,33 @@ import Testing
         #expect(Set(after) == Set(before), "nothing is left behind")
     }
 
+    @Test func `a log that is gone is missed by every command that would begin another`()
+        async throws
+    {
+        defer { files.end() }
+        guard Programs.areBuilt() else { return }
+        try await makeSite()
+        for suffix in ["", "-wal", "-shm"] {
+            try? FileManager.default.removeItem(
+                atPath: files.path + "/log/events.sqlite" + suffix)
+        }
+        let port = try Loopback.freePort()
+        for words in [
+            ["log", "verify"], ["up", "--detach", "--port", "\(port)"],
+            ["up", "--port", "\(port)"],
+            ["locator", "show"],
+        ] {
+            let outcome = try await Programs.run(words, site: files.path)
+            #expect(outcome.status == 1 && outcome.output.isEmpty, "\(words): \(outcome)")
+            #expect(
+                outcome.errors.hasPrefix("cairn: the event log '")
+                    && outcome.errors.contains(
+                        "is missing, and the site has had one: there is log.json, ")
+                    && outcome.errors.split(separator: "\n").count == 1, "\(words): \(outcome)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: files.path + "/log/events.sqlite"))
+    }
+
     @Test func `a number that the log has not reached, and damage, are told alike`() async throws {
         defer { files.end() }
         guard Programs.areBuilt(["cairn", "cairn-logd", "cairn-mapstate"]) else { return }

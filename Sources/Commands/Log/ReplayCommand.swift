@@ -16,7 +16,8 @@ struct ReplayCommand: SiteCommand {
             --compare asks recorded requests again on this build, and with --jobs does the chunks of \
             jobs again, and reports what differs, field by field; it exits 1 where something does. \
             The site may be up or down. JSON: one line per difference, then \
-            {"comparedCount":…,"differingCount":…,"firstSequence":…,"incomparableCount":…}.
+            {"comparedCount":…,"differingCount":…,"firstSequence":…,"incomparableCount":…,\
+            "otherIncarnations":{…}}.
 
             Otherwise it drives another site, --into or a temporary one, through the events from \
             --from to --to, so that 'cairn view --site' can watch. Keys on a terminal: space pauses \

@@ -15,6 +15,7 @@ extension Session {
         _ roles: [ProcessRole], _ body: () async throws -> Value
     ) async throws -> Value {
         if isUp { return try await body() }
+        try site.missLog()
         guard let lock = try FileLock.tryAcquire(site.runDirectory + "/up.pid") else {
             throw Failure(
                 .conflict, "another command is just starting the site '\(site.path)': try again")
