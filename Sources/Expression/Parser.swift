@@ -36,6 +36,12 @@ struct Parser {
         return result
     }
 
+    mutating func parseValue() throws(Failure) -> Operand {
+        let result = try nextOperand()
+        guard token.kind == .end else { throw expected("an operator or the end of the expression") }
+        return result
+    }
+
     // MARK: conditions
 
     private mutating func disjunction() throws(Failure) -> Term {

@@ -34,6 +34,21 @@ struct Validation {
         }
     }
 
+    /// What the values of an operand are.
+    func type(of operand: Operand) throws(Failure) -> FieldType {
+        switch (try kind(operand), operand) {
+        case (.text, _), (nil, _): .string
+        case (.moment, _): .date
+        case (.number, .field(let reference)):
+            columns[reference.index].map { fields[$0].type } ?? .double
+        case (.number, .part(let part, _)): part == .second ? .double : .integer
+        case (.number, .cast(_, to: .whole)),
+            (.number, .call(.characterLength, _)), (.number, .call(.position, _)):
+            .integer
+        case (.number, _): .double
+        }
+    }
+
     /// Nil for a value without a kind of its own: NULL.
     private func kind(_ operand: Operand) throws(Failure) -> Kind? {
         switch operand {

@@ -138,13 +138,18 @@ struct QueriedLayer {
     func column(_ name: String, _ parameter: String) throws(Failure) -> Int {
         let wanted = name.lowercased()
         guard let column = fields.firstIndex(where: { $0.name.lowercased() == wanted }) else {
-            let known = fields.prefix(12).map(\.name).joined(separator: ", ")
-            throw Failure(
-                .invalidParameter,
-                "parameter '\(parameter)': the layer has no field '\(name.prefix(80))'; it has "
-                    + known + (fields.count > 12 ? ", …" : ""))
+            throw unknown(name, parameter)
         }
         return column
+    }
+
+    /// Says that there is no field of that name.
+    func unknown(_ name: String, _ parameter: String) -> Failure {
+        let known = fields.prefix(12).map(\.name).joined(separator: ", ")
+        return Failure(
+            .invalidParameter,
+            "parameter '\(parameter)': the layer has no field '\(name.prefix(80))'; it has "
+                + known + (fields.count > 12 ? ", …" : ""))
     }
 }
 

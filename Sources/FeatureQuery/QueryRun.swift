@@ -150,17 +150,18 @@ struct QueryRun {
     private func rows(
         _ filter: inout RowFilter, limit: Int
     ) throws(Failure) -> (ordinals: ArraySlice<Int32>, hasMore: Bool) {
-        var keys: [(column: Int, isDescending: Bool)] = []
+        var keys: [(term: RowTerm, isDescending: Bool)] = []
         for key in request.order {
-            keys.append((try layer.column(key.field, "orderByFields"), key.isDescending))
+            let term = try RowTerm(key.field, of: layer, "orderByFields")
+            keys.append((term, key.isDescending))
             // Object ids are all different.
-            if keys.last?.column == 0 { break }
+            if case .column(0) = term { break }
         }
         let (end, overflow) = request.offset.addingReportingOverflow(limit)
         let bound = overflow ? Int.max : end
-        if keys.isEmpty || keys[0].column == 0 {
-            let isDescending = keys.first?.isDescending ?? false
-            return try plainRows(&filter, isDescending, bound)
+        guard let first = keys.first else { return try plainRows(&filter, false, bound) }
+        if case .column(0) = first.term {
+            return try plainRows(&filter, first.isDescending, bound)
         }
         var sorting = RowOrder(keys)
         try forEachRow(&filter) { reader throws(Failure) in

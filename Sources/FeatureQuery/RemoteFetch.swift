@@ -410,10 +410,11 @@ struct RemoteFetch {
         places.formUnion(filter.time?.fieldPlaces ?? [])
         if !request.statistics.isEmpty {
             for name in request.groupFields {
-                places.insert(try layer.column(name, "groupByFieldsForStatistics"))
+                places.formUnion(
+                    try RowTerm(name, of: layer, "groupByFieldsForStatistics").columns)
             }
             for statistic in request.statistics where statistic.field != "*" {
-                places.insert(try layer.column(statistic.field, "outStatistics"))
+                places.formUnion(try RowTerm(statistic.field, of: layer, "outStatistics").columns)
             }
             for statistic in try request.havingClause()?.statistics() ?? []
             where statistic.field != "*" {
@@ -424,7 +425,7 @@ struct RemoteFetch {
         }
         if !request.makesTable, request.result == .features || request.result == .objectIDs {
             for key in request.order {
-                places.insert(try layer.column(key.field, "orderByFields"))
+                places.formUnion(try RowTerm(key.field, of: layer, "orderByFields").columns)
             }
         }
         return places.sorted().map { layer.fields[$0].name }

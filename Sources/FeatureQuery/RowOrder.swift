@@ -4,14 +4,14 @@
 internal import CairnModel
 internal import Dataset
 
-/// Puts rows in the order of some of their columns; equal ones stay as they came.
+/// Puts rows in the order of some of their values; equal ones stay as they came.
 struct RowOrder {
-    private let keys: [(column: Int, isDescending: Bool)]
+    private let keys: [(term: RowTerm, isDescending: Bool)]
     private var ordinals: [Int32] = []
     /// As many for each row as there are keys.
     private var values: [AttributeValue] = []
 
-    init(_ keys: [(column: Int, isDescending: Bool)]) { self.keys = keys }
+    init(_ keys: [(term: RowTerm, isDescending: Bool)]) { self.keys = keys }
 
     /// Throws `tooLarge` where there are too many rows.
     mutating func append(_ reader: FeatureReader) throws(Failure) {
@@ -22,7 +22,7 @@ struct RowOrder {
                     + "order: ask for fewer with 'where', or order by the object id")
         }
         ordinals.append(Int32(reader.ordinal))
-        for key in keys { values.append(try reader.value(key.column)) }
+        for key in keys { values.append(try key.term.value(reader)) }
     }
 
     /// The places of the rows' features in the file, in order.

@@ -22,19 +22,23 @@ struct RowTable {
         let layer = run.layer
         self.layer = layer
         let request = run.request
-        var keys: [Int] = []
+        var keys: [RowTerm] = []
         if request.statistics.isEmpty {
-            keys = try OutputColumns(request, layer).columns
+            keys = try OutputColumns(request, layer).columns.map { .column($0) }
         } else {
-            for name in request.groupFields {
-                keys.append(try layer.column(name, "groupByFieldsForStatistics"))
+            for text in request.groupFields {
+                keys.append(try RowTerm(text, of: layer, "groupByFieldsForStatistics"))
             }
         }
         var columns: [StatisticColumn] = []
         for statistic in request.statistics {
             columns.append(try StatisticColumn(statistic, layer))
         }
-        let own = keys.map { layer.fields[$0] }
+        var computedCount = 0
+        let own = keys.map { key in
+            if case .computed = key { computedCount += 1 }
+            return key.described(layer.fields, name: "EXPR_\(computedCount)")
+        }
         fields = own + columns.map(\.output)
         try Self.checkNames(fields)
         let having = try request.havingClause()
@@ -53,7 +57,7 @@ struct RowTable {
         }
         try run.forEachRow(&filter) { reader throws(Failure) in
             key.removeAll(keepingCapacity: true)
-            for column in keys { key.append(try reader.value(column)) }
+            for term in keys { key.append(try term.value(reader)) }
             var place = groups[key]
             if place == nil {
                 guard groups.count < QueryLimits.groups else {
@@ -69,7 +73,7 @@ struct RowTable {
             guard let place else { return true }
             for (index, column) in columns.enumerated() {
                 states[place][index].add(
-                    try column.source.map { source throws(Failure) in try reader.value(source) }
+                    try column.source.map { source throws(Failure) in try source.value(reader) }
                         ?? .integer(1))
             }
             return true
@@ -109,24 +113,29 @@ struct RowTable {
 
     /// By `orderByFields`, then by the columns that make a row differ from others.
     private mutating func sort(_ request: QueryRequest, keyCount: Int) throws(Failure) {
-        var order: [(column: Int, isDescending: Bool)] = []
+        var order: [(term: RowTerm, isDescending: Bool)] = []
         for key in request.order {
-            let wanted = key.field.lowercased()
-            guard let column = fields.firstIndex(where: { $0.name.lowercased() == wanted }) else {
-                throw Failure(
+            // An expression that rows are grouped by is their column.
+            let group =
+                request.statistics.isEmpty ? nil : request.groupFields.firstIndex(of: key.field)
+            let term = try RowTerm(
+                group.map { fields[$0].name } ?? key.field, over: fields, "orderByFields"
+            ) { name in
+                Failure(
                     .invalidParameter,
-                    "parameter 'orderByFields': the rows have no column '\(key.field.prefix(80))'")
+                    "parameter 'orderByFields': the rows have no column '\(name.prefix(80))'")
             }
-            order.append((column, key.isDescending))
+            order.append((term, key.isDescending))
         }
-        order += (0..<keyCount).map { ($0, false) }
-        rows.sort { first, second in
-            for (column, isDescending) in order {
-                if first[column].isOrdered(before: second[column]) { return !isDescending }
-                if second[column].isOrdered(before: first[column]) { return isDescending }
+        order += (0..<keyCount).map { (.column($0), false) }
+        let keyed = rows.map { row in (row: row, keys: order.map { $0.term.value(row) }) }
+        rows = keyed.sorted { first, second in
+            for (key, (_, isDescending)) in order.enumerated() {
+                if first.keys[key].isOrdered(before: second.keys[key]) { return !isDescending }
+                if second.keys[key].isOrdered(before: first.keys[key]) { return isDescending }
             }
             return false
-        }
+        }.map(\.row)
     }
 
     /// The bytes of the part that is asked for, and where the next begins.
@@ -208,11 +217,11 @@ extension WhereClause {
     }
 }
 
-/// A statistic with the field it is computed of.
+/// A statistic with what it is computed of.
 private struct StatisticColumn {
     let kind: QueryStatistic.Kind
     /// Nil where features are counted, whatever they hold.
-    let source: Int?
+    let source: RowTerm?
     let output: FieldDescription
 
     init(
@@ -224,21 +233,22 @@ private struct StatisticColumn {
             output = FieldDescription(name: statistic.name, type: .integer)
             return
         }
-        let column = try layer.column(statistic.field, parameter)
-        let type = layer.fields[column].type
-        source = column
+        let term = try RowTerm(statistic.field, of: layer, parameter)
+        let field = term.described(layer.fields, name: statistic.field)
+        let type = field.type
+        source = term
         switch kind {
         case .count: output = FieldDescription(name: statistic.name, type: .integer)
         case .min, .max:
             output = FieldDescription(
                 name: statistic.name, type: type == .objectID ? .integer : type,
-                length: layer.fields[column].length)
+                length: field.length)
         case .sum, .avg, .stddev, .variance:
             guard type != .string, type != .date else {
                 throw Failure(
                     .invalidParameter,
                     "parameter '\(parameter)': \(kind.rawValue) needs numbers: the field "
-                        + "'\(layer.fields[column].name)' has the type \(type.rawValue)")
+                        + "'\(field.name.prefix(80))' has the type \(type.rawValue)")
             }
             output = FieldDescription(name: statistic.name, type: .double)
         }

@@ -100,7 +100,7 @@ extension MapServiceResource {
                 "supportsReturningGeometryCentroid", "supportsQueryWithDistance",
                 "supportsQueryWithResultType", "supportsSqlExpression",
             ] {
-                json.member(name, name != "supportsSqlExpression")
+                json.member(name, true)
             }
         }
     }

@@ -83,8 +83,10 @@ enum QueryResource {
         _ parameters: Parameters, _ request: inout QueryRequest
     ) throws(Failure) {
         request.returnDistinctValues = try parameters.flag("returnDistinctValues", default: false)
-        request.order = try order(parameters)
-        request.groupFields = parameters["groupByFieldsForStatistics"].map(names) ?? []
+        request.order = order(parameters)
+        request.groupFields = (parameters["groupByFieldsForStatistics"].map(terms) ?? []).map {
+            parameters.asked($0)
+        }
         request.statistics = try statistics(parameters)
         request.having = parameters.clause("having")
         request.offset = try parameters.integer("resultOffset", in: 0...Int.max) ?? 0
@@ -100,10 +102,32 @@ enum QueryResource {
         let text = text.drop(while: \.isWhitespace)
         let end = text.lastIndex { !$0.isWhitespace }
         let trimmed = end.map { text[...$0] } ?? ""
-        guard trimmed.count >= 2, trimmed.first == "\"", trimmed.last == "\"" else {
-            return String(trimmed)
+        let inner = trimmed.dropFirst().dropLast()
+        guard trimmed.count >= 2, trimmed.first == "\"", trimmed.last == "\"",
+            !inner.contains("\"")
+        else { return String(trimmed) }
+        return String(inner)
+    }
+
+    /// Fields and expressions with commas between them; commas in parentheses and quotes are their own.
+    private static func terms(_ text: String) -> [String] {
+        var items = [""]
+        var depth = 0
+        var quote: Character?
+        for character in text {
+            switch character {
+            case "'", "\"":
+                if quote == nil { quote = character } else if quote == character { quote = nil }
+            case "(" where quote == nil: depth += 1
+            case ")" where quote == nil: depth -= 1
+            case "," where quote == nil && depth <= 0:
+                items.append("")
+                continue
+            default: break
+            }
+            items[items.count - 1].append(character)
         }
-        return String(trimmed.dropFirst().dropLast())
+        return items.map { name($0[...]) }.filter { !$0.isEmpty }
     }
 
     private static func objectIDs(_ parameters: Parameters) throws(Failure) -> [Int64]? {
@@ -120,25 +144,19 @@ enum QueryResource {
         return ids
     }
 
-    private static func order(_ parameters: Parameters) throws(Failure) -> [QueryOrder] {
-        guard let text = parameters["orderByFields"] else { return [] }
-        var order: [QueryOrder] = []
-        for item in text.split(separator: ",") {
-            var words = item.split(whereSeparator: \.isWhitespace)
+    private static func order(_ parameters: Parameters) -> [QueryOrder] {
+        (parameters["orderByFields"].map(terms) ?? []).map { item in
+            var field = item[...]
             var isDescending = false
-            if words.count > 1, let last = words.last?.uppercased(), ["ASC", "DESC"].contains(last)
+            if let space = item.lastIndex(where: \.isWhitespace),
+                ["ASC", "DESC"].contains(item[item.index(after: space)...].uppercased())
             {
-                isDescending = last == "DESC"
-                words.removeLast()
+                isDescending = item[item.index(after: space)...].uppercased() == "DESC"
+                field = item[..<space]
             }
-            guard let first = words.first, words.count == 1 || item.contains("\"") else {
-                throw Parameters.unexpected(
-                    "orderByFields", text, "fields with commas, each with ASC, DESC or neither")
-            }
-            let field = words.count == 1 ? first : words.joined(separator: " ")[...]
-            order.append(QueryOrder(field: name(field), isDescending: isDescending))
+            return QueryOrder(
+                field: parameters.asked(name(field)), isDescending: isDescending)
         }
-        return order
     }
 
     private static func statistics(_ parameters: Parameters) throws(Failure) -> [QueryStatistic] {
@@ -169,7 +187,8 @@ enum QueryResource {
             if case .string(let given)? = element["outStatisticFieldName"], !given.isEmpty {
                 name = given
             }
-            statistics.append(QueryStatistic(kind: kind, field: field, name: name))
+            statistics.append(
+                QueryStatistic(kind: kind, field: parameters.asked(field), name: name))
         }
         return statistics
     }

@@ -70,6 +70,127 @@ import Testing
         }
     }
 
+    private static let expressions = [
+        "LOWER(kind)", "ABS(pop)", "pop % 7", "COALESCE(area, pop)", "kind || ',' || pop",
+        "-pop / 3", "(area - 0.5) * pop", "SUBSTRING(kind, 1, 1)", "\"pop\" * \"pop\"",
+        "NULLIF(pop, OBJECTID)",
+    ]
+
+    @Test(arguments: [21, 22, 23] as [UInt64])
+    func `rows in the order of expressions are in that of SQLite`(seed: UInt64) throws {
+        var rows = try RandomRows(300, seed: seed)
+        for round in 0..<60 {
+            let clause = rows.clause()
+            let order = [rows.pick(Self.expressions), rows.pick(Self.expressions + ["kind"])].map {
+                QueryOrder(field: $0, isDescending: rows.pick([true, false]))
+            }
+            let sql = order.map { $0.field + ($0.isDescending ? " DESC" : " ASC") }
+            let label: Comment = "seed \(seed) round \(round): \(clause) by \(sql)"
+            let expected = try rows.column(
+                "SELECT OBJECTID FROM t WHERE \(clause) ORDER BY "
+                    + (sql + ["OBJECTID"]).joined(separator: ", "))
+
+            for result in [QueryResult.features, .objectIDs] {
+                let found = try rows.site.ids {
+                    $0.clause = clause
+                    $0.order = order
+                    $0.result = result
+                }
+                #expect(found.ids == expected, label)
+            }
+        }
+    }
+
+    @Test(arguments: [24, 25] as [UInt64])
+    func `groups and statistics of expressions are those of SQLite`(seed: UInt64) throws {
+        var rows = try RandomRows(300, seed: seed)
+        for round in 0..<40 {
+            let clause = rows.clause()
+            let group = [
+                rows.pick(Self.expressions), rows.pick(["kind", "pop % 3", "OBJECTID % 2"]),
+            ]
+            let value = rows.pick(["area * 2 + pop", "ABS(pop)", "CHAR_LENGTH(kind)", "pop / 2"])
+            let isFalling = rows.pick([true, false])
+            let label: Comment = "seed \(seed) round \(round): \(clause) by \(group) of \(value)"
+            let measured = value.replacing("CHAR_LENGTH", with: "length")
+            var statement = try rows.table.prepare(
+                "SELECT json_array(\(group[0]), \(group[1]), count(\(measured)), sum(\(measured)), "
+                    + "min(\(measured)), max(\(measured)), avg(\(measured))) FROM t WHERE \(clause) "
+                    + "GROUP BY \(group[0]), \(group[1]) ORDER BY \(group[1])"
+                    + (isFalling ? " DESC" : "") + ", \(group[0])")
+
+            let found = try rows.site.rows { request in
+                request.clause = clause
+                request.groupFields = group
+                request.order = [QueryOrder(field: group[1], isDescending: isFalling)]
+                for (index, kind) in [
+                    QueryStatistic.Kind.count, .sum, .min, .max, .avg,
+                ].enumerated() {
+                    request.statistics.append(
+                        QueryStatistic(kind: kind, field: value, name: "s\(index)"))
+                }
+            }
+
+            let names =
+                ["EXPR_1", group[1] == "kind" ? "kind" : "EXPR_2"] + (0...4).map { "s\($0)" }
+            var number = 0
+            while try statement.step() {
+                let expected = try #require(
+                    try JSONSerialization.jsonObject(with: Data(statement.text(0).utf8)) as? [Any])
+                guard number < found.count else { break }
+                for (index, name) in names.enumerated() {
+                    #expect(
+                        Self.isEqual(found[number][name], expected[index]),
+                        "\(label), row \(number), \(name): \(found[number]) \(expected)")
+                }
+                number += 1
+            }
+            #expect(number == found.count, label)
+        }
+    }
+
+    @Test func `rows of statistics are put in the order of expressions over their columns`() throws
+    {
+        let rows = try RandomRows(200, seed: 26)
+        let expected = try rows.column(
+            "SELECT n FROM (SELECT kind, count(*) AS n, max(pop) AS most FROM t GROUP BY kind) "
+                + "ORDER BY most % 5 DESC, n * -1")
+        let found = try rows.site.rows {
+            $0.groupFields = ["kind"]
+            $0.statistics = [
+                QueryStatistic(kind: .count, field: "*", name: "n"),
+                QueryStatistic(kind: .max, field: "pop", name: "most"),
+            ]
+            $0.order = [
+                QueryOrder(field: "most % 5", isDescending: true), QueryOrder(field: "n * -1"),
+            ]
+        }
+        #expect(found.map { $0["n"] as? Int } == expected)
+    }
+
+    @Test func `a column that is computed has a name and a type`() throws {
+        let site = try QueriedSite([
+            #"{"type":"Feature","properties":{"day":"2020-05-06T07:08:09Z"},"geometry":{"type":"Point","coordinates":[1,2]}}"#
+        ])
+        let json = try site.json {
+            $0.groupFields = [
+                "EXTRACT(MONTH FROM day)", "CAST(day AS VARCHAR)", "day + 1", "OBJECTID * 1.5",
+            ]
+            $0.statistics = [QueryStatistic(kind: .min, field: "EXTRACT(YEAR FROM day)", name: "y")]
+        }
+        let fields = try #require(json["fields"] as? [[String: Any]])
+        #expect(
+            fields.map { $0["name"] as? String } == ["EXPR_1", "EXPR_2", "EXPR_3", "EXPR_4", "y"])
+        #expect(
+            fields.map { $0["type"] as? String }
+                == [
+                    "Integer", "String", "Date", "Double", "Integer",
+                ].map { "esriFieldType" + $0 })
+        let features = try #require(json["features"] as? [[String: Any]])
+        let row = try #require(features.first?["attributes"] as? [String: Any])
+        #expect(row["EXPR_1"] as? Int == 5 && row["y"] as? Int == 2020)
+    }
+
     @Test func `object ids are looked up, in their order, each once`() throws {
         var rows = try RandomRows(50, seed: 9)
         _ = rows.pick([1])
@@ -264,6 +385,24 @@ import Testing
         #expect(message { $0.clause = "pop = 1; DROP TABLE t" }.contains("unexpected"))
         #expect(message { $0.outFields = ["x"] }.contains("'outFields'"))
         #expect(message { $0.order = [QueryOrder(field: "x")] }.contains("'orderByFields'"))
+        for (text, sentence) in [
+            ("UPPER(nope)", "no field 'nope'"), ("UPPER(kind", "expected"),
+            ("1 + 1", "names no field"),
+            ("kind * 2", "arithmetic needs numbers"), ("ABS(pop) = 1", "expected an operator"),
+            ("a b", "no field 'a b'"),
+        ] {
+            for message in [
+                message { $0.order = [QueryOrder(field: text)] },
+                message {
+                    $0.groupFields = [text]
+                    $0.statistics = [QueryStatistic(kind: .count, field: "*", name: "n")]
+                },
+                message { $0.statistics = [QueryStatistic(kind: .max, field: text, name: "n")] },
+            ] {
+                #expect(
+                    message.contains(sentence) && message.hasPrefix("parameter '"), "\(message)")
+            }
+        }
         #expect(message { $0.layer = 9 }.contains("layerId: 9"))
         #expect(message { $0.groupFields = ["pop"] }.contains("outStatistics"))
         #expect(

@@ -190,7 +190,7 @@ private let root = "/arcgis/rest/services/City"
         ("returnGeometry=perhaps", "returnGeometry"),
         ("f=pbf", "'f'"), ("resultType=all", "resultType"), ("sqlFormat=x", "sqlFormat"),
         ("text=a", "text"), ("outSR=x", "outSR"),
-        ("orderByFields=a+b+c", "orderByFields"), ("outStatistics=%7B%7D", "outStatistics"),
+        ("outStatistics=%7B%7D", "outStatistics"),
         ("outStatistics=%5B1%5D", "outStatistics"), ("geometryPrecision=-1", "geometryPrecision"),
         (
             "outStatistics=%5B%7BstatisticType:%22mode%22,onStatisticField:%22a%22%7D%5D",
@@ -203,6 +203,21 @@ private let root = "/arcgis/rest/services/City"
         query: String, name: String
     ) async throws {
         #expect(try await refusal(query).contains(name))
+    }
+
+    @Test func `commas and words within an expression are its own`() async throws {
+        let request = try await asked(
+            "orderByFields=SUBSTRING(%22A,B%22,1,2)+DESC,+POSITION(',)+desc'+IN+c),%22a%22||%22b%22+asc,d"
+                + "&groupByFieldsForStatistics=EXTRACT(MONTH+FROM+d),%22e%22,MOD(f,2)"
+                + "&outStatistics=%5B%7BstatisticType:%22sum%22,onStatisticField:%22A-B%22%7D%5D")
+        #expect(
+            request.order == [
+                QueryOrder(field: #"SUBSTRING("A,B",1,2)"#, isDescending: true),
+                QueryOrder(field: "POSITION(',) desc' IN c)"),
+                QueryOrder(field: #""a"||"b""#), QueryOrder(field: "d"),
+            ])
+        #expect(request.groupFields == ["EXTRACT(MONTH FROM d)", "e", "MOD(f,2)"])
+        #expect(request.statistics == [QueryStatistic(kind: .sum, field: "A-B", name: "SUM_A-B")])
     }
 
     @Test func `deep JSON is refused`() async throws {
