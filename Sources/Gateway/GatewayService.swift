@@ -267,12 +267,19 @@ struct GatewayService: Sendable {
     func resource(
         of map: MapDescription, _ layers: [LayerDescription], _ parameters: Parameters
     ) async throws(Failure) -> MapServiceResource {
-        let extents = await timeExtents.extents(
+        MapServiceResource(
+            map, timeExtents: try await timeExtents(of: map, layers, parameters))
+    }
+
+    /// From when to when the features of some layers of a map are.
+    func timeExtents(
+        of map: MapDescription, _ layers: [LayerDescription], _ parameters: Parameters
+    ) async throws(Failure) -> [LayerID: TimeExtent] {
+        await timeExtents.extents(
             of: layers, on: map, at: try parameters.asOf()
         ) { [backend] request, limit throws(Failure) in
             try await backend.query(request, within: limit)
         }
-        return MapServiceResource(map, timeExtents: extents)
     }
 
     /// No worker is asked for a map without layers whose servers or files have legends.
@@ -374,7 +381,7 @@ extension Resource.MapPart {
     /// The layers that it tells all about.
     fileprivate func describedLayers(of map: MapDescription) -> [LayerDescription] {
         switch self {
-        case .layers: map.layers
+        case .root, .layers: map.layers
         case .layer(let id): map.layers.filter { $0.id == id }
         default: []
         }

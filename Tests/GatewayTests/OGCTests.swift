@@ -244,6 +244,93 @@ extension RelaxedValue {
         #expect(try await Asked(matched: 0, features: 0).get(url).status == 404)
     }
 
+    @Test func `links of a feature keep the reference that it is in`() async throws {
+        let crs = "http://www.opengis.net/def/crs/EPSG/0/3857"
+        let url = "/ogc/collections/City.0/items/17"
+        let feature = try await Asked().json(url + "?crs=" + crs + "&at=5")
+        for (relation, rest) in [("self", ""), ("alternate", "&f=html")] {
+            guard case .string(let link)? = feature.link(relation) else {
+                Issue.record("no \(relation)")
+                continue
+            }
+            let parts = link.split(separator: "?").map(String.init)
+            #expect(parts.first == "http://h:1" + url)
+            let told = try Parameters(query: Array(parts.last?.utf8 ?? "".utf8), form: [])
+            #expect(told["crs"] == crs && told["at"] == "5")
+            #expect(told["f"] == (rest.isEmpty ? nil : "html"))
+        }
+        // The collection is in none.
+        #expect(
+            feature.link("collection") == .string("http://h:1/ogc/collections/City.0?at=5"))
+    }
+
+    @Test func `a collection with time says from when to when its features are`() async throws {
+        let asked = try Asked()
+        let plain = try await asked.json("/ogc/collections/City.0")
+        #expect(plain["extent"]?["spatial"] != nil && plain["extent"]?["temporal"] == nil)
+        asked.site.change { inner in
+            inner.map.layers[0].timeInfo = LayerTimeInfo(startField: "POP")
+            inner.answerToQuery = { _ in
+                #"{"features":[{"attributes":{"first":-86400000,"last":500}}]}"#
+            }
+        }
+        let list = try #require(try await asked.json("/ogc/collections")["collections"]).elements
+        for collection in [try await asked.json("/ogc/collections/City.0"), list.last] {
+            let time = try #require(collection?["extent"]?["temporal"])
+            #expect(
+                time["interval"]
+                    == .array([
+                        .array([
+                            .string("1969-12-31T00:00:00Z"), .string("1970-01-01T00:00:00.500Z"),
+                        ])
+                    ]))
+            #expect(
+                time["trs"] == .string("http://www.opengis.net/def/uom/ISO-8601/0/Gregorian"))
+        }
+        #expect(list.first?["extent"]?["temporal"] == nil)
+        // A time without moments is not told.
+        asked.site.change { inner in
+            inner.map.layers[0].definitionExpression = "POP > 1"
+            inner.answerToQuery = { _ in
+                #"{"features":[{"attributes":{"first":null,"last":null}}]}"#
+            }
+        }
+        #expect(
+            try await asked.json("/ogc/collections/City.0")["extent"]?["temporal"] == nil)
+    }
+
+    @Test func `heights of a box are passed over`() async throws {
+        let flat = try await Asked().query("bbox=1,2,3,4")
+        let high = try await Asked().query("bbox=1,2,-100,3,4,9000")
+        #expect(high.spatialFilter == flat.spatialFilter && flat.spatialFilter != nil)
+    }
+
+    @Test func `the API says how tokens are shown where there are any`() async throws {
+        func api(_ hasTokens: Bool) throws -> RelaxedValue {
+            let links = OGCLinks(GatewayRequest(path: []), Parameters([:]))
+            return try RelaxedJSON.parse(
+                String(
+                    decoding: OGCDocument.api(links, hasTokens: hasTokens), as: UTF8.self))
+        }
+        let plain = try await Asked().json("/ogc/api")
+        #expect(plain["security"] == nil && plain["components"]?["securitySchemes"] == nil)
+        #expect(try api(false)["security"] == nil)
+
+        let told = try api(true)
+        guard case .object(let schemes)? = told["components"]?["securitySchemes"] else {
+            Issue.record("no schemes")
+            return
+        }
+        #expect(schemes["bearer"]?["type"] == .string("http"))
+        #expect(schemes["bearer"]?["scheme"] == .string("bearer"))
+        #expect(schemes["token"]?["in"] == .string("query"))
+        #expect(schemes["token"]?["name"] == .string("token"))
+        // Each is a way of its own, and so is none.
+        var ways: [Set<String>] = []
+        for case .object(let way) in told["security"]?.elements ?? [] { ways.append(Set(way.keys)) }
+        #expect(ways == [["bearer"], ["token"], []])
+    }
+
     @Test func `the past is linked to the past`() async throws {
         let landing = try await Asked().json("/ogc?at=5")
         #expect(landing.link("data") == .string("http://h:1/ogc/collections?at=5"))

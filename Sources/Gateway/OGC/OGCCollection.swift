@@ -12,6 +12,8 @@ struct OGCCollection {
     let layer: LayerDescription
     let properties: LayerProperties
     private let map: MapDescription
+    /// From when to when its features are; nil where that is not told.
+    var time: TimeExtent?
 
     /// Nil for a layer that is none.
     init?(_ layer: LayerDescription, of map: MapDescription) {
@@ -36,19 +38,7 @@ struct OGCCollection {
         json.member("title", layer.name)
         json.member("description", "Layer \(layer.id) of map \(map.name.rawValue)")
         json.member("itemType", "feature")
-        if let extent {
-            json.member("extent") { json in
-                json.member("spatial") { json in
-                    json.key("bbox")
-                    json.array { json in
-                        json.array(of: [extent.minX, extent.minY, extent.maxX, extent.maxY]) {
-                            $0.number($1)
-                        }
-                    }
-                    json.member("crs", OGCReference.crs84.uri)
-                }
-            }
-        }
+        if extent != nil || time != nil { json.member("extent") { writeExtent(to: &$0) } }
         json.member("crs", array: OGCReference.all(of: properties)) { $0.string($1.uri) }
         if let storage = OGCReference.storage(of: properties) {
             json.member("storageCrs", storage.uri)
@@ -59,6 +49,34 @@ struct OGCCollection {
             links.write("alternate", path + "?f=html", OGCLinks.html, layer.name, &json)
             links.write("items", path + "/items", OGCLinks.geoJSON, "Features", &json)
             links.write("items", path + "/items?f=html", OGCLinks.html, "Features", &json)
+        }
+    }
+
+    private func writeExtent(to json: inout JSONWriter) {
+        if let extent {
+            json.member("spatial") { json in
+                json.key("bbox")
+                json.array { json in
+                    json.array(of: [extent.minX, extent.minY, extent.maxX, extent.maxY]) {
+                        $0.number($1)
+                    }
+                }
+                json.member("crs", OGCReference.crs84.uri)
+            }
+        }
+        guard let time else { return }
+        json.member("temporal") { json in
+            json.key("interval")
+            json.array { json in
+                json.array(of: [time.start, time.end]) { json, moment in
+                    if let moment {
+                        json.string(CalendarClock(milliseconds: moment).text)
+                    } else {
+                        json.null()
+                    }
+                }
+            }
+            json.member("trs", "http://www.opengis.net/def/uom/ISO-8601/0/Gregorian")
         }
     }
 

@@ -62,7 +62,9 @@ enum OGCDocument {
     // MARK: OpenAPI
 
     /// OpenAPI 3.0.
-    static func api(_ links: OGCLinks) -> [UInt8] {
+    ///
+    /// - Parameter hasTokens: Whether there is something that only some may see.
+    static func api(_ links: OGCLinks, hasTokens: Bool) -> [UInt8] {
         var json = JSONWriter()
         json.object { json in
             json.member("openapi", "3.0.3")
@@ -74,12 +76,29 @@ enum OGCDocument {
             json.member("servers", array: [links.root]) { json, url in
                 json.object { $0.member("url", url) }
             }
+            if hasTokens {
+                // With either, or with none for what everybody may see.
+                json.member("security", array: securitySchemes.map(\.name) + [nil]) { json, name in
+                    json.object { json in
+                        if let name { json.member(name, array: [Int]()) { $0.integer(Int64($1)) } }
+                    }
+                }
+            }
             json.member("paths") { json in
                 for path in paths { write(path, &json) }
             }
             json.member("components") { json in
                 json.member("parameters") { json in
                     for parameter in parameters { write(parameter, &json) }
+                }
+                if hasTokens {
+                    json.member("securitySchemes") { json in
+                        for scheme in securitySchemes {
+                            json.member(scheme.name) { json in
+                                for (name, value) in scheme.members { json.member(name, value) }
+                            }
+                        }
+                    }
                 }
                 json.member("schemas") { json in
                     json.member("exception") { json in
@@ -96,6 +115,12 @@ enum OGCDocument {
         }
         return json.bytes
     }
+
+    /// The ways to show a token.
+    private static let securitySchemes: [(name: String, members: [(String, String)])] = [
+        ("bearer", [("type", "http"), ("scheme", "bearer")]),
+        ("token", [("type", "apiKey"), ("in", "query"), ("name", "token")]),
+    ]
 
     private struct Path {
         var path: String

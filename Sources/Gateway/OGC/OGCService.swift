@@ -113,10 +113,13 @@ extension GatewayService {
         case .conformance: return GatewayResponse(body: OGCDocument.conformance())
         case .api:
             return GatewayResponse(
-                contentType: OGCLinks.openAPI, body: OGCDocument.api(links))
+                contentType: OGCLinks.openAPI,
+                body: OGCDocument.api(links, hasTokens: access.snapshot.rules != nil))
         case .collections: return try await collections(parameters, links, caller)
         case .collection(let id):
-            let (collection, map) = try await collection(id, parameters)
+            var (collection, map) = try await collection(id, parameters)
+            collection.time =
+                try await timeExtents(of: map, [collection.layer], parameters)[collection.layer.id]
             var json = JSONWriter()
             json.object { collection.write(to: &$0, links) }
             return GatewayResponse(body: json.bytes, sequence: map.sequence)
@@ -136,7 +139,12 @@ extension GatewayService {
         for name in try await backend.catalog().maps
         where caller.may(nil, on: .map(name.rawValue)) {
             guard let map = try await map(name, parameters) else { continue }
-            all += OGCCollection.all(of: map)
+            var collections = OGCCollection.all(of: map)
+            let times = try await timeExtents(of: map, collections.map(\.layer), parameters)
+            for index in collections.indices {
+                collections[index].time = times[collections[index].layer.id]
+            }
+            all += collections
             sequence = max(sequence, map.sequence)
         }
         return GatewayResponse(
