@@ -71,12 +71,33 @@ final class Uploads: Sendable {
                 "an upload is a form with a file in it (multipart/form-data), or the bytes of a file"
             )
         }
+        if form == nil, byteCount == piece.count, isForm(piece, contentType) {
+            throw Failure(
+                .invalidParameter,
+                "the body is a form without a file: expected multipart/form-data with a file in it "
+                    + "(curl -F file=@…), or the bytes of a file")
+        }
         let rest = piece
         let blob = try await OwnThread.run("upload") { () throws(Failure) in
             try writer.write(rest)
             return try writer.keep(mediaType: "application/octet-stream")
         }.get()
         return (blob, form?.name ?? "")
+    }
+}
+
+extension Uploads {
+    /// Whether a body is the parameters of a request rather than a file: of that content type, on one line, `f=json`
+    /// among them.
+    ///
+    /// curl gives the content type of a form to the bytes of any file.
+    static func isForm(_ body: [UInt8], _ contentType: String) -> Bool {
+        guard contentType.lowercased().hasPrefix("application/x-www-form-urlencoded"),
+            body.count <= 64 << 10, !body.contains(UInt8(ascii: "\n"))
+        else { return false }
+        return body.split(separator: UInt8(ascii: "&")).contains { pair in
+            ["f=json", "f=pjson", "f=html"].contains(String(decoding: pair, as: UTF8.self))
+        }
     }
 }
 

@@ -115,7 +115,7 @@ extension Caller {
 
 extension JobKindDescription {
     /// Text of other types is UTF-8 by their definitions; of `text/csv` a client has to be told (RFC 7111).
-    fileprivate var outputContentType: String {
+    var outputContentType: String {
         outputMediaType + (outputMediaType.hasPrefix("text/") ? "; charset=utf-8" : "")
     }
 

@@ -25,15 +25,27 @@ struct MapExtents {
         return known.dropFirst().reduce(first) { $0.union($1) }
     }
 
+    /// The whole world; nil for a reference that does not have it.
+    static func world(in reference: SpatialReference) -> Envelope? {
+        switch reference.latestWkid {
+        case 4326: return Envelope(minX: -180, minY: -90, maxX: 180, maxY: 90)
+        case 3857:
+            let half = .pi * WebMercator.radiusMeters
+            return Envelope(minX: -half, minY: -half, maxX: half, maxY: half)
+        default: return nil
+        }
+    }
+
     /// The extent of a layer, or of all a group holds, with the reference it is in.
     func extent(of layer: LayerDescription) -> (Envelope, SpatialReference)? {
         guard layer.kind == .group else {
             if let reference = map.spatialReference, let extent = inMapReference(layer, reference) {
                 return (extent, reference)
             }
-            guard let properties = layer.properties, let extent = properties.extent else {
-                return nil
-            }
+            // Clients open no layer without an extent, be it one without features.
+            guard let properties = layer.properties,
+                let extent = properties.extent ?? Self.world(in: properties.spatialReference)
+            else { return nil }
             return (extent, properties.spatialReference)
         }
         guard let reference = map.spatialReference else { return nil }

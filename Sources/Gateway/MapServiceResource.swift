@@ -79,14 +79,19 @@ struct MapServiceResource {
         return json.bytes
     }
 
-    /// A map whose basemap is not loaded has neither reference nor extent: it is blank.
+    /// The reference and the extents.
+    ///
+    /// A map whose basemap is not loaded has neither: it is blank. One without layers is the whole world in
+    /// Web Mercator, so that clients can open it.
     func writeSpace(to json: inout JSONWriter) {
-        guard let reference = map.spatialReference else { return }
+        guard let reference = map.spatialReference ?? (map.layers.isEmpty ? .webMercator : nil)
+        else { return }
         json.spatialReference(reference)
-        if let extent = map.initialExtent {
+        let full = extents.full ?? MapExtents.world(in: reference)
+        if let extent = map.initialExtent ?? full {
             json.extent("initialExtent", extent, in: reference)
         }
-        if let extent = extents.full { json.extent("fullExtent", extent, in: reference) }
+        if let extent = full { json.extent("fullExtent", extent, in: reference) }
         json.member("units", reference.latestWkid == 4326 ? "esriDecimalDegrees" : "esriMeters")
     }
 

@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 import CairnModel
+import FoundationEssentials
 import Testing
 
 @testable import Gateway
@@ -63,6 +64,45 @@ import Testing
         // New features get an id, whatever is sent.
         #expect(refusal(.add, "features", some) == nil)
         #expect(refusal(.apply, "deletes", "[1,\(written)]") != nil)
+    }
+
+    @Test func `an answer has the moment and the deletions where they are wanted`() throws {
+        let results = FeatureEditResults(
+            adds: [FeatureEditResult(id: 9)], updates: [],
+            deletes: [FeatureEditResult(id: 7), FeatureEditResult(id: 8)])
+        func answer(
+            _ operation: Resource.EditOperation, _ values: [String: String],
+            _ results: FeatureEditResults
+        ) throws -> RelaxedValue {
+            let name = operation == .add ? "features" : operation == .apply ? "adds" : "objectIds"
+            let request = try EditResource.request(
+                operation, map: map, layer: 0,
+                Parameters(values.merging([name: operation == .delete ? "7,8" : "[{}]"]) { $1 }))
+            let body = EditResource.body(operation, results, to: request)
+            return try RelaxedJSON.parse(String(decoding: body, as: UTF8.self))
+        }
+        for operation in [Resource.EditOperation.add, .apply, .delete] {
+            #expect(try answer(operation, [:], results)["editMoment"] == nil)
+            let before = Date.now.timeIntervalSince1970 * 1000
+            let moment = try answer(operation, ["returnEditMoment": "true"], results)["editMoment"]
+            let after = Date.now.timeIntervalSince1970 * 1000
+            #expect((before - 1...after).contains(try #require(moment?.number)))
+        }
+        guard case .array(let all)? = try answer(.delete, [:], results)["deleteResults"] else {
+            Issue.record("no results")
+            return
+        }
+        #expect(all.map { $0["objectId"] } == [.number(7), .number(8)])
+        let short = try answer(.delete, ["returnDeleteResults": "false"], results)
+        #expect(short == .object(["success": .bool(true)]))
+        var failed = results
+        failed.deletes[1].failure = Failure(.notFound, "there is no feature 8")
+        #expect(
+            try answer(.delete, ["returnDeleteResults": "false"], failed)
+                == .object(["success": .bool(false)]))
+        // It is about deletions alone.
+        let whole = try answer(.apply, ["returnDeleteResults": "false"], results)
+        #expect(whole["addResults"] != nil && whole["deleteResults"] != nil)
     }
 
     @Test func `a geometry that is none is the fault of its feature alone`() throws {

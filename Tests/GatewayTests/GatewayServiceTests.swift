@@ -146,6 +146,96 @@ extension RelaxedValue {
         #expect(plain["capabilities"] == .string("Map,Query") && plain["timeInfo"] == nil)
     }
 
+    @Test func `a service tells from when to when the features of its layers with time are`()
+        async throws
+    {
+        let asked = try Asked()
+        let plain = try await asked.json(root + "/City/MapServer")
+        #expect(plain["timeInfo"] == nil)
+        asked.site.change { inner in
+            for index in [0, 2] {
+                inner.map.layers[index].timeInfo = LayerTimeInfo(startField: "POP")
+            }
+            inner.answerToQuery = { request in
+                let (first, last) = request.layer == 0 ? (-5, 7) : (-2, 11)
+                return #"{"features":[{"attributes":{"first":\#(first),"last":\#(last)}}]}"#
+            }
+        }
+        let root = try await asked.json(root + "/City/MapServer")
+        #expect(root["timeInfo"]?["timeExtent"] == .array([.number(-5), .number(11)]))
+        #expect(root["timeInfo"]?["timeReference"]?["timeZone"] == .string("UTC"))
+    }
+
+    @Test func `fields say how long text may be, whether they may be edited and be null`()
+        async throws
+    {
+        let asked = try Asked()
+        asked.site.change { inner in
+            inner.map.layers[0].properties?.fields.append(
+                FieldDescription(name: "NOTE", type: .string))
+            inner.map.layers[0].edits = LayerEdits(isOpen: true)
+        }
+        func fields(_ path: String) async throws -> [RelaxedValue] {
+            try #require(try await asked.json(root + "/City/" + path)["fields"]).elements
+        }
+        let edited = try await fields("FeatureServer/0")
+        #expect(edited.map { $0["editable"] } == [false, true, true, true].map { .bool($0) })
+        #expect(edited.map { $0["nullable"] } == [false, true, true, true].map { .bool($0) })
+        // Of a text without a length it is one that no client cuts text at.
+        let lengths = edited.map { $0["length"]?.number }
+        #expect(lengths[..<3] == [nil, nil, 80] && lengths[3] ?? 0 >= 1_000_000)
+        asked.site.change { $0.map.layers[0].edits = nil }
+        let closed = try await fields("FeatureServer/0")
+        #expect(closed.allSatisfy { $0["editable"] == .bool(false) })
+        #expect(closed.map { $0["nullable"] } == edited.map { $0["nullable"] })
+    }
+
+    @Test func `the parent of a layer is a group of the map, and none of a feature service`()
+        async throws
+    {
+        let asked = try Asked()
+        for id in [2, 3] {
+            let layer = try await asked.json(root + "/City/MapServer/\(id)")
+            #expect(layer["parentLayer"]?["id"] == .number(1))
+            #expect(layer["parentLayer"]?["name"] == .string("Group"))
+            // There are no groups in it.
+            let feature = try await asked.json(root + "/City/FeatureServer/\(id)")
+            #expect(feature["parentLayer"] == .null)
+        }
+        #expect(try await asked.json(root + "/City/MapServer/0")["parentLayer"] == .null)
+    }
+
+    @Test func `a map without layers is the whole world, for clients to open`() async throws {
+        let asked = try Asked()
+        asked.site.change { inner in
+            (inner.map.layers, inner.map.rootLayers) = ([], [])
+            (inner.map.spatialReference, inner.map.initialExtent) = (nil, nil)
+        }
+        for kind in ["MapServer", "FeatureServer"] {
+            let service = try await asked.json(root + "/City/" + kind)
+            #expect(service["spatialReference"]?["wkid"] == .number(102_100))
+            #expect(service["layers"] == .array([]) && service["units"] == .string("esriMeters"))
+            for name in ["initialExtent", "fullExtent"] {
+                let extent = try #require(service[name])
+                #expect(extent["xmin"]?.number ?? 0 < -2e7 && extent["ymax"]?.number ?? 0 > 2e7)
+                #expect(extent["spatialReference"]?["latestWkid"] == .number(3857))
+            }
+        }
+    }
+
+    @Test func `a layer without features has the extent of the world`() async throws {
+        let asked = try Asked()
+        asked.site.change { inner in
+            inner.map.layers[0].properties?.extent = nil
+            inner.map.layers[0].properties?.spatialReference = .wgs84
+        }
+        for kind in ["MapServer", "FeatureServer"] {
+            let extent = try await asked.json(root + "/City/\(kind)/0")["extent"]
+            #expect(extent?["xmin"] == .number(-180) && extent?["ymax"] == .number(90))
+            #expect(extent?["spatialReference"]?["wkid"] == .number(4326))
+        }
+    }
+
     @Test func `a layer with time tells from when to when its features are`() async throws {
         let asked = try Asked()
         asked.site.change { inner in

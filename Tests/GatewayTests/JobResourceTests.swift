@@ -40,6 +40,24 @@ import Testing
         #expect(found.input?.id.rawValue == Self.item)
     }
 
+    @Test func `text has its charset, and JSON needs none`() {
+        let types = [JobKindDescription.batchGeocode, .batchIdentify].map(\.outputContentType)
+        #expect(types == ["text/csv; charset=utf-8", "application/jsonl"])
+    }
+
+    @Test(arguments: [
+        ("f=json", "application/x-www-form-urlencoded", true),
+        ("token=a&f=pjson", "application/x-www-form-urlencoded; charset=UTF-8", true),
+        ("f=json", "application/octet-stream", false), ("f=json", "", false),
+        // What curl sends of a file, unless it is told a type.
+        ("id,x\n1,f=json&f=json\n", "application/x-www-form-urlencoded", false),
+        (#"{"id":1,"x":2}"#, "application/x-www-form-urlencoded", false),
+        ("buff=json", "application/x-www-form-urlencoded", false),
+    ])
+    func `a form without a file is no upload`(_ body: String, _ type: String, _ isForm: Bool) {
+        #expect(Uploads.isForm(Array(body.utf8), type) == isForm)
+    }
+
     @Test func `what is missing or was never uploaded is refused`() {
         #expect(code(["input": Self.item]) == .invalidParameter)
         #expect(code(["map": "World"]) == .invalidParameter)

@@ -331,6 +331,31 @@ import Testing
         #expect(isNear(pixels[30, 50], areaColor(4, times: 1)))
     }
 
+    @Test func `clauses of a request choose among graphics`() throws {
+        let scene = try Scene()
+        var layer = try scene.layer(4, [polygon([square(0, 1)])])
+        layer.kind = .layer(source: .graphics(GraphicsSource(spatialReference: .webMercator)))
+        let places = [15.0, 47, 82]
+        layer.graphics = places.enumerated().map { number, place in
+            Graphic(
+                id: Int64(number + 1), shape: .point(Coordinate(x: place, y: place)),
+                attributes: Attributes([.init(name: "RANK", value: .integer(Int64(number + 1)))]),
+                zIndex: 0)
+        }
+        let map = makeMap([layer])
+        func drawn(_ clause: String?) throws -> [Bool] {
+            let pixels = try scene.draw(
+                makeRequest { $0.layerDefinitions = clause.map { [4: $0] } ?? [:] }, map)
+            return places.map { pixels[Int($0), 99 - Int($0)] != white }
+        }
+
+        #expect(try drawn(nil) == [true, true, true])
+        #expect(try drawn("RANK < 3") == [true, true, false])
+        #expect(try drawn("RANK % 2 = 0") == [false, true, false])
+        #expect(try drawn("rank IS NULL") == [false, false, false])
+        #expect(throws: Failure.self) { try drawn("NOWHERE = 1") }
+    }
+
     // MARK: Pieces
 
     @Test(arguments: [PictureFormat.png, .jpg])
