@@ -213,7 +213,11 @@ struct Importing {
             var progress = ProgressLine()
             defer { progress.clear() }
             return try DatasetBuilder.importFile(path: path, into: site.datasetsDirectory) {
-                progress.show(Self.text($0))
+                guard case .skipped(let layer, let reason) = $0 else {
+                    return progress.show(Self.text($0))
+                }
+                progress.clear()
+                Output.diagnose("'\(path)': layer '\(layer)' is left out: \(reason)")
             }.map { .features($0) }
         }
         return try result.get()
@@ -226,7 +230,7 @@ struct Importing {
             "\(layer): checking \(features)" + (announced.map { " of \($0)" } ?? "")
         case .writing(let layer, let features, let total):
             "\(layer): writing \(features) of \(total)"
-        case .skipped(let layer, let reason): "\(layer) is left out: \(reason)"
+        case .skipped(let layer, _): "\(layer) is left out"
         }
     }
 }

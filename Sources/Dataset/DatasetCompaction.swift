@@ -10,7 +10,7 @@ extension DatasetBuilder {
     ///
     /// The new dataset is written, checked and published as an import's; the same features give the same
     /// bytes. Columns, name and spatial reference stay. Blocks the calling thread, and uses a
-    /// second one. Nil when no feature is left: there are no empty datasets.
+    /// second one.
     ///
     /// Throws `.noSpace`, `.corrupt` where a feature's bytes are damaged, `.cancelled` soon after
     /// `isCancelled` says so; then nothing is left behind.
@@ -23,11 +23,10 @@ extension DatasetBuilder {
     public static func compact(
         _ edited: EditedDataset, into directory: String, isCancelled: () -> Bool = { false },
         willPublish: (ContentID, LayerProperties) throws(Failure) -> Void = { _, _ in }
-    ) throws(Failure) -> (dataset: ContentID, properties: LayerProperties)? {
+    ) throws(Failure) -> (dataset: ContentID, properties: LayerProperties) {
         let staging = try StagingDirectory(in: directory)
         do {
             var survey = try CompactionSurvey(edited, in: staging, isCancelled)
-            if survey.objectIDs.isEmpty { return nil }
             let path = try staging.makeEntry() + "/layer.fgb"
             let written = try survey.write(path)
             try StagedFile.sync(path)

@@ -27,7 +27,7 @@ struct DatasetWriter {
 
     private static let blockByteCount = 1 << 20
 
-    /// - Parameter header: Magic and header of such a file with one feature.
+    /// - Parameter header: Magic and header of such a file, whatever number of features it states.
     init(
         entries: [FeatureSpool.Entry], spool: MappedFile, form: DatasetForm, header: [UInt8]
     ) throws(Failure) {
@@ -63,11 +63,13 @@ struct DatasetWriter {
         _ path: String, objectID: (UInt32) -> Int32, progress: (Int) -> Void
     ) throws -> Written {
         let order = PackedHilbertTree.fileOrder(entries.map(\.envelope))
-        guard let tree = PackedHilbertTree(itemCount: entries.count, nodeSize: 16) else {
+        // Of nothing there is no tree.
+        let tree = PackedHilbertTree(itemCount: entries.count, nodeSize: 16)
+        guard tree != nil || entries.isEmpty else {
             throw Failure(.tooLarge, "a dataset of \(entries.count) features")
         }
         let ids = order.map { objectID(entries[Int($0)].place) }
-        let output = try BlockWriter(path, from: header.count + tree.byteCount)
+        let output = try BlockWriter(path, from: header.count + (tree?.byteCount ?? 0))
         let offsets = try encode(order, ids, to: output, progress)
         let items = zip(order, offsets).map { (entries[Int($0)].envelope, $1) }
         let front = header + (PackedHilbertTree.pack(items) ?? [])
@@ -127,6 +129,9 @@ extension FlatGeobufHeader {
     /// A header with another number of features and another rectangle around them, both of which it
     /// must state already, and another kind of geometry where that is given; `bytes` begin with the
     /// magic.
+    ///
+    /// Of no features there is no index, and GDAL wants to be told so by an `index_node_size` of 0. The field, for whose
+    /// default of 16 there is no room in a header, is then laid over the zeros of the number of features.
     static func stating(
         _ featureCount: Int, in extent: Envelope, kind: Kind? = nil, _ bytes: [UInt8]
     ) throws(Damage) -> [UInt8] {
@@ -145,6 +150,13 @@ extension FlatGeobufHeader {
             put(bound.bitPattern, at: envelope.lowerBound + 8 * index)
         }
         put(UInt64(featureCount), at: count)
+        if let number = table.entry(8), let size = table.entry(9) {
+            let place = 12 + size..<12 + size + 2
+            let (own, known) = (Array(bytes[place]), Array(bytes[12 + number..<12 + number + 2]))
+            if own == [0, 0] || own == known {
+                bytes.replaceSubrange(place, with: featureCount == 0 ? known : [0, 0])
+            }
+        }
         if let kind {
             guard let place = try table.place(span, 2, byteCount: 1) else {
                 throw Damage(offset: 12, expected: "a kind of geometry")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+import GDAL
 import Geometry
 
 /// The four kinds of geometry a dataset can hold.
@@ -98,13 +99,18 @@ struct FlatGeometry {
         let isClosed =
             count > 0 && xy[2 * before] == xy[xy.count - 2]
             && xy[2 * before + 1] == xy[xy.count - 1]
-        return LastChain(count: count, isFinite: nothing == 0, isClosed: isClosed)
+        let reach = max(-bounds.minX, -bounds.minY, bounds.maxX, bounds.maxY)
+        return LastChain(
+            count: count, isFinite: nothing == 0, isFar: reach > Coordinate.bound,
+            isClosed: isClosed)
     }
 
     /// What is to be known of a chain before it is taken.
     struct LastChain {
         var count: Int
         var isFinite: Bool
+        /// Whether a coordinate lies beyond the bound.
+        var isFar: Bool
         var isClosed: Bool
     }
 
@@ -118,5 +124,18 @@ struct FlatGeometry {
         guard has || !ordinates.isEmpty else { return }
         let missing = before - ordinates.count + (has ? 0 : count)
         ordinates.append(contentsOf: repeatElement(.nan, count: missing))
+    }
+}
+
+extension GeometryKind {
+    /// What a source calls it.
+    init(_ kind: SourceGeometry.Kind) {
+        self =
+            switch kind {
+            case .point: .point
+            case .multipoint: .multipoint
+            case .polyline: .polyline
+            case .polygon: .polygon
+            }
     }
 }

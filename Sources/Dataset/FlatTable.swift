@@ -61,6 +61,13 @@ struct FlatTable {
         try field(bytes, slot, byteCount: byteCount)
     }
 
+    /// Where it is said, as a UInt16, how far behind the table's start the field of that slot lies, 0 for a field that is
+    /// left out; nil where the table knows no such slot.
+    func entry(_ slot: Int) -> Int? {
+        let entry = 4 + 2 * slot
+        return entry + 2 <= vtableByteCount ? vtable + entry : nil
+    }
+
     /// The scalar of that slot, or `absent` when the table leaves it out.
     func scalar<T: FixedWidthInteger & BitwiseCopyable>(
         _ bytes: RawSpan, _ slot: Int, absent: T

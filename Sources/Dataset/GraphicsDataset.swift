@@ -22,10 +22,7 @@ extension EditedDataset {
             Column(name: $0.name, type: ColumnType($0.type), width: nil, alias: nil)
         }
         let type = properties.geometryType ?? .point
-        // There are no empty datasets: of no graphics there is one, which is deleted.
-        let nothing = Graphic(
-            id: 1, shape: .point(Coordinate(x: 0, y: 0)), attributes: Attributes([]), zIndex: 0)
-        let features = (graphics.isEmpty ? [nothing] : graphics).map { graphic in
+        let features = graphics.map { graphic in
             (
                 id: graphic.id,
                 geometry: FlatGeometry(graphic.shape.among(type), FurtherOrdinates()),
@@ -33,18 +30,12 @@ extension EditedDataset {
             )
         }
         let kind = FlatGeobufHeader.Kind(type)
-        let base = try Dataset(
-            features, kind,
-            header: FlatGeobufHeader.bytes(
-                layer.name, kind, columns, properties.spatialReference),
-            called: "graphics of '\(layer.name)'")
-        guard graphics.isEmpty else {
-            self.init(base)
-            return
-        }
-        var edits = LayerEdits(isOpen: false)
-        edits.apply([FeatureChange(id: 1, sequence: 0, feature: nil)])
-        try self.init(base, edits)
+        self.init(
+            try Dataset(
+                features, kind,
+                header: FlatGeobufHeader.bytes(
+                    layer.name, kind, columns, properties.spatialReference),
+                called: "graphics of '\(layer.name)'"))
     }
 }
 

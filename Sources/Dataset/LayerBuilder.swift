@@ -61,11 +61,11 @@ struct LayerBuilder {
         self.survey = survey
     }
 
-    /// Why nothing can be written; nil when there is a feature to write.
+    /// Why nothing can be written; nil when there is a dataset to write, be it of no feature.
     var emptyReason: String? {
         if !survey.datasetKinds.isEmpty { return nil }
         return survey.featureCount == 0
-            ? "it has no features"
+            ? "it has no features, and does not say that it should have none, of one kind of geometry"
             : "none of its \(survey.featureCount) features can be taken"
                 + (survey.rejected.first.map { ", the first because of: " + $0.reason } ?? "")
     }
@@ -120,10 +120,7 @@ struct LayerBuilder {
     }
 
     private func form(of kind: GeometryKind) -> DatasetForm {
-        let sources = survey.sources(of: kind)
-        func has(_ kinds: GeometryKinds) -> Bool {
-            sources.contains { kinds.contains(GeometryKinds($0)) }
-        }
+        let (hasZ, hasM) = survey.dimensions(of: kind)
         let fileKind: FlatGeobufHeader.Kind =
             switch kind {
             case .point: .point
@@ -132,8 +129,7 @@ struct LayerBuilder {
             // Without a table of parts a polygon takes a sixth less, and QGIS shows the same.
             case .polygon: survey.hasSeveralParts ? .multiPolygon : .polygon
             }
-        return DatasetForm(
-            kind: fileKind, hasZ: has(survey.kindsWithZ), hasM: has(survey.kindsWithM))
+        return DatasetForm(kind: fileKind, hasZ: hasZ, hasM: hasM)
     }
 
     private func header(_ name: String, _ form: DatasetForm) throws -> [UInt8] {

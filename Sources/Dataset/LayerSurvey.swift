@@ -12,14 +12,16 @@ import Platform
 struct LayerSurvey {
     /// The features that are taken.
     private let spool: FeatureSpool
+    /// The geometry that a layer without features is said to have.
+    private let stated: SourceGeometry?
     /// How many features were read.
     private(set) var featureCount = 0
     /// How many features are of several kinds.
     private(set) var collectionCount = 0
     /// The kinds of which a feature that is taken has a Z.
-    private(set) var kindsWithZ: GeometryKinds = []
+    private var kindsWithZ: GeometryKinds = []
     /// The kinds of which a feature that is taken has an M.
-    private(set) var kindsWithM: GeometryKinds = []
+    private var kindsWithM: GeometryKinds = []
     /// Whether a polygon has several parts.
     private(set) var hasSeveralParts = false
     /// The rectangle around all that is taken.
@@ -48,6 +50,8 @@ struct LayerSurvey {
     ) throws {
         let layer = source.layers[index]
         spool = try FeatureSpool(path: path)
+        // One that announces features, or does not know, may have been cut short.
+        stated = layer.announcedCount == 0 ? layer.geometry : nil
         columnIDs = plan.objectIDColumn == nil ? nil : []
         func report(_ count: Int) {
             progress(
@@ -152,10 +156,23 @@ struct LayerSurvey {
 
     /// The kinds a dataset is made for: one, or several of a mixed layer.
     ///
+    /// Of a layer without features it is the kind that the source states.
     /// Points among multipoints count as multipoints.
     var datasetKinds: [GeometryKind] {
         let present = GeometryKind.allCases.filter(spool.holds)
+        if featureCount == 0, let stated { return [GeometryKind(stated.kind)] }
         return present.contains(.multipoint) ? present.filter { $0 != .point } : present
+    }
+
+    /// Whether the dataset of `kind` has Z, and whether M: a feature that is taken does, or where there is none the source
+    /// says so.
+    func dimensions(of kind: GeometryKind) -> (hasZ: Bool, hasM: Bool) {
+        let sources = sources(of: kind).map { GeometryKinds($0) }
+        let stated = featureCount == 0 ? stated : nil
+        return (
+            sources.contains(where: kindsWithZ.contains) || stated?.hasZ ?? false,
+            sources.contains(where: kindsWithM.contains) || stated?.hasM ?? false
+        )
     }
 
     /// The kinds whose features go into the dataset of `kind`.

@@ -54,7 +54,9 @@ public final class PointSearch: Sendable {
             }
     }
 
-    private static let sane = Envelope(minX: -1e12, minY: -1e12, maxX: 1e12, maxY: 1e12)
+    private static let sane = Envelope(
+        minX: -Coordinate.bound, minY: -Coordinate.bound, maxX: Coordinate.bound,
+        maxY: Coordinate.bound)
 
     /// A feature that was found, as the dataset's other questions take it.
     public func reference(_ near: NearFeature) -> Dataset.FeatureReference? {

@@ -21,9 +21,7 @@ extension EditedDataset {
                 type: ColumnType(index == 0 ? .objectID : field.type), width: nil, alias: nil)
         }
         let kind = FlatGeobufHeader.Kind(type)
-        // There are no empty datasets: of no features there is one, which is deleted.
-        let nothing = RemoteFeatureAnswer.Feature(id: 1, shape: nil, values: [])
-        let records = (features.isEmpty ? [nothing] : features).map { feature in
+        let records = features.map { feature in
             var bytes: [UInt8] = []
             for (index, (column, value)) in zip(columns, feature.values).enumerated().dropFirst() {
                 column.append(value, number: index, to: &bytes)
@@ -35,18 +33,12 @@ extension EditedDataset {
                 attributes: bytes
             )
         }
-        let base = try Dataset(
-            records, kind, hasZ: properties.hasZ, hasM: properties.hasM,
-            header: FlatGeobufHeader.bytes(
-                name, kind, columns, properties.spatialReference, hasZ: properties.hasZ,
-                hasM: properties.hasM),
-            called: name)
-        guard features.isEmpty else {
-            self.init(base)
-            return
-        }
-        var edits = LayerEdits(isOpen: false)
-        edits.apply([FeatureChange(id: 1, sequence: 0, feature: nil)])
-        try self.init(base, edits)
+        self.init(
+            try Dataset(
+                records, kind, hasZ: properties.hasZ, hasM: properties.hasM,
+                header: FlatGeobufHeader.bytes(
+                    name, kind, columns, properties.spatialReference, hasZ: properties.hasZ,
+                    hasM: properties.hasM),
+                called: name))
     }
 }

@@ -154,6 +154,7 @@ private struct WKBCursor {
         guard last.isFinite else {
             throw .init(reason: "a coordinate that is not a finite number")
         }
+        guard !last.isFar else { throw .init(reason: "a coordinate beyond 10¹²") }
         return last
     }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import Geometry
+
 /// The bounds within which one query is answered.
 public enum QueryLimits {
     /// The most object ids a query may name.
@@ -8,7 +10,7 @@ public enum QueryLimits {
     /// The most coordinates of a query geometry.
     public static let coordinates = 50_000
     /// The greatest magnitude of an ordinate of a query geometry.
-    public static let ordinate = 1e12
+    public static let ordinate = Coordinate.bound
     /// The most rows that are put in another order than that of object ids.
     public static let sortedRows = 1_000_000
     /// The most groups of statistics, and the most distinct rows.

@@ -7,12 +7,36 @@ public struct SourceLayer: Hashable, Sendable {
     public var name: String
     /// Whether its features can have geometry.
     public var hasGeometry: Bool
+    /// The geometry that they are said to have; nil where it may be any.
+    public var geometry: SourceGeometry?
     /// The columns, in order.
     public var fields: [SourceField]
     /// The coordinate system; nil when the source does not tell.
     public var spatialReference: SourceSpatialReference?
     /// How many features the source says it has; nil when only counting would tell.
     public var announcedCount: Int?
+}
+
+/// The geometry of all features of a layer, as a source states it.
+public struct SourceGeometry: Hashable, Sendable {
+    /// Kinds, of one part or several.
+    public enum Kind: Hashable, Sendable {
+        /// One point.
+        case point
+        /// Points.
+        case multipoint
+        /// A line, or several.
+        case polyline
+        /// A polygon, or several.
+        case polygon
+    }
+
+    /// Of which kind it is.
+    public var kind: Kind
+    /// Whether it has Z.
+    public var hasZ: Bool
+    /// Whether it has M.
+    public var hasM: Bool
 }
 
 /// A column of a source.

@@ -129,6 +129,7 @@ public final class VectorSource {
         return SourceLayer(
             name: unsafe OGR_L_GetName(layer).map { unsafe String(cString: $0) } ?? "",
             hasGeometry: unsafe OGR_FD_GetGeomFieldCount(definition) > 0,
+            geometry: SourceGeometry(unsafe OGR_FD_GetGeomType(definition)),
             fields: fields,
             spatialReference: unsafe SpatialReferenceHandle.describe(OGR_L_GetSpatialRef(layer)),
             announcedCount: count < 0 ? nil : Int(count))
@@ -158,5 +159,21 @@ public final class VectorSource {
     deinit {
         let log = MessageLog()
         log.listen { unsafe GDALClose(handle) }
+    }
+}
+
+extension SourceGeometry {
+    /// Nil for what may be of any kind, and for curves and surfaces, which are read as lines and polygons only once
+    /// there are some.
+    fileprivate init?(_ type: OGRwkbGeometryType) {
+        switch OGR_GT_Flatten(type) {
+        case wkbPoint: kind = .point
+        case wkbMultiPoint: kind = .multipoint
+        case wkbLineString, wkbMultiLineString: kind = .polyline
+        case wkbPolygon, wkbMultiPolygon: kind = .polygon
+        default: return nil
+        }
+        hasZ = OGR_GT_HasZ(type) != 0
+        hasM = OGR_GT_HasM(type) != 0
     }
 }

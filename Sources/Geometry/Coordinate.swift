@@ -9,6 +9,11 @@ public struct Coordinate: Hashable, Sendable, BitwiseCopyable {
     /// Northing or latitude.
     public var y: Double
 
+    /// The most an ordinate may be, in either direction, in what comes from outside: imports, edits, questions.
+    ///
+    /// Squares, and products of squares, of what lies within are far from the end of what a double holds.
+    public static let bound = 1e12
+
     /// Makes a coordinate; values are taken as they are, NaN included.
     @inlinable
     public init(x: Double, y: Double) {

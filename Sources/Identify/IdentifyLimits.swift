@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CairnModel
+internal import Geometry
 
 /// What bounds one identify request and its answer.
 public enum IdentifyLimits {
@@ -17,5 +18,5 @@ public enum IdentifyLimits {
     /// The longest WKT of a spatial reference, in bytes of UTF-8.
     public static let wktBytes = 16_384
     /// The greatest magnitude of an ordinate of a query geometry or extent.
-    public static let ordinate = 1e12
+    public static let ordinate = Coordinate.bound
 }

@@ -274,13 +274,10 @@ struct FeatureDecision {
 }
 
 extension FurtherOrdinates {
-    /// The most a Z or M may be, in either direction.
-    private static let bound = 1e12
-
     /// Throws for numbers that no place or measure has.
     fileprivate func check() throws(Failure) {
         for (name, values) in [("Z", z), ("M", m)] {
-            for case let value? in values ?? [] where !(abs(value) <= Self.bound) {
+            for case let value? in values ?? [] where !(abs(value) <= Coordinate.bound) {
                 throw Failure(
                     .invalidParameter,
                     "geometry: \(name) is \(value), expected a finite number up to 10¹²")

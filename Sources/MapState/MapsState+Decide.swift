@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 public import CairnModel
+internal import Geometry
 
 /// What bounds a map.
 public enum MapLimits {
@@ -32,7 +33,7 @@ public enum MapLimits {
     /// The most features of a layer whose edits wait to become part of its dataset.
     public static let changedFeatures = 20_000
     /// The greatest magnitude of a graphic's ordinate.
-    public static let ordinate = 1e12
+    public static let ordinate = Coordinate.bound
     /// The greatest magnitude of a graphic's place in the drawing order.
     public static let zIndex = 1_000_000
 }

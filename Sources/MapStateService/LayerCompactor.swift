@@ -16,8 +16,8 @@ struct CompactedLayer: Sendable {
     var base: ContentID
     /// The last of the edits that are in the new one.
     var through: Int64
-    /// The new dataset; nil when no feature was left to put into one.
-    var result: Result<(dataset: ContentID, properties: LayerProperties)?, Failure>
+    /// The new dataset.
+    var result: Result<(dataset: ContentID, properties: LayerProperties), Failure>
 }
 
 /// Makes new datasets of layers with many edits, one after the other on a thread of its own.
@@ -94,7 +94,7 @@ final class LayerCompactor {
         _ file: UnrecordedCompactionFile, _ isCancelled: () -> Bool
     ) -> CompactedLayer {
         let result = Result {
-            () throws(Failure) -> (dataset: ContentID, properties: LayerProperties)? in
+            () throws(Failure) -> (dataset: ContentID, properties: LayerProperties) in
             let features = try EditedDataset(try shelf.dataset(task.base), task.edits)
             var properties: LayerProperties?
             let made = try DatasetBuilder.compact(
@@ -110,8 +110,7 @@ final class LayerCompactor {
                         map: task.layer.map, layer: task.layer.layer, base: task.base,
                         through: task.edits.sequence, dataset: dataset, properties: whole))
             }
-            guard let made, let properties else { return nil }
-            return (made.dataset, properties)
+            return (made.dataset, properties ?? made.properties)
         }
         return CompactedLayer(
             layer: task.layer, base: task.base, through: task.edits.sequence, result: result)

@@ -333,10 +333,7 @@ public actor MapStateService {
         let entry = compacted.layer
         failpoints.pass("mapstate.beforeCompacted")
         do throws(Failure) {
-            guard let (dataset, properties) = try compacted.result.get() else {
-                compactor?.ended(compacted, isDone: false)
-                return
-            }
+            let (dataset, properties) = try compacted.result.get()
             var isSettled = false
             for _ in 0..<Self.attempts where !isSettled {
                 try await log.catchUp()

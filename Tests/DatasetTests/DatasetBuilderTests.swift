@@ -55,6 +55,70 @@ import Testing
         #expect(found[3]?.1["N"] == .null && found[3]?.1["r"] == .real(2))
     }
 
+    @Test func `a coordinate beyond all that is measured rightly leaves its feature out`() throws {
+        let path = try scratch.features(
+            "far.geojson",
+            [
+                feature(#"{"type":"Point","coordinates":[1e12,-1e12]}"#),
+                feature(#"{"type":"Point","coordinates":[1e300,2]}"#),
+                feature(#"{"type":"Point","coordinates":[3,-1.0000001e12]}"#),
+            ])
+        let layer = try #require(try imported(path).first)
+        #expect(layer.featureCount == 1 && layer.rejectedCount == 2)
+        #expect(Set(layer.rejected.map(\.reason)) == ["a coordinate beyond 10¹²"])
+    }
+
+    /// An empty shapefile of that type of the format's, with the column NAME.
+    private func shapefile(_ type: UInt8) throws -> String {
+        let words: [[UInt8]] = [
+            [0, 0, 0x27, 0x0A], [UInt8](repeating: 0, count: 20), [0, 0, 0, 50],
+            [0xE8, 3, 0, 0], [type, 0, 0, 0], [UInt8](repeating: 0, count: 64),
+        ]
+        let name = Array("NAME".utf8) + [UInt8](repeating: 0, count: 7) + Array("C".utf8)
+        let table: [[UInt8]] = [
+            [3, 124, 1, 1], [0, 0, 0, 0], [65, 0, 11, 0], [UInt8](repeating: 0, count: 20), name,
+            [0, 0, 0, 0, 10], [UInt8](repeating: 0, count: 15), [0x0D, 0x1A],
+        ]
+        for (ending, bytes) in [("shp", words), ("shx", words), ("dbf", table)] {
+            _ = try scratch.write("empty." + ending, Data(bytes.joined()))
+        }
+        return scratch.path + "/empty.shp"
+    }
+
+    @Test(arguments: [
+        (1, GeometryType.point, false, false), (3, .polyline, false, false),
+        (15, .polygon, true, true), (25, .polygon, false, true), (18, .multipoint, true, true),
+    ])
+    func `a layer without features becomes a dataset of the kind that it states`(
+        _ type: UInt8, _ kind: GeometryType, _ hasZ: Bool, _ hasM: Bool
+    ) throws {
+        let path = try shapefile(type)
+
+        let layer = try #require(
+            try DatasetBuilder.importFile(path: path, into: scratch.datasets).first)
+
+        #expect(layer.featureCount == 0 && layer.properties.featureCount == 0)
+        #expect(layer.properties.geometryType == kind && layer.properties.extent == nil)
+        #expect(layer.properties.hasZ == hasZ && layer.properties.hasM == hasM)
+        #expect(layer.properties.fields.map(\.name) == ["OBJECTID", "NAME"])
+        let dataset = try scratch.dataset(layer)
+        dataset.forEach { _ in Issue.record("there is a feature") }
+        // GDAL reads it as well.
+        let file = try VectorSource(path: scratch.datasets + "/\(layer.dataset)/layer.fgb")
+        #expect(file.layers.map(\.fields.count) == [2])
+        #expect(file.layers.map { $0.geometry?.hasZ } == [hasZ])
+        #expect(file.layers.map { $0.geometry?.hasM } == [hasM])
+        try file.forEachFeature(inLayer: 0) { _ in Issue.record("there is a feature") }
+    }
+
+    @Test func `a layer of no features and no kind is left out with a reason`() throws {
+        let path = try scratch.write("none.geojson", #"{"type":"FeatureCollection","features":[]}"#)
+        let failure = #expect(throws: Failure.self) {
+            try DatasetBuilder.importFile(path: path, into: scratch.datasets)
+        }
+        #expect(failure?.details.first?.contains("it has no features, and") == true)
+    }
+
     private func feature(_ geometry: String, _ properties: String = "{}", id: Int? = nil) -> String
     {
         let id = id.map { "\"id\":\($0)," } ?? ""

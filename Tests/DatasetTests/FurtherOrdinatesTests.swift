@@ -151,8 +151,7 @@ struct OrdinateCase: Sendable, CustomStringConvertible {
         let found = try overlay.furtherOrdinates(of: try #require(overlay.feature(at: 0)))
         #expect(found.z == (form.dimensions.contains("Z") ? z : nil))
         #expect(found.m == (form.dimensions.contains("M") ? m : nil))
-        let made = try #require(
-            try DatasetBuilder.compact(edited, into: scratch.datasets))
+        let made = try DatasetBuilder.compact(edited, into: scratch.datasets)
         let compacted = try Dataset(
             path: scratch.datasets + "/" + made.dataset.rawValue + "/layer.fgb")
         var ids: Set<Int64> = []

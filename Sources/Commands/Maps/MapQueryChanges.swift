@@ -93,7 +93,7 @@ struct MapQueryable: MapChange {
 struct MapEditable: MapChange {
     static let configuration = CommandConfiguration(
         commandName: "editable", abstract: "Say whether a layer takes edits of its features.",
-        discussion: "Only layers of imported features without Z and M do; at first none does.")
+        discussion: "Only layers of imported features do; at first none does.")
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "The map.", transform: Reading.mapName) var map: MapName
