@@ -299,6 +299,21 @@ extension RelaxedValue {
             try await asked.json("/ogc/collections/City.0")["extent"]?["temporal"] == nil)
     }
 
+    @Test func `a layer with Z is given in CRS84h as well`() async throws {
+        let name = "http://www.opengis.net/def/crs/OGC/0/CRS84h"
+        let asked = try Asked()
+        #expect(await asked.get("/ogc/collections/City.0/items?crs=" + name).status == 400)
+        asked.site.change { $0.map.layers[0].properties?.hasZ = true }
+        let told = try await asked.json("/ogc/collections/City.0")["crs"]?.elements ?? []
+        // What is first is what is given where nothing is asked for.
+        #expect(told.prefix(2) == [.string(OGCReference.crs84.uri), .string(name)])
+        let query = try await asked.query("bbox=1,2,3,4&bbox-crs=\(name)&crs=" + name)
+        #expect(query.outReference == nil && query.returnZ)
+        #expect(query.spatialFilter?.geometry.envelope.minX == 1)
+        let response = await asked.get("/ogc/collections/City.0/items?crs=" + name)
+        #expect(response.headers["Content-Crs"] == "<\(name)>")
+    }
+
     @Test func `heights of a box are passed over`() async throws {
         let flat = try await Asked().query("bbox=1,2,3,4")
         let high = try await Asked().query("bbox=1,2,-100,3,4,9000")

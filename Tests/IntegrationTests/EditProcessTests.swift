@@ -128,6 +128,49 @@ import Testing
         #expect(Set(try await names(site, 60.5, 60.5, at: sequence)) == ["here", "there"])
     }
 
+    @Test func `a feature without geometry is found by attributes, and nowhere`() async throws {
+        guard Programs.areBuilt() else { return }
+        let site = try await IdentifySite(side: 5, workers: 1)
+        _ = try await site.client.command(
+            map: site.map, .setEditable(layer: 0, isEditable: true))
+        let everywhere = "geometry=-1000,-1000,1000,1000&geometryType=esriGeometryEnvelope"
+        let before = (
+            all: try await count(site, "where=1=1"), placed: try await count(site, everywhere)
+        )
+
+        let added = try await edit(
+            site, "addFeatures",
+            #"features=[{"attributes":{"name":"lost"}},{"attributes":{"name":"found"},"geometry":null}]"#
+        )
+        let ids = (added.addResults ?? []).map(\.objectId)
+        #expect(ids.count == 2 && added.addResults?.allSatisfy(\.success) == true)
+        #expect(
+            try await count(site, "where=name IN ('lost','found')".replacing(" ", with: "+")) == 2)
+        #expect(try await count(site, "where=1=1") == before.all + 2)
+        #expect(try await count(site, everywhere) == before.placed)
+
+        // It gets a place, and loses it again.
+        let placed = try await edit(
+            site, "updateFeatures", "features=[\(square(70, 70, "found", id: ids[1]))]")
+        #expect(placed.updateResults?.first?.success == true)
+        #expect(try await names(site, 70.5, 70.5) == ["found"])
+        let named = try await edit(
+            site, "updateFeatures",
+            #"features=[{"attributes":{"OBJECTID":\#(ids[1]),"name":"kept"}}]"#)
+        #expect(named.updateResults?.first?.success == true)
+        #expect(try await names(site, 70.5, 70.5) == ["kept"])
+        let cleared = try await edit(
+            site, "updateFeatures",
+            #"features=[{"attributes":{"OBJECTID":\#(ids[1])},"geometry":null}]"#)
+        #expect(cleared.updateResults?.first?.success == true)
+        #expect(try await names(site, 70.5, 70.5) == [])
+        #expect(try await count(site, everywhere) == before.placed)
+        let (_, body) = try await exchange(
+            site, "/ogc/collections/Grid.0/items/\(ids[1])?f=json")
+        let item = String(decoding: body, as: UTF8.self)
+        #expect(item.contains(#""geometry":null"#) && item.contains(#""name":"kept""#), "\(item)")
+    }
+
     @Test func `edits are seen at once, and yesterday is what it was`() async throws {
         guard Programs.areBuilt() else { return }
         let site = try await IdentifySite(side: 5, workers: 2)

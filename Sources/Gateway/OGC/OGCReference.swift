@@ -8,12 +8,16 @@ internal import PROJ
 struct OGCReference: Hashable {
     /// The URI.
     let uri: String
-    /// The system; nil for CRS84, which is WGS 84 with longitude before latitude.
+    /// The system; nil for CRS84 and CRS84h, which are WGS 84 with longitude before latitude.
     let authority: SpatialReference?
 
     /// Longitude and latitude: what is meant where none is named.
     static let crs84 = OGCReference(
         uri: "http://www.opengis.net/def/crs/OGC/1.3/CRS84", authority: nil)
+
+    /// The same with heights, of features that have them.
+    static let crs84WithHeight = OGCReference(
+        uri: "http://www.opengis.net/def/crs/OGC/0/CRS84h", authority: nil)
 
     private init(uri: String, authority: SpatialReference?) {
         self.uri = uri
@@ -35,10 +39,10 @@ struct OGCReference: Hashable {
     /// Whether latitude or northing comes first.
     var isNorthFirst: Bool { authority?.latestWkid.map(AxisOrder.isNorthFirst) ?? false }
 
-    /// Those in which features of a layer are given: CRS84 first, then WGS 84, Web Mercator and the
-    /// layer's own.
+    /// Those in which features of a layer are given: CRS84 first, with heights CRS84h, then WGS 84, Web
+    /// Mercator and the layer's own.
     static func all(of layer: LayerProperties) -> [OGCReference] {
-        var result = [crs84]
+        var result = layer.hasZ ? [crs84, crs84WithHeight] : [crs84]
         for reference in [.wgs84, .webMercator, layer.spatialReference] {
             guard let known = OGCReference(reference), !result.contains(known) else { continue }
             result.append(known)
