@@ -21,6 +21,9 @@ import Testing
         var result: Result<AppendResult, Failure>
         /// Nil for success.
         var refusal: Failure.Code?
+        /// Whether it went out again because the log was silent for two seconds, as on a busy machine: what it is told may
+        /// be the answer to the second time.
+        var isAskedAgain = false
     }
 
     /// A client that has learnt the fixed layout: before that nothing is joined.
@@ -34,9 +37,12 @@ import Testing
     private static func call(
         _ log: LogReader, _ appends: [StreamAppend], refusal: Failure.Code? = nil
     ) async -> Call {
+        let start = ContinuousClock.now
         do throws(Failure) {
             let result = try await log.append(appends, timeout: .seconds(60))
-            return Call(appends: appends, result: .success(result), refusal: refusal)
+            return Call(
+                appends: appends, result: .success(result), refusal: refusal,
+                isAskedAgain: start.duration(to: .now) >= .seconds(2))
         } catch {
             return Call(appends: appends, result: .failure(error), refusal: refusal)
         }
@@ -123,17 +129,18 @@ import Testing
         try single.append(
             [StreamAppend(stream: try stream("job-first"), expected: .any, events: [newEvent()])])
         let accepted = calls.compactMap { call in
-            (try? call.result.get()).map { (appends: call.appends, result: $0) }
+            (try? call.result.get()).map { (call: call, result: $0) }
         }.sorted {
             ($0.result.firstPosition, $0.result.isRepeat ? 1 : 0) < (
                 $1.result.firstPosition, $1.result.isRepeat ? 1 : 0
             )
         }
-        for (appends, result) in accepted {
-            let expected = try single.append(appends)
+        for (call, result) in accepted {
+            let expected = try single.append(call.appends)
             #expect(expected.firstPosition == result.firstPosition)
             #expect(expected.lastPosition == result.lastPosition)
-            #expect(expected.isRepeat == result.isRepeat)
+            #expect(
+                expected.isRepeat == result.isRepeat || (result.isRepeat && call.isAskedAgain))
         }
         let range = ReadRange(after: 1, limit: .max, byteLimit: .max)
         let events = try await client.log.all(after: 1)
