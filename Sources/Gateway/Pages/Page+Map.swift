@@ -59,6 +59,9 @@ extension Page {
             notice("The map is blank: its basemap is not loaded.", &page)
             return layers(path, &page)
         }
+        if answer["layers"]?.elements.isEmpty ?? true {
+            notice("The map is blank: it has no layers.", &page)
+        }
         if !hasLeaflet {
             notice(
                 "Leaflet is not installed on this server, so the map stands still: Debian's package is libjs-leaflet.",
