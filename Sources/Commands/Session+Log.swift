@@ -32,7 +32,7 @@ extension Session {
             group.addTask { try await body() }
             group.addTask {
                 try await Task.sleep(for: limit)
-                throw Failure(.timedOut, "there was no answer in time")
+                throw Failure(.timedOut, "there was no answer within \(limit)")
             }
             guard let first = try await group.next() else { throw CancellationError() }
             return first

@@ -65,7 +65,7 @@ struct LayerBuilder {
     var emptyReason: String? {
         if !survey.datasetKinds.isEmpty { return nil }
         return survey.featureCount == 0
-            ? "it has no features, and does not say that it should have none, of one kind of geometry"
+            ? "it has no features, and the source does not state that, and of which kind they would be"
             : "none of its \(survey.featureCount) features can be taken"
                 + (survey.rejected.first.map { ", the first because of: " + $0.reason } ?? "")
     }

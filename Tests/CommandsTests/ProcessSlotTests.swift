@@ -24,7 +24,9 @@ import Testing
                 role: .log, number: 1, path: "/bin/sh", arguments: ["-c", script], logPath: log))
         let said = Said()
         var count = 0
+        let end = ContinuousClock.now + .seconds(40)
         while count < ends {
+            try #require(ContinuousClock.now < end, "\(count) of \(ends) ended")
             let wasRunning = slot.isRunning
             slot.startIfDue { said.add($0) }
             slot.look { said.add($0) }

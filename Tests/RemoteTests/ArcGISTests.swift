@@ -204,6 +204,20 @@ import Testing
         #expect(answer?.features.map(\.id) == [7, 8] && answer?.isCut == false)
     }
 
+    @Test(arguments: ["{}", "null", #"{"features":null}"#])
+    func `an answer without features is no empty picture`(_ text: String) throws {
+        let layer = try featureService(0)
+        var pages = FeaturePages(
+            RemotePictureQuestion(
+                source: try #require(layer.kind.source),
+                properties: try #require(layer.properties), spatialReference: .webMercator,
+                extent: Envelope(minX: 0, minY: 0, maxX: 1, maxY: 1), width: 1, height: 1,
+                unitsPerPixel: 1, dpi: 96), url: "http://there/FeatureServer/0/query")
+        #expect(throws: Failure(.unreadable, "its answer has no features")) {
+            _ = try pages.take(page(text))
+        }
+    }
+
     private func search(_ question: RemoteQuestion) -> FeatureSearch {
         FeatureSearch(
             question,
