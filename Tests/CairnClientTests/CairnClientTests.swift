@@ -140,7 +140,7 @@ private struct Seen: Sendable {
         defer { client.close() }
 
         let answer: [Int] = try await client.request(
-            .logRequests, "read", Nothing(), timeout: .seconds(6))
+            .logRequests, "read", Nothing(), timeout: .seconds(15))
 
         #expect(answer == [1, 2])
         #expect(Set(held.withLock { $0.map(\.message.header.messageID) }).count == 1)
