@@ -14,6 +14,8 @@ public struct QueryRequest: PastRequest, Hashable, Sendable, Codable {
     public var layer: LayerID
     /// A WHERE clause, ANDed with the layer's own definition expression; nil for all.
     public var clause: String?
+    /// Only features whose ``LayerDescription/shownField`` has this text somewhere, letter case included; nil for all.
+    public var text: String?
     /// Only features with these object ids; nil for all.
     public var objectIDs: [Int64]?
     /// Only features in this relation to a geometry; nil for all.
@@ -126,6 +128,8 @@ public struct QuerySpatialFilter: Hashable, Sendable, Codable {
         case envelopeIntersects = "EnvelopeIntersects"
         /// The same.
         case indexIntersects = "IndexIntersects"
+        /// Their insides, borders and outsides meet as the pattern says.
+        case pattern = "Relation"
     }
 
     /// The geometry, in `spatialReference`.
@@ -134,17 +138,22 @@ public struct QuerySpatialFilter: Hashable, Sendable, Codable {
     public var spatialReference: SpatialReference?
     /// How features must lie to it.
     public var relation: Relation
+    /// With ``Relation/pattern`` only, where it is needed: a pattern of nine letters of the dimensionally extended
+    /// nine-intersection model (OGC 06-103r4, 6.1.15.2), the geometry's inside, border and outside by the feature's: `T`
+    /// and `F` for something and nothing in common, `0`, `1`, `2` for its dimension, `*` for anything.
+    public var pattern: String?
     /// How far away on the ground a feature still counts, 0 or more metres; nil: not at all.
     public var distanceMeters: Double?
 
     /// States it.
     public init(
         geometry: Shape, spatialReference: SpatialReference? = nil,
-        relation: Relation = .intersects, distanceMeters: Double? = nil
+        relation: Relation = .intersects, pattern: String? = nil, distanceMeters: Double? = nil
     ) {
         self.geometry = geometry
         self.spatialReference = spatialReference
         self.relation = relation
+        self.pattern = pattern
         self.distanceMeters = distanceMeters
     }
 }

@@ -191,7 +191,19 @@ extension QueryRequest {
                 part.row >= 0 && part.isPlausible && part.place == nil,
                 "the part of the answer is none")
         }
+        let textByteCount = text?.utf8.count ?? 0
+        try need(
+            textByteCount <= QueryLimits.textBytes,
+            "text: \(textByteCount) bytes, the most is \(QueryLimits.textBytes)", .tooLarge)
         guard let filter = spatialFilter else { return }
+        if filter.relation == .pattern || filter.pattern != nil {
+            let letters = (filter.pattern ?? "").unicodeScalars
+            try need(
+                filter.relation == .pattern && letters.count == 9
+                    && letters.allSatisfy { "TF*012".unicodeScalars.contains($0) },
+                "relationParam: expected nine letters of T, F, *, 0, 1 and 2, with spatialRel "
+                    + "esriSpatialRelRelation")
+        }
         let count = filter.geometry.coordinateCount
         try need(
             1...QueryLimits.coordinates ~= count,

@@ -5,6 +5,8 @@ internal import Geometry
 
 /// The bounds within which one query is answered.
 public enum QueryLimits {
+    /// The most bytes of a text that is looked for.
+    public static let textBytes = 1_024
     /// The most object ids a query may name.
     public static let objectIDs = 100_000
     /// The most coordinates of a query geometry.

@@ -59,7 +59,7 @@ struct QueryRun {
         var clauses: [BoundClause] = []
         let texts = [
             ("definition expression", layer.description.definitionExpression),
-            ("where", request.clause),
+            ("where", request.clause), ("text", try textClause()),
         ]
         for (origin, text) in texts {
             guard let text, text.contains(where: { !$0.isWhitespace }) else { continue }
@@ -82,6 +82,22 @@ struct QueryRun {
                     filter, filter.spatialReference ?? layer.reference, of: features.base,
                     isCancelled)
             })
+    }
+
+    /// What looks for a text in the field that is shown; nil where none is asked for.
+    private func textClause() throws(Failure) -> String? {
+        guard let text = request.text else { return nil }
+        let shown = layer.description.shownField(among: layer.fields)
+        guard let field = layer.fields.first(where: { $0.name == shown }), field.type == .string
+        else {
+            throw Failure(
+                .invalidParameter,
+                "text: layer \(layer.description.id) '\(layer.description.name)' shows "
+                    + (shown.map { "the field '\($0)', which has no text" } ?? "no field"))
+        }
+        let name = field.name.replacing("\"", with: "\"\"")
+        let wanted = text.replacing(#/[!%_]/#) { "!" + $0.output }.replacing("'", with: "''")
+        return "\"\(name)\" LIKE '%\(wanted)%' ESCAPE '!'"
     }
 
     // MARK: Rows

@@ -48,13 +48,13 @@ struct SpatialTest {
         guard let toOwn else {
             transform = nil
             way = try Self.way(filter, filter.geometry, isCancelled)
-            searchEnvelope = filter.geometry.envelope
+            searchEnvelope = filter.holdsApart ? nil : filter.geometry.envelope
             return
         }
         if let projected = try? toOwn.forward(filter.geometry.withDenseSides) {
             transform = nil
             way = try Self.way(filter, projected, isCancelled)
-            searchEnvelope = projected.envelope
+            searchEnvelope = filter.holdsApart ? nil : projected.envelope
         } else {
             // The geometry has no place among the features; they may have one beside it.
             transform = try CoordinateTransform(from: own, to: reference)
@@ -78,6 +78,7 @@ struct SpatialTest {
         case .crosses: predicate = .crosses
         case .overlaps: predicate = .overlaps
         case .touches: predicate = .touches
+        case .pattern: predicate = .matches(filter.pattern ?? "")
         }
         do throws(GEOSError) {
             return .relation(
@@ -148,6 +149,16 @@ extension GEOSError {
                 "\(subject): to compare it takes too much memory, as lines do that cross each other everywhere"
             )
         }
+    }
+}
+
+extension QuerySpatialFilter {
+    /// Whether the relation may hold of what shares no position with the geometry: no inside or border has to meet
+    /// another.
+    fileprivate var holdsApart: Bool {
+        guard relation == .pattern, let pattern else { return false }
+        let letters = Array(pattern)
+        return [0, 1, 3, 4].allSatisfy { "F*".contains(letters[$0]) }
     }
 }
 

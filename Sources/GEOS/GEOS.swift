@@ -85,8 +85,19 @@ public struct GEOSError: Error, Hashable, Sendable {
             case .crosses: unsafe GEOSCrosses_r(context.handle, handle, other.handle)
             case .overlaps: unsafe GEOSOverlaps_r(context.handle, handle, other.handle)
             case .touches: unsafe GEOSTouches_r(context.handle, handle, other.handle)
+            case .matches(let pattern):
+                unsafe GEOSRelatePattern_r(context.handle, handle, other.handle, pattern)
             }
         return try truth(answer, "GEOSRelate")
+    }
+
+    /// How the insides, borders and outsides of the two meet, in nine letters `F`, `0`, `1`, `2` (`GEOSRelate`).
+    public borrowing func matrix(with other: borrowing GEOSGeometry) throws(GEOSError) -> String {
+        guard let text = unsafe GEOSRelate_r(context.handle, handle, other.handle) else {
+            throw context.error("GEOSRelate_r")
+        }
+        defer { unsafe GEOSFree_r(context.handle, text) }
+        return unsafe String(cString: text)
     }
 
     /// The distance to the other geometry in coordinate units (`GEOSDistance`).

@@ -8,9 +8,7 @@ internal import Geometry
 /// `MapServer/{id}/query` and `FeatureServer/{id}/query`: Esri's parameters to a request.
 enum QueryResource {
     /// Parameters of Esri's that would change the answer and are not carried out.
-    private static let refused = [
-        "text", "relationParam", "rangeValues", "parameterValues",
-    ]
+    private static let refused = ["rangeValues", "parameterValues"]
 
     /// Reads the parameters; throws `Failure` naming the one at fault.
     static func request(
@@ -30,6 +28,7 @@ enum QueryResource {
         }
         var request = QueryRequest(map: map, layer: layer)
         request.clause = parameters.clause("where")
+        request.text = parameters["text"]
         request.objectIDs = try objectIDs(parameters)
         request.spatialFilter = try spatialFilter(parameters)
         request.time = try parameters.time()
@@ -207,7 +206,8 @@ enum QueryResource {
         return QuerySpatialFilter(
             geometry: geometry.shape,
             spatialReference: geometry.spatialReference ?? inReference,
-            relation: relation, distanceMeters: meters)
+            relation: relation, pattern: parameters["relationParam"]?.uppercased(),
+            distanceMeters: meters)
     }
 
     private static func relation(

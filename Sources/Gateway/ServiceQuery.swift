@@ -13,7 +13,7 @@ struct ServiceQuery: Sendable {
     static let byteLimit = 64 << 20
     /// Parameters of a layer's query that Esri's operation on the service does not have.
     private static let refused = [
-        "where", "objectIds", "outStatistics", "groupByFieldsForStatistics", "having",
+        "where", "text", "objectIds", "outStatistics", "groupByFieldsForStatistics", "having",
         "orderByFields",
         "returnDistinctValues", "returnExtentOnly", "resultOffset", "resultRecordCount",
     ]

@@ -108,7 +108,7 @@ extension QueryRequest {
     /// Whether it is for the first part of an answer, and one that can be given up at any feature: GEOS, distances and long
     /// clauses cannot be interrupted.
     public var isSoonStopped: Bool {
-        part == nil && clause?.utf8.count ?? 0 <= Self.soonClauseBytes
+        part == nil && (clause?.utf8.count ?? 0) + (text?.utf8.count ?? 0) <= Self.soonClauseBytes
             && having?.utf8.count ?? 0 <= Self.soonClauseBytes
             && spatialFilter?.isPlain ?? true
             && spatialFilter?.geometry.coordinateCount ?? 0 <= Self.soonCoordinates
@@ -121,7 +121,7 @@ extension QuerySpatialFilter {
         guard distanceMeters ?? 0 == 0 else { return false }
         return switch relation {
         case .intersects, .envelopeIntersects, .indexIntersects: true
-        case .contains, .within, .crosses, .overlaps, .touches: false
+        case .contains, .within, .crosses, .overlaps, .touches, .pattern: false
         }
     }
 }

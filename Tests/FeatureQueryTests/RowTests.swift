@@ -21,6 +21,51 @@ import Testing
         ),
     ]
 
+    @Test func `a text is looked for in the field that is shown, letter by letter`() throws {
+        let names = ["Ab 100%", "ab_1", "aB", "100 ab", "It's \\ \"so\"", "a!b", "é", ""]
+        let site = try QueriedSite(
+            names.enumerated().map { index, name in
+                let text = try #require(String(data: JSONEncoder().encode(name), encoding: .utf8))
+                return #"{"type":"Feature","id":\#(index + 1),"properties":{"n":\#(index),"#
+                    + #""na\"me":\#(text),"other":"ab"},"#
+                    + #""geometry":{"type":"Point","coordinates":[1,2]}}"#
+            })
+        // Its name needs quotes of its own.
+        for wanted in ["ab", "b", "100%", "_", "'", "\\", "\"", "!", "é", "B", "x", " "] {
+            let found = try site.ids {
+                $0.result = .objectIDs
+                $0.text = wanted
+            }.ids
+
+            let expected = names.indices.filter { names[$0].contains(wanted) }.map { $0 + 1 }
+            #expect(found == expected, "\(wanted)")
+        }
+        // With a clause both must hold.
+        let both = try site.ids {
+            $0.result = .objectIDs
+            $0.text = "ab"
+            $0.clause = "n > 1"
+        }.ids
+        #expect(both == [4])
+    }
+
+    @Test func `a text is refused where no field with text is shown, or it is too long`() throws {
+        let site = try QueriedSite([
+            #"{"type":"Feature","properties":{"n":1},"geometry":{"type":"Point","coordinates":[1,2]}}"#
+        ])
+        func failure(_ text: String) -> Failure? {
+            do throws(Failure) {
+                _ = try site.engine.answer(site.request { $0.text = text }, in: site.map)
+                return nil
+            } catch {
+                return error
+            }
+        }
+
+        #expect(failure("a")?.message.hasPrefix("text: layer 0 'features' shows the field") == true)
+        #expect(failure(String(repeating: "é", count: 513))?.code == .tooLarge)
+    }
+
     @Test(arguments: [1, 2, 3] as [UInt64])
     func `pages joined are the rows that SQLite selects, in its order`(seed: UInt64) throws {
         var rows = try RandomRows(300, seed: seed)

@@ -96,7 +96,7 @@ extension Shape {
         for round in 0..<25 {
             let query = generator.shape(round % 5)
             let oracle = try Oracle(query.text.wkt)
-            for relation in QuerySpatialFilter.Relation.allCases {
+            for relation in QuerySpatialFilter.Relation.allCases where relation != .pattern {
                 let predicate: GEOSRelation.Predicate? =
                     switch relation {
                     case .intersects: .intersects
@@ -105,7 +105,7 @@ extension Shape {
                     case .crosses: .crosses
                     case .overlaps: .overlaps
                     case .touches: .touches
-                    case .envelopeIntersects, .indexIntersects: nil
+                    case .envelopeIntersects, .indexIntersects, .pattern: nil
                     }
                 let expected = try others.indices.filter { index in
                     guard let predicate else {
@@ -126,6 +126,70 @@ extension Shape {
             }
         }
         #expect(hits[.intersects, default: 0] > 50 && hits[.touches, default: 0] > 5)
+    }
+
+    /// What the matrix of two geometries must be like, and whether they need not touch for it.
+    private static let patterns = [
+        "T********", "FF*FF****", "T*F**FFF*", "T*****FF*", "FFFTTT***", "*1*******", "F0*******",
+        "*********", "2FF******", "T*T***T**", "FF2FF1212", "FFFFFFFFF",
+    ]
+
+    @Test(arguments: [0, 1, 2, 4])
+    func `a pattern holds where the matrix has it`(kind: Int) throws {
+        var generator = ShapeGenerator(random: SeededGenerator(seed: UInt64(200 + kind)))
+        let shapes = (0..<80).map { _ in generator.shape(kind) }
+        let site = try QueriedSite(
+            shapes.enumerated().map { index, shape in
+                #"{"type":"Feature","id":\#(index + 1),"properties":{},"geometry":{"type":"#
+                    + #""\#(shape.text.type)","coordinates":\#(shape.text.json)}}"#
+            })
+        let others = try shapes.map { try Oracle($0.text.wkt) }
+        var hits: [String: Int] = [:]
+        for round in 0..<15 {
+            let query = generator.shape(round % 5)
+            let oracle = try Oracle(query.text.wkt)
+            let matrices = try others.map { try oracle.geometry.matrix(with: $0.geometry) }
+            for pattern in Self.patterns {
+                let expected = matrices.indices.filter { Self.has(matrices[$0], pattern) }
+
+                let found = try site.ids {
+                    $0.result = .objectIDs
+                    $0.spatialFilter = QuerySpatialFilter(
+                        geometry: query, relation: .pattern, pattern: pattern)
+                }.ids
+
+                #expect(found == expected.map { $0 + 1 }, "kind \(kind) round \(round) \(pattern)")
+                hits[pattern, default: 0] += found.count
+            }
+        }
+        #expect(hits["T********", default: 0] > 5 && hits["FF*FF****", default: 0] > 50)
+        #expect(hits["*********"] == 15 * 80 && hits["FFFFFFFFF"] == 0)
+    }
+
+    private static func has(_ matrix: String, _ pattern: String) -> Bool {
+        zip(matrix, pattern).allSatisfy { found, wanted in
+            wanted == "*" || wanted == found || wanted == "T" && found != "F"
+        }
+    }
+
+    @Test(arguments: [nil, "", "T*******", "T*********", "t********", "3********", "T*******é"])
+    func `what is no pattern is refused`(pattern: String?) throws {
+        let site = try QueriedSite([
+            #"{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":[1,2]}}"#
+        ])
+        func code(_ relation: QuerySpatialFilter.Relation, _ pattern: String?) -> Failure.Code? {
+            let request = site.request {
+                $0.spatialFilter = QuerySpatialFilter(
+                    geometry: .point(Coordinate(x: 1, y: 2)), relation: relation, pattern: pattern)
+            }
+            do throws(Failure) { _ = try site.engine.answer(request, in: site.map) } catch {
+                return error.message.hasPrefix("relationParam: ") ? error.code : nil
+            }
+            return nil
+        }
+
+        #expect(code(.pattern, pattern) == .invalidParameter)
+        #expect(code(.touches, "T********") == .invalidParameter)
     }
 
     private final class Oracle {

@@ -178,10 +178,14 @@ private let root = "/arcgis/rest/services/City"
         #expect(request.result == .extent && request.returnCount && request.at == 5)
         #expect(request.time == TimeExtent(from: 0, to: nil) && request.returnDistinctValues)
         #expect(request.groupFields == ["a", "b"] && request.maxAllowableOffset == 0.5)
+        request = try await asked(
+            "text=O'Hare&geometry=1,2&spatialRel=esriSpatialRelRelation&relationParam=fffttt***")
+        #expect(request.text == "O'Hare" && request.spatialFilter?.relation == .pattern)
+        #expect(request.spatialFilter?.pattern == "FFFTTT***")
     }
 
     @Test(arguments: [
-        ("spatialRel=esriSpatialRelRelation", "spatialRel"), ("units=parsec&distance=1", "units"),
+        ("spatialRel=esriSpatialRelNone", "spatialRel"), ("units=parsec&distance=1", "units"),
         ("distance=-1", "distance"), ("geometry=NaN,1", "geometry"),
         ("geometry=1,2,3", "geometry"), ("geometryType=circle", "geometryType"),
         ("resultOffset=-1", "resultOffset"), ("resultOffset=99999999999999999999", "resultOffset"),
@@ -189,7 +193,7 @@ private let root = "/arcgis/rest/services/City"
         ("objectIds=99999999999999999999", "objectIds"),
         ("returnGeometry=perhaps", "returnGeometry"),
         ("f=pbf", "'f'"), ("resultType=all", "resultType"), ("sqlFormat=x", "sqlFormat"),
-        ("text=a", "text"), ("outSR=x", "outSR"),
+        ("rangeValues=%5B%5D", "rangeValues"), ("outSR=x", "outSR"),
         ("outStatistics=%7B%7D", "outStatistics"),
         ("outStatistics=%5B1%5D", "outStatistics"), ("geometryPrecision=-1", "geometryPrecision"),
         (
