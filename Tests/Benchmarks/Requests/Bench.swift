@@ -106,22 +106,16 @@ struct Bench {
             var oneWorkerKilobytes: Memory
             var fourWorkersKilobytes: Memory
             var ratio: Double
-            /// Nil where too little data is shared for the question: some 4 MiB of a worker are its own, whatever it reads.
-            var asked: String?
-            var passes: Bool?
+            var asked = "≤ 1.2"
+            var passes: Bool
         }
         let ratio = Double(four.total) / Double(max(1, one.total))
-        let isLarge = one.total >= Self.largeKilobytes
         let line = MemoryLine(
             map: question.map, oneWorkerKilobytes: one, fourWorkersKilobytes: four,
-            ratio: ratio.rounded(to: 2), asked: isLarge ? "≤ 1.2" : nil,
-            passes: isLarge ? ratio <= 1.2 : nil)
+            ratio: ratio.rounded(to: 2), passes: ratio <= 1.2)
         Report.write(line)
-        return line.passes ?? true
+        return line.passes
     }
-
-    /// From how much memory of one worker on four are asked to have little more.
-    private static let largeKilobytes = 100 << 10
 
     /// Asks until every worker has answered as many questions as there are.
     private func ask(
