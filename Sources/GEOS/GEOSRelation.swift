@@ -97,7 +97,9 @@ internal import CGEOS
             case .matches(let pattern):
                 unsafe GEOSRelatePattern_r(handle, geometry, other, pattern)
             }
-        guard answer == 0 || answer == 1 else { throw context.error("GEOSRelate…_r") }
+        guard answer == 0 || answer == 1 else {
+            throw context.error("GEOSPrepared…_r or GEOSRelatePattern_r")
+        }
         return answer == 1
     }
 

@@ -144,7 +144,7 @@ IDENTIFY = {
     "time": TIME, "timeRelation": pick("esriTimeRelationOverlaps", "esriTimeRelationWithin"), "layerTimeOptions": shaped(lambda rng: '{"0":{"useTime":true}}'), "returnZ": FLAG, "returnM": FLAG,
     "returnFieldName": FLAG, "maximumResultsPerLayer": whole(1, 1000), "returnPopupsOnly": FLAG, "explain": FLAG, "returnUnformattedValues": FLAG, "dynamicLayers": shaped(lambda rng: ""), **EVERY, **TIMEOUT}
 QUERY = {
-    "where": WHERE, "objectIds": IDS, "geometry": GEOMETRY, "geometryType": TYPES, "inSR": SR, "outSR": SR, "spatialRel": pick("esriSpatialRelIntersects", "esriSpatialRelContains", "esriSpatialRelWithin", "esriSpatialRelCrosses", "esriSpatialRelTouches", "esriSpatialRelOverlaps", "esriSpatialRelEnvelopeIntersects", "esriSpatialRelRelation"), "relationParam": pick("T********", "FF*FF****", "FFFTTT***"),
+    "where": WHERE, "objectIds": IDS, "geometry": GEOMETRY, "geometryType": TYPES, "inSR": SR, "outSR": SR, "spatialRel": pick("esriSpatialRelIntersects", "esriSpatialRelContains", "esriSpatialRelWithin", "esriSpatialRelCrosses", "esriSpatialRelTouches", "esriSpatialRelOverlaps", "esriSpatialRelEnvelopeIntersects"), "relationParam": pick("T********", "FF*FF****", "FFFTTT***"),
     "distance": decimal(0, 100_000), "units": pick("esriSRUnit_Meter", "esriSRUnit_Foot"), "time": TIME, "outFields": NAMES, "returnGeometry": FLAG, "maxAllowableOffset": decimal(0, 2), "geometryPrecision": whole(0, 15),
     "returnCentroid": FLAG, "quantizationParameters": GRID, "returnIdsOnly": FLAG, "returnCountOnly": FLAG, "returnExtentOnly": FLAG, "returnDistinctValues": FLAG, "orderByFields": (lambda rng: rng.choice(["name", "name DESC", "population ASC,name"]), NAMES[1]),
     "outStatistics": STATISTICS, "groupByFieldsForStatistics": NAMES, "having": (lambda rng: rng.choice(["COUNT(*) > 1", "SUM(population) > 1000000", "AVG(population) BETWEEN 1 AND 5"]), WHERE[1]), "resultOffset": whole(0, 5000), "resultRecordCount": whole(1, 2000), "resultType": pick("none", "standard", "tile"), "text": TEXT,
@@ -286,8 +286,10 @@ class Questions:
 
 
 def consistent(rng, parameters):
-    """A geometry with its own type."""
+    """A geometry with its own type, a pattern with the relation that has one."""
     found = dict(parameters)
+    if "relationParam" in found:
+        found["spatialRel"] = "esriSpatialRelRelation"
     if "geometry" in found:
         found["geometryType"], found["geometry"] = values.shape(rng)
     else:
