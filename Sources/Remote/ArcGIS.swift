@@ -73,12 +73,10 @@ enum ArcGIS {
         return Envelope(minX: numbers[0], minY: numbers[1], maxX: numbers[2], maxY: numbers[3])
     }
 
-    /// The shape of a feature; nil for none, and for curves.
+    /// The shape of a feature, within ``Coordinate/bound``; nil for none, for curves, and for what lies beyond.
     static func shape(_ tree: JSONTree?) -> Shape? {
         guard let tree else { return nil }
-        if let x = tree["x"]?.number, let y = tree["y"]?.number {
-            return .point(Coordinate(x: x, y: y))
-        }
+        if let place = Coordinate(x: tree["x"], y: tree["y"]) { return .point(place) }
         var shape: Shape?
         if let points = tree["points"] { shape = positions(points).map { .multipoint($0) } }
         if let paths = tree["paths"] { shape = lists(paths).map { .polyline(paths: $0) } }
@@ -89,10 +87,7 @@ enum ArcGIS {
     private static func positions(_ tree: JSONTree) -> [Coordinate]? {
         let found = tree.elements.compactMap { position -> Coordinate? in
             let numbers = position.elements
-            guard numbers.count >= 2, let x = numbers[0].number, let y = numbers[1].number else {
-                return nil
-            }
-            return Coordinate(x: x, y: y)
+            return numbers.count < 2 ? nil : Coordinate(x: numbers[0], y: numbers[1])
         }
         return found.count == tree.elements.count ? found : nil
     }
@@ -165,6 +160,15 @@ enum ArcGIS {
         return [
             ("geometryType", "esriGeometry" + shape.geometryType.rawValue), ("geometry", text),
         ]
+    }
+}
+
+extension Coordinate {
+    /// What a server says; nil for what is no number, and beyond ``bound``.
+    init?(x: JSONTree?, y: JSONTree?) {
+        guard let x = x?.number, let y = y?.number, abs(x) <= Self.bound, abs(y) <= Self.bound
+        else { return nil }
+        self.init(x: x, y: y)
     }
 }
 

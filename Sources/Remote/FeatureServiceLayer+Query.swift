@@ -163,20 +163,7 @@ extension FeatureServiceLayer {
     private static func shape(
         _ tree: JSONTree?, _ type: GeometryType, _ id: Int64, _ wish: OrdinatesWish
     ) throws(Failure) -> (shape: Shape, ordinates: FurtherOrdinates)? {
-        guard let tree, case .object(let members) = tree else { return nil }
-        if members.contains(where: { $0.name.hasPrefix("curve") }) {
-            throw Failure(.unreadable, "its feature \(id) has curves, which are not read")
-        }
-        guard let shape = ArcGIS.shape(tree) else {
-            let parts = ["points", "paths", "rings"].compactMap { tree[$0] }
-            let isNowhere = [tree["x"], tree["y"]].allSatisfy { ordinate in
-                if case .null = ordinate ?? .null { true } else { false }
-            }
-            if isNowhere, parts.allSatisfy({ $0.elements.allSatisfy(\.elements.isEmpty) }) {
-                return nil
-            }
-            throw Failure(.unreadable, "its feature \(id) has a geometry that cannot be read")
-        }
+        guard let tree, let shape = try readShape(tree, of: "feature \(id)") else { return nil }
         let isFitting =
             shape.geometryType == type || type == .multipoint && shape.geometryType == .point
         guard isFitting else {
@@ -187,21 +174,14 @@ extension FeatureServiceLayer {
         }
         let ordinates = ArcGIS.ordinates(tree, wish)
         switch shape {
-        case .point(let place): return place.isFinite ? (shape, ordinates) : nil
-        case .multipoint(let places):
-            guard places.allSatisfy(\.isFinite) else { break }
-            return (shape, ordinates)
         case .polyline(let paths):
-            guard paths.allSatisfy({ $0.allSatisfy(\.isFinite) }) else { break }
             let whole = WholeChains(paths, ordinates, areRings: false)
             return whole.chains.isEmpty ? nil : (.polyline(paths: whole.chains), whole.ordinates)
         case .polygon(let rings):
-            guard rings.allSatisfy({ $0.allSatisfy(\.isFinite) }) else { break }
             let whole = WholeChains(rings, ordinates, areRings: true)
             return whole.chains.isEmpty ? nil : (.polygon(rings: whole.chains), whole.ordinates)
-        case .envelope: break
+        case .point, .multipoint, .envelope: return (shape, ordinates)
         }
-        throw Failure(.unreadable, "its feature \(id) has a coordinate that is no number")
     }
 }
 

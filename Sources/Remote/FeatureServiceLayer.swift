@@ -111,7 +111,7 @@ struct FeatureServiceLayer: RemoteLayer {
 
     /// The features of an answer; attributes in the order of the layer's fields, null where they are not told.
     ///
-    /// Throws `unreadable` for an answer without a list of them.
+    /// Throws `unreadable` for an answer without a list of them, and with a geometry that cannot be read.
     static func features(
         _ tree: JSONTree, _ properties: LayerProperties, _ asked: SpatialReference,
         _ wish: OrdinatesWish = .none
@@ -121,7 +121,9 @@ struct FeatureServiceLayer: RemoteLayer {
         }
         let fields = properties.fields
         let reference = ArcGIS.reference(tree["spatialReference"]) ?? asked
-        return elements.map { feature in
+        var features: [RemoteAnswer.Feature] = []
+        features.reserveCapacity(elements.count)
+        for (index, feature) in elements.enumerated() {
             let given = feature["attributes"]
             let attributes = Attributes(
                 fields.map { field in
@@ -131,13 +133,44 @@ struct FeatureServiceLayer: RemoteLayer {
             if let first = attributes.entries.first, case .integer(let number) = first.value {
                 id = number
             }
-            return RemoteAnswer.Feature(
-                id: id, attributes: attributes,
-                displayField: properties.service?.displayField,
-                shape: ArcGIS.shape(feature["geometry"]),
-                ordinates: ArcGIS.ordinates(feature["geometry"], wish),
-                spatialReference: reference)
+            let geometry = feature["geometry"]
+            features.append(
+                RemoteAnswer.Feature(
+                    id: id, attributes: attributes,
+                    displayField: properties.service?.displayField,
+                    shape: try geometry.flatMap { tree throws(Failure) in
+                        try readShape(
+                            tree, of: id.map { "feature \($0)" } ?? "answer's feature \(index + 1)")
+                    },
+                    ordinates: ArcGIS.ordinates(geometry, wish), spatialReference: reference))
         }
+        return features
+    }
+
+    /// The shape of a geometry; nil for none, and for one that is empty or lies nowhere.
+    ///
+    /// Throws `unreadable`, naming the owner, for a geometry of which that is not so and no shape can be read: it
+    /// would be missing from what is found.
+    static func readShape(_ tree: JSONTree, of owner: String) throws(Failure) -> Shape? {
+        guard case .object(let members) = tree else { return nil }
+        if members.contains(where: { $0.name.hasPrefix("curve") }) {
+            throw Failure(.unreadable, "its \(owner) has curves, which are not read")
+        }
+        if let shape = ArcGIS.shape(tree) { return shape }
+        let parts = ["points", "paths", "rings"].compactMap { tree[$0] }
+        let isNowhere = [tree["x"], tree["y"]].allSatisfy { ordinate in
+            switch ordinate ?? .null {
+            case .null, .string("NaN"): true
+            default: false
+            }
+        }
+        if isNowhere, parts.allSatisfy({ $0.elements.allSatisfy(\.elements.isEmpty) }) {
+            return nil
+        }
+        throw Failure(
+            .unreadable,
+            "its \(owner) has a geometry that cannot be read: expected numbers of at most "
+                + "\(Coordinate.bound)")
     }
 
     private static func value(_ tree: JSONTree?, _ type: FieldType) -> AttributeValue {

@@ -6,7 +6,7 @@ internal import Geometry
 
 /// Geometries of RFC 7946.
 enum GeoJSON {
-    /// The shape; nil for what is none, is empty, or mixes kinds.
+    /// The shape; nil for what is none, is empty, mixes kinds, or lies beyond ``Coordinate/bound``.
     static func shape(_ tree: JSONTree) -> Shape? {
         guard let coordinates = tree["coordinates"] else { return nil }
         let shape: Shape?
@@ -17,8 +17,8 @@ enum GeoJSON {
         case "MultiLineString": shape = lists(coordinates).map { .polyline(paths: $0) }
         case "Polygon": shape = lists(coordinates).map { .polygon(rings: $0) }
         case "MultiPolygon":
-            let parts = coordinates.elements.compactMap { lists($0) }
-            shape = .polygon(rings: parts.flatMap { $0 })
+            let parts = coordinates.elements.map { lists($0) }
+            shape = parts.contains(nil) ? nil : .polygon(rings: parts.flatMap { $0 ?? [] })
         default: shape = nil
         }
         return shape.flatMap { $0.coordinateCount > 0 ? $0 : nil }
@@ -26,10 +26,7 @@ enum GeoJSON {
 
     private static func position(_ tree: JSONTree) -> Coordinate? {
         let numbers = tree.elements
-        guard numbers.count >= 2, let x = numbers[0].number, let y = numbers[1].number else {
-            return nil
-        }
-        return Coordinate(x: x, y: y)
+        return numbers.count < 2 ? nil : Coordinate(x: numbers[0], y: numbers[1])
     }
 
     private static func positions(_ tree: JSONTree) -> [Coordinate]? {

@@ -204,6 +204,32 @@ import Testing
         #expect(answer?.features.map(\.id) == [7, 8] && answer?.isCut == false)
     }
 
+    @Test(arguments: [
+        (#"{"x":1e300,"y":48}"#, "cannot be read"), (#"{"x":2,"y":null}"#, "cannot be read"),
+        (#"{"rings":[[[0,0],[0,1e13],[1,1],[0,0]]]}"#, "cannot be read"),
+        (#"{"paths":[[[0,0],["NaN",1]]]}"#, "cannot be read"),
+        (#"{"curvePaths":[[[0,0],{"c":[[3,3],[1,4]]}]]}"#, "curves"),
+    ])
+    func `a feature that cannot be measured fails its layer instead of being missing`(
+        _ geometry: String, _ word: String
+    ) throws {
+        var search = search(try fixture.question(try featureService(0)))
+        let page = page(
+            #"{"features":[{"attributes":{"OBJECTID":7},"geometry":\#(geometry)}]}"#)
+        let failure = #expect(throws: Failure.self) { _ = try search.take(page) }
+        #expect(failure?.code == .unreadable)
+        #expect(failure?.message.hasPrefix("its feature 7 has") == true)
+        #expect(failure?.message.contains(word) == true)
+    }
+
+    @Test(arguments: ["null", "{}", #"{"x":"NaN","y":"NaN"}"#, #"{"x":null}"#, #"{"rings":[]}"#])
+    func `a feature that lies nowhere has no shape`(_ geometry: String) throws {
+        var search = search(try fixture.question(try featureService(0)))
+        let answer = try search.take(
+            page(#"{"features":[{"attributes":{"OBJECTID":7},"geometry":\#(geometry)}]}"#))
+        #expect(answer?.features.map(\.id) == [7] && answer?.features[0].shape == nil)
+    }
+
     @Test(arguments: ["{}", "null", #"{"features":null}"#])
     func `an answer without features is no empty picture`(_ text: String) throws {
         let layer = try featureService(0)

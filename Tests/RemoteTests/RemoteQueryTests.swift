@@ -124,10 +124,15 @@ import Testing
         /// One question of all kinds that there are.
         mutating func change(_ request: inout QueryRequest) {
             if !chance(4) { request.clause = clause() }
+            if chance(6) { request.text = pick(["ich", "B", "'", "%"]) }
             if chance(3) {
+                let relation = pick(QuerySpatialFilter.Relation.allCases)
                 request.spatialFilter = QuerySpatialFilter(
-                    geometry: shape(), spatialReference: .wgs84,
-                    relation: pick(QuerySpatialFilter.Relation.allCases))
+                    geometry: shape(), spatialReference: .wgs84, relation: relation,
+                    // The second and the last hold of what lies apart as well.
+                    pattern: relation == .pattern
+                        ? pick(["T********", "FF*FF****", "*T*******", "0********", "F********"])
+                        : nil)
                 if request.spatialFilter?.relation == .intersects, chance(2) {
                     request.spatialFilter?.distanceMeters = pick([1_000, 100_000, 900_000])
                 }
@@ -160,6 +165,7 @@ import Testing
                     [QueryOrder(field: "OBJECTID", isDescending: true)],
                     [QueryOrder(field: "pop")], [QueryOrder(field: "OBJECTID")],
                     [QueryOrder(field: "name", isDescending: true), QueryOrder(field: "size")],
+                    [QueryOrder(field: "ABS(pop - 12)"), QueryOrder(field: "UPPER(name)")],
                 ])
             }
             if chance(2) { request.limit = Int.random(in: 0...60, using: &random) }
@@ -171,10 +177,11 @@ import Testing
             } else if chance(5) {
                 request.statistics = [
                     QueryStatistic(
-                        kind: pick(QueryStatistic.Kind.allCases), field: "pop", name: "a"),
+                        kind: pick(QueryStatistic.Kind.allCases), field: pick(["pop", "pop * 2"]),
+                        name: "a"),
                     QueryStatistic(kind: .count, field: "*", name: "b"),
                 ]
-                request.groupFields = pick([[], ["name"]])
+                request.groupFields = pick([[], ["name"], ["UPPER(name)"]])
                 request.order = chance(2) ? [QueryOrder(field: "a", isDescending: true)] : []
             }
         }
