@@ -5,7 +5,7 @@ internal import CairnModel
 internal import Platform
 internal import SQLite
 
-/// Compares the ids of events with the index of ids, many at a time: both in their order, side by side.
+/// Compares the ids of events with a table of ids, many at a time: both in their order, side by side.
 ///
 /// Ids mostly begin with their time, so those of neighbours lie close together: the step from row to row costs a part of
 /// what a look for each from the top of the tree does. Where they lie far apart it looks.
@@ -15,11 +15,16 @@ struct IDCheck: ~Copyable {
 
     private var held: [(id: UInt128, position: Int64)] = []
     private var isInOrder = true
+    private let name: String
     private var find: Statement
 
-    init(_ connection: Connection) throws(SQLiteError) {
+    init(
+        _ connection: Connection, table: String = "event_id",
+        called name: String = "the index of ids"
+    ) throws(SQLiteError) {
+        self.name = name
         find = try connection.prepare(
-            "SELECT id, position FROM event_id WHERE id >= ?1 ORDER BY id")
+            "SELECT id, position FROM \(table) WHERE id >= ?1 ORDER BY id")
     }
 
     /// Takes the id of an event, which the row has in this column.
@@ -41,7 +46,7 @@ struct IDCheck: ~Copyable {
         }
     }
 
-    /// The first of the events that were taken of which the index says something else; it says nothing of those after
+    /// The first of the events that were taken of which the table says something else; it says nothing of those after
     /// `through`.
     mutating func fault(through: Int64) throws(SQLiteError) -> LogFault? {
         if !isInOrder { held.sort { ($0.id, $0.position) < ($1.id, $1.position) } }
@@ -63,7 +68,7 @@ struct IDCheck: ~Copyable {
                 strides += 1
             }
             let place = !isEnd && row == id ? find.integer(1) : nil
-            guard let message = Self.message(place, position, isIndexed: position <= through),
+            guard let message = message(place, position, isIndexed: position <= through),
                 position < first?.position ?? .max
             else { continue }
             first = LogFault(position: position, message: message)
@@ -77,13 +82,13 @@ struct IDCheck: ~Copyable {
         try find.bind(1, bytes)
     }
 
-    private static func message(_ place: Int64?, _ position: Int64, isIndexed: Bool) -> String? {
+    private func message(_ place: Int64?, _ position: Int64, isIndexed: Bool) -> String? {
         switch (place, isIndexed) {
         case (nil, false): nil
-        case (_?, false): "the index of ids has its id, beyond where the indexes end"
-        case (nil, true): "the index of ids leaves it out"
+        case (_?, false): "\(name) has its id, beyond where the indexes end"
+        case (nil, true): "\(name) leaves it out"
         case (let place?, true):
-            place == position ? nil : "the index of ids names event \(place) for its id"
+            place == position ? nil : "\(name) names event \(place) for its id"
         }
     }
 }

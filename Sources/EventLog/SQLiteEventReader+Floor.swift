@@ -32,6 +32,16 @@ extension SQLiteEventReader {
         }
     }
 
+    /// An event of an archive of this log, of those after `after`, of which the file says too little; nil for none.
+    func archivedFault(
+        in archive: SQLiteEventReader, after: Int64, through: Int64
+    ) throws(Failure) -> LogFault? {
+        try query { () throws(SQLiteError) in
+            try ArchivedCheck.fault(
+                in: connection, of: archive.connection, after: after, through: through)
+        }
+    }
+
     /// Which log it is; nil for a file of version 1.
     func incarnation() throws(Failure) -> UUID? {
         guard hasFloor else { return nil }

@@ -4,6 +4,7 @@
 public import CairnModel
 public import FoundationEssentials
 internal import Platform
+internal import SQLite
 
 /// Reads a whole log: its file and, below the file's floor, the archives that the first part of it
 /// has been moved to.
@@ -146,15 +147,22 @@ public final class WholeLogReader: EventReader {
 
     // MARK: Verifying
 
-    /// Checks whole commit batches, in archives as in the file, and that each begins where the one
-    /// before it ends.
+    /// Checks whole commit batches, in archives as in the file, that each begins where the one before it ends, and
+    /// what the file keeps of archived events.
     public func verify(after: Int64, limit: Int) throws(Failure) -> VerifyPage {
         while true {
             let archive = try archive(after: after)
             guard let archive else {
-                let page = try live.verify(after: after, limit: limit)
+                var page = try live.verify(after: after, limit: limit)
                 // What was in the file a moment ago may be in an archive now.
                 guard try live.floor() <= after else { continue }
+                // A single batch is asked for because of its hash, and in a hurry.
+                if page.fault == nil, limit > 1, page.checkedThrough >= page.head,
+                    let fault = try archivedFault()
+                {
+                    page.checkedThrough = after
+                    page.fault = fault
+                }
                 return try joined(page, after: after, to: live)
             }
             let file = try reader(of: archive)
@@ -166,8 +174,47 @@ public final class WholeLogReader: EventReader {
                     position: page.checkedThrough + 1,
                     message: "the archive '\(archive.name)' ends before its last event")
             }
+            if page.fault == nil,
+                let fault = try live.archivedFault(
+                    in: file, after: after, through: page.checkedThrough)
+            {
+                page.checkedThrough = after
+                page.fault = fault
+            }
             return try joined(page, after: after, to: file)
         }
+    }
+
+    /// What the file says too much of archived events.
+    private func archivedFault() throws(Failure) -> LogFault? {
+        guard try floor() > 0 else { return nil }
+        if let fault = try live.query({ () throws(SQLiteError) in
+            try ArchivedCheck.totals(in: live.connection)
+        }) {
+            return fault
+        }
+        let found = try live.query { () throws(SQLiteError) in
+            try ArchivedCheck.categories(in: live.connection)
+        }
+        for (category, position) in found.ends {
+            var isThere = 1...max(1, found.evicted) ~= position
+            if isThere {
+                do throws(Failure) {
+                    isThere =
+                        try read(ReadRange(after: position - 1, limit: 1)).events.first?.stream
+                        .category == category
+                } catch {
+                    // That an archive is not in its place is told of its own pages.
+                    guard error.code == .archived else { throw error }
+                }
+            }
+            guard !isThere else { continue }
+            return LogFault(
+                position: max(1, min(position, found.evicted)),
+                message: "the category '\(category)' does not end with the archived event "
+                    + "\(position), as the log's file says")
+        }
+        return nil
     }
 
     /// Where a file begins after `after`: the hash it begins with is that with which the one before it

@@ -255,6 +255,56 @@ import Testing
         #expect(try WholeLogReader(path: scratch.file).firstFault()?.position == 8)
     }
 
+    @Test(arguments: [
+        ("DELETE FROM archived_event WHERE position = 3", 3),
+        ("UPDATE archived_event SET position = 4 WHERE position = 3", 3),
+        ("UPDATE archived_event SET id = x'00' WHERE position = 5", 5),
+        ("INSERT INTO archived_event VALUES (randomblob(16), 7)", 49),
+        ("UPDATE stream SET archived = archived - 1 WHERE name = 'map-old'", 49),
+        ("UPDATE stream SET archived = archived + 1 WHERE name = 'map-old'", 49),
+        ("UPDATE stream SET archived = -1 WHERE name = 'map-old'", 49),
+        ("DELETE FROM stream WHERE name = 'map-old'", 49),
+        // What the one stream lacks another has too much.
+        (
+            "UPDATE stream SET archived = archived + iif(name = 'map-old', -1, 1) "
+                + "WHERE name IN ('map-old', 'map-older')", 49
+        ),
+        ("UPDATE category SET archived = 48 WHERE name = 'map'", 49),
+        ("UPDATE category SET archived = 50 WHERE name = 'map'", 49),
+        ("UPDATE category SET archived = 40 WHERE name = 'job'", 40),
+        ("UPDATE category SET archived = -1 WHERE name = 'job'", 1),
+    ])
+    func `what the file keeps of archived events is compared with them`(
+        _ change: String, _ position: Int64
+    ) throws {
+        let store = try open()
+        try fill(store)
+        for stream in ["map-older", "map-old"] {
+            try store.append([
+                StreamAppend(
+                    stream: name(stream), expected: .any, events: [event("a"), event("b")])
+            ])
+        }
+        try store.append([
+            StreamAppend(stream: name("job-1"), expected: .any, events: [event("c")])
+        ])
+        _ = try archive(store, through: 12)
+        try store.adopt(try ArchiveWriter(log: scratch.file).write(through: 49))
+        // Also while what has been archived is being removed.
+        _ = try store.evict(limit: 4)
+        for limit in [2, 1_000] { #expect(try store.firstFault(limit: limit) == nil) }
+        while try store.evict(limit: 4) {}
+        for limit in [2, 1_000] { #expect(try store.firstFault(limit: limit) == nil) }
+
+        try Connection(path: scratch.file, mode: .write).execute(change)
+
+        for limit in [2, 1_000] {
+            let fault = try #require(
+                try WholeLogReader(path: scratch.file).firstFault(limit: limit))
+            #expect(fault.position == position, "\(fault)")
+        }
+    }
+
     @Test func `an archive that is put away or replaced while it is open is noticed`() throws {
         let store = try open()
         try fill(store)
