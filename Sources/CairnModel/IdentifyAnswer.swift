@@ -119,7 +119,8 @@ public struct IdentifyAnswer: Hashable, Sendable, Codable {
     public var isStale: Bool
     /// What came of every layer, when asked for.
     public var explanation: IdentifyExplanation?
-    /// Layers on other servers that could not be asked, top first; nil when there are none.
+    /// Layers on other servers that could not be asked, or not for all that they have, top first; nil when there
+    /// are none.
     ///
     /// The answer lacks what they would have said.
     public var failures: [LayerFailure]?

@@ -80,7 +80,8 @@ public struct LayerExplanation: Hashable, Sendable, Codable {
     public var status: Status
     /// Why not; nil when it was searched.
     public var reason: Reason?
-    /// The reason in one sentence, with names and numbers; nil when it was searched.
+    /// The reason in one sentence, with names and numbers; of a layer that was searched, why features may be
+    /// missing; nil when none are.
     public var detail: String?
     /// How many features had a rectangle near enough and were tested exactly.
     public var candidateCount: Int

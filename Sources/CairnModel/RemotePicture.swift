@@ -51,7 +51,7 @@ public struct RemotePictureQuestion: Hashable, Sendable {
 }
 
 /// What another server gave for a picture.
-public struct RemotePicture: Hashable, Sendable {
+public struct RemotePicture: Hashable, RemoteOutcome {
     /// Encoded pictures side by side, none of them read yet.
     public struct Mosaic: Hashable, Sendable {
         /// How many stand side by side.

@@ -57,8 +57,14 @@ public struct RemoteQuestion: Hashable, Sendable {
     }
 }
 
+/// What another server gave, which may be less than it should be.
+public protocol RemoteOutcome: Sendable {
+    /// Why something is missing, in one sentence; nil where nothing failed.
+    var shortfall: Failure? { get set }
+}
+
 /// What another server answered.
-public struct RemoteAnswer: Hashable, Sendable {
+public struct RemoteAnswer: Hashable, RemoteOutcome {
     /// One feature of it.
     public struct Feature: Hashable, Sendable {
         /// The layer there that it belongs to; nil where that is not said.
@@ -97,18 +103,23 @@ public struct RemoteAnswer: Hashable, Sendable {
     public var features: [Feature]
     /// Whether the server has more.
     public var isCut: Bool
+    /// Why features may be missing, as a page that failed, or count for nothing, as one that cannot be measured.
+    public var shortfall: Failure?
     /// Whether a feature counts only where its shape is near enough, by our own measure.
     public var isSuperset: Bool
 
     /// Makes an answer.
-    public init(features: [Feature], isCut: Bool, isSuperset: Bool = false) {
+    public init(
+        features: [Feature], isCut: Bool, shortfall: Failure? = nil, isSuperset: Bool = false
+    ) {
         self.features = features
         self.isCut = isCut
+        self.shortfall = shortfall
         self.isSuperset = isSuperset
     }
 }
 
-/// A layer that could not be asked, and why.
+/// A layer that could not be asked, or not for all that it has, and why.
 public struct LayerFailure: Hashable, Sendable, Codable {
     /// The layer.
     public var layerID: LayerID

@@ -28,6 +28,11 @@ struct IdentifyRun {
         var found: [IdentifyLayerResult?]
         var failures: [LayerFailure] = []
         var notes = LayerNotes()
+
+        mutating func add(_ failure: Failure, of layer: PreparedLayer) {
+            failures.append(
+                LayerFailure(layerID: layer.id, layerName: layer.name, error: failure))
+        }
     }
 
     /// Fills in the layers that have a hit, as a tree, and what came of all where that is asked for.
@@ -129,6 +134,7 @@ struct IdentifyRun {
         switch consume outcome {
         case .success(let finding):
             if request.explain { findings.notes.findings[layer.id] = finding }
+            if let shortfall = finding.shortfall { findings.add(shortfall, of: layer) }
             guard let result = finding.result else { return false }
             findings.found[layer.place] = result
             return true
@@ -136,8 +142,7 @@ struct IdentifyRun {
             // What lies here is answered whatever becomes of other servers.
             guard layer.isRemote, !isCancelled() else { throw error }
             findings.notes.failures[layer.id] = error
-            findings.failures.append(
-                LayerFailure(layerID: layer.id, layerName: layer.name, error: error))
+            findings.add(error, of: layer)
             return false
         }
     }

@@ -81,5 +81,6 @@ extension LayerExplanation {
             excludedByTime: finding.excludedByTime, hitCount: finding.result?.hitCount ?? 0,
             resultCount: finding.result?.results.count ?? 0,
             transferLimitExceeded: finding.result?.transferLimitExceeded ?? false)
+        detail = finding.shortfall?.description
     }
 }

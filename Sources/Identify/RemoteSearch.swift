@@ -25,7 +25,8 @@ struct RemoteSearch: SearchableLayer {
         _ isCancelled: () -> Bool
     ) throws(Failure) -> LayerFinding {
         let answer = try self.answer.get()
-        var finding = LayerFinding(candidateCount: answer.features.count)
+        var finding = LayerFinding(
+            candidateCount: answer.features.count, shortfall: answer.shortfall)
         let hits = try hits(answer, question, transforms, isCancelled, &finding)
         if hits.isEmpty, !answer.isCut { return finding }
         var groups: [(name: String?, results: [IdentifyResult])] = []

@@ -25,6 +25,8 @@ struct LayerFinding {
     var excludedByDefinition = 0
     /// How many were near enough, not left out by a clause, and left out by time.
     var excludedByTime = 0
+    /// Why things that may be hit are missing; nil where none are.
+    var shortfall: Failure?
 }
 
 extension LayerSearch: SearchableLayer {

@@ -17,6 +17,7 @@ struct FeaturePages: RemoteRounds {
     private let question: RemotePictureQuestion
     private let url: String
     private var features: [RemoteAnswer.Feature] = []
+    private var shortfall: Failure?
 
     init(_ question: RemotePictureQuestion, url: String) {
         self.question = question
@@ -59,29 +60,31 @@ struct FeaturePages: RemoteRounds {
     }
 
     mutating func take(_ answers: WebAnswers) throws(Failure) -> RemotePicture? {
-        let hasMore: Bool
-        let page: [RemoteAnswer.Feature]
+        let page: RemoteAnswer
         do throws(Failure) {
-            let tree = try ArcGIS.tree(try answers.only())
-            page = try FeatureServiceLayer.features(
-                tree, question.properties, question.spatialReference)
-            hasMore = FeatureServiceLayer.saysMore(tree)
+            page = try FeatureServiceLayer.page(
+                try ArcGIS.tree(try answers.only()), question.properties,
+                question.spatialReference)
         } catch {
             // What came before is drawn.
             guard !features.isEmpty else { throw error }
-            return RemotePicture(.features(features), shortfall: error)
+            return RemotePicture(.features(features), shortfall: shortfall ?? error)
         }
-        features += page
-        guard hasMore else { return RemotePicture(.features(features)) }
-        if pageSize != nil, !page.isEmpty, features.count < Self.featureBound { return nil }
+        features += page.features
+        shortfall = shortfall ?? page.shortfall
+        guard page.isCut else { return RemotePicture(.features(features), shortfall: shortfall) }
+        if pageSize != nil, !page.features.isEmpty, features.count < Self.featureBound {
+            return nil
+        }
         let reason =
             pageSize == nil ? "it gives no more at once, and no pages" : "more are not drawn"
         return RemotePicture(
             .features(Array(features.prefix(Self.featureBound))),
-            shortfall: Failure(
-                .tooLarge,
-                "it has more than \(min(features.count, Self.featureBound)) features here: \(reason)"
-            ))
+            shortfall: shortfall
+                ?? Failure(
+                    .tooLarge,
+                    "it has more than \(min(features.count, Self.featureBound)) features here: \(reason)"
+                ))
     }
 }
 

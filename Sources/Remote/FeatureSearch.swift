@@ -11,7 +11,7 @@ internal import Geometry
 ///
 /// What came is not asked for again: by rising object id where the server orders features, else by naming what is
 /// known. It ends, and says that there are more, at its bounds, at a page that brings nothing new, and at one that
-/// fails once there are features.
+/// fails once there are features: then with the reason.
 struct FeatureSearch: RemoteRounds {
     /// The most features of one search, about: no page is asked for after that.
     static let featureBound = 20_000
@@ -28,6 +28,7 @@ struct FeatureSearch: RemoteRounds {
     /// Whether features come by rising object id, as far as is known.
     private var isOrdered: Bool
     private var features: [RemoteAnswer.Feature] = []
+    private var shortfall: Failure?
     private var ids: Set<Int64> = []
     private var byteCount = 0
     private var callCount = 0
@@ -72,8 +73,10 @@ struct FeatureSearch: RemoteRounds {
         } catch {
             if error.code == .tooLarge, asksForFewer() { return nil }
             guard !features.isEmpty else { throw error }
+            shortfall = shortfall ?? error
             return answer(isCut: true)
         }
+        shortfall = shortfall ?? page.shortfall
         let known = features.count
         // An object id that comes again is the same feature.
         features += page.features.filter { $0.id.map { ids.insert($0).inserted } ?? true }
@@ -84,7 +87,7 @@ struct FeatureSearch: RemoteRounds {
     }
 
     private func answer(isCut: Bool) -> RemoteAnswer {
-        RemoteAnswer(features: features, isCut: isCut, isSuperset: true)
+        RemoteAnswer(features: features, isCut: isCut, shortfall: shortfall, isSuperset: true)
     }
 
     /// Whether what is behind an answer can be asked for.

@@ -103,26 +103,27 @@ struct FeatureServiceLayer: RemoteLayer {
         _ response: WebResponse, to question: RemoteQuestion
     ) throws(Failure) -> RemoteAnswer {
         let tree = try ArcGIS.tree(response)
-        let features = try Self.features(
+        return try Self.page(
             tree, question.properties, question.spatialReference,
             OrdinatesWish(tree, z: question.wantsZ, m: question.wantsM))
-        return RemoteAnswer(features: features, isCut: Self.saysMore(tree), isSuperset: true)
     }
 
     /// The features of an answer; attributes in the order of the layer's fields, null where they are not told.
     ///
-    /// Throws `unreadable` for an answer without a list of them, and with a geometry that cannot be read.
-    static func features(
+    /// A feature whose geometry cannot be read is there without a shape, and the shortfall tells of the first.
+    ///
+    /// Throws `unreadable` for an answer without a list of them.
+    static func page(
         _ tree: JSONTree, _ properties: LayerProperties, _ asked: SpatialReference,
         _ wish: OrdinatesWish = .none
-    ) throws(Failure) -> [RemoteAnswer.Feature] {
+    ) throws(Failure) -> RemoteAnswer {
         guard case .array(let elements)? = tree["features"] else {
             throw Failure(.unreadable, "its answer has no features")
         }
         let fields = properties.fields
         let reference = ArcGIS.reference(tree["spatialReference"]) ?? asked
-        var features: [RemoteAnswer.Feature] = []
-        features.reserveCapacity(elements.count)
+        var answer = RemoteAnswer(features: [], isCut: saysMore(tree), isSuperset: true)
+        answer.features.reserveCapacity(elements.count)
         for (index, feature) in elements.enumerated() {
             let given = feature["attributes"]
             let attributes = Attributes(
@@ -134,17 +135,22 @@ struct FeatureServiceLayer: RemoteLayer {
                 id = number
             }
             let geometry = feature["geometry"]
-            features.append(
+            var shape: Shape?
+            do throws(Failure) {
+                let owner = id.map { "feature \($0)" } ?? "answer's feature \(index + 1)"
+                shape = try geometry.flatMap { tree throws(Failure) in
+                    try readShape(tree, of: owner)
+                }
+            } catch {
+                answer.shortfall = answer.shortfall ?? error
+            }
+            answer.features.append(
                 RemoteAnswer.Feature(
                     id: id, attributes: attributes,
-                    displayField: properties.service?.displayField,
-                    shape: try geometry.flatMap { tree throws(Failure) in
-                        try readShape(
-                            tree, of: id.map { "feature \($0)" } ?? "answer's feature \(index + 1)")
-                    },
+                    displayField: properties.service?.displayField, shape: shape,
                     ordinates: ArcGIS.ordinates(geometry, wish), spatialReference: reference))
         }
-        return features
+        return answer
     }
 
     /// The shape of a geometry; nil for none, and for one that is empty or lies nowhere.

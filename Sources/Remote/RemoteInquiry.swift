@@ -11,7 +11,7 @@ internal import Synchronization
 ///
 /// Requests are sent and taken on a thread of their own. Whoever waits for a layer of which more is to be asked
 /// sends that. What nobody holds any more is cancelled.
-public final class RemoteInquiry<Answer: Sendable>: Sendable {
+public final class RemoteInquiry<Answer: RemoteOutcome>: Sendable {
     private enum Step {
         case over(Result<Answer?, Failure>)
         case sent(any RemoteRounds<Answer>, Credential?, BlockingQueue<WebAnswers>)
@@ -73,8 +73,8 @@ public final class RemoteInquiry<Answer: Sendable>: Sendable {
 
     /// What there is of the layer of one question; nil where nothing is asked of it.
     ///
-    /// Waits inside `waiting`, on the calling thread, at most until the end of the inquiry. Fails with one sentence that
-    /// names the server.
+    /// Waits inside `waiting`, on the calling thread, at most until the end of the inquiry. A failure, as a shortfall,
+    /// is one sentence that names the server.
     public func answer(
         at index: Int, waiting: (() -> Void) -> Void = { $0() }
     ) -> Result<Answer?, Failure> {
@@ -86,7 +86,7 @@ public final class RemoteInquiry<Answer: Sendable>: Sendable {
                 waiting { answers = mailbox.pop() }
                 let next: Step
                 do throws(Failure) {
-                    next = try step(rounds, credential, answers ?? [])
+                    next = try step(rounds, credential, answers ?? [], urls[index])
                 } catch {
                     next = .over(.failure(RemoteServices.named(error, urls[index])))
                 }
@@ -96,10 +96,14 @@ public final class RemoteInquiry<Answer: Sendable>: Sendable {
     }
 
     private func step(
-        _ rounds: any RemoteRounds<Answer>, _ credential: Credential?, _ answers: WebAnswers
+        _ rounds: any RemoteRounds<Answer>, _ credential: Credential?, _ answers: WebAnswers,
+        _ url: String
     ) throws(Failure) -> Step {
         var rounds = rounds
-        if let answer = try rounds.take(answers) { return .over(.success(answer)) }
+        if var answer = try rounds.take(answers) {
+            answer.shortfall = answer.shortfall.map { RemoteServices.named($0, url) }
+            return .over(.success(answer))
+        }
         var passages: [String: CircuitBreaker.Passage] = [:]
         let mailbox = try services.send(
             rounds.calls, rounds.byteLimit, to: rounds.service, credential, until: end, &passages,

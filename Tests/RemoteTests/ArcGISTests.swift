@@ -210,16 +210,59 @@ import Testing
         (#"{"paths":[[[0,0],["NaN",1]]]}"#, "cannot be read"),
         (#"{"curvePaths":[[[0,0],{"c":[[3,3],[1,4]]}]]}"#, "curves"),
     ])
-    func `a feature that cannot be measured fails its layer instead of being missing`(
+    func `what cannot be measured is told beside the other features, found and drawn`(
         _ geometry: String, _ word: String
     ) throws {
-        var search = search(try fixture.question(try featureService(0)))
-        let page = page(
-            #"{"features":[{"attributes":{"OBJECTID":7},"geometry":\#(geometry)}]}"#)
-        let failure = #expect(throws: Failure.self) { _ = try search.take(page) }
-        #expect(failure?.code == .unreadable)
-        #expect(failure?.message.hasPrefix("its feature 7 has") == true)
-        #expect(failure?.message.contains(word) == true)
+        let feature = #"{"attributes":{"OBJECTID":7},"geometry":\#(geometry)}"#
+        func isTold(_ shortfall: Failure?) -> Bool {
+            shortfall?.code == .unreadable && shortfall?.message.contains(word) == true
+                && shortfall?.message.hasPrefix("its feature 7 has") == true
+        }
+        var search = search(try question(hasPages: true))
+        let first = "{\"exceededTransferLimit\":true,\"features\":[\(Self.features(6)),\(feature)]}"
+        let second = page("{\"features\":[\(Self.features(8))]}")
+        #expect(try search.take(page(first)) == nil)
+        let answer = try #require(try search.take(second))
+        #expect(answer.features.map(\.id) == [6, 7, 8] && !answer.isCut)
+        #expect(answer.features.map { $0.shape == nil } == [false, true, false])
+        #expect(isTold(answer.shortfall))
+
+        var pages = pages(of: try question(hasPages: true))
+        #expect(try pages.take(page(first)) == nil)
+        #expect(
+            pages.calls[0].parameters.contains { $0.name == "resultOffset" && $0.value == "2" })
+        let picture = try #require(try pages.take(second))
+        guard case .features(let drawn) = picture.content else {
+            Issue.record("\(picture.content)")
+            return
+        }
+        #expect(drawn.map(\.id) == [6, 7, 8] && drawn[1].shape == nil && isTold(picture.shortfall))
+    }
+
+    @Test(arguments: [("place", 3_000), ("half", 1_000)])
+    func `what a feature service lacks is a failure beside its hits`(
+        _ kind: String, _ count: Int
+    ) throws {
+        let url = fixture.server.url + "/features/\(kind)/FeatureServer/0"
+        let layer = try fixture.layer(4, .featureService(ArcGISSource(url: url)))
+        let map = try fixture.map([layer])
+        var request = try fixture.request(7, 1)
+        request.explain = true
+        request.maximumResultsPerLayer = 1_000
+
+        let answer = try fixture.identify(request, in: map)
+
+        // Its points stand 90 to a row, one row on the other.
+        let there = stride(from: 7, through: count, by: 90).filter { kind != "place" || $0 != 7 }
+        #expect(answer.results.map { Int($0.objectID) } == there)
+        #expect(answer.transferLimitExceeded == (kind == "half"))
+        let failure = try #require(answer.failures?.first)
+        #expect(answer.failures?.count == 1 && failure.layerID == 4)
+        #expect(failure.error.message.hasPrefix(url + ": "))
+        #expect(failure.error.message.contains("its feature 7 has") == (kind == "place"))
+        let told = try #require(answer.explanation?.layers.first { $0.layerID == 4 })
+        #expect(told.status == .searched && told.hitCount == there.count)
+        #expect(told.detail == failure.error.description)
     }
 
     @Test(arguments: ["null", "{}", #"{"x":"NaN","y":"NaN"}"#, #"{"x":null}"#, #"{"rings":[]}"#])
@@ -232,13 +275,7 @@ import Testing
 
     @Test(arguments: ["{}", "null", #"{"features":null}"#])
     func `an answer without features is no empty picture`(_ text: String) throws {
-        let layer = try featureService(0)
-        var pages = FeaturePages(
-            RemotePictureQuestion(
-                source: try #require(layer.kind.source),
-                properties: try #require(layer.properties), spatialReference: .webMercator,
-                extent: Envelope(minX: 0, minY: 0, maxX: 1, maxY: 1), width: 1, height: 1,
-                unitsPerPixel: 1, dpi: 96), url: "http://there/FeatureServer/0/query")
+        var pages = pages(of: try question(hasPages: true))
         #expect(throws: Failure(.unreadable, "its answer has no features")) {
             _ = try pages.take(page(text))
         }
@@ -248,6 +285,15 @@ import Testing
         FeatureSearch(
             question,
             of: FeatureServiceLayer(source: ArcGISSource(url: "http://there/FeatureServer/0")))
+    }
+
+    private func pages(of question: RemoteQuestion) -> FeaturePages {
+        FeaturePages(
+            RemotePictureQuestion(
+                source: question.source, properties: question.properties,
+                spatialReference: .webMercator,
+                extent: Envelope(minX: 0, minY: 0, maxX: 1, maxY: 1), width: 1, height: 1,
+                unitsPerPixel: 1, dpi: 96), url: "http://there/FeatureServer/0/query")
     }
 
     private func page(_ text: String) -> WebAnswers {
@@ -306,6 +352,7 @@ import Testing
         #expect(try broken.take(page(Self.cut(1, 2))) == nil)
         let rest = try broken.take([.failure(WebError(.unreachable, "it broke off"))])
         #expect(rest?.features.map(\.id) == [1, 2] && rest?.isCut == true)
+        #expect(rest?.shortfall?.message.contains("it broke off") == true)
 
         var endless = search(try question(hasPages: true))
         var (count, answer) = (0, RemoteAnswer?.none)

@@ -262,7 +262,7 @@ public final class PlayedServer: @unchecked Sendable {
                 after = int(form["where"].split("OBJECTID > ")[-1]) if "OBJECTID > " in form["where"] else 0
                 if kind == "half" and after > 0: return self.play_break(path, q, form)
                 if kind == "again": after = 0
-                ids = [int(i) for i in form["objectIds"].split(",")] if "objectIds" in form else [*range(after + 1, after + 1 + min(1000, int(form["resultRecordCount"])))]
+                ids = [int(i) for i in form["objectIds"].split(",")] if "objectIds" in form else [*range(after + 1, after + 1 + min(1000, int(form.get("resultRecordCount", 1000))))]
                 if kind != "endless": ids = [i for i in ids if i <= whole]
                 if kind == "twice": ids = ids[:5] + ids[:1]
                 def feature(i):
