@@ -30,13 +30,16 @@ public final class SiteBackend: GatewayBackend {
     /// Answers through that client; workers are asked every identify where there is no `site`, whose
     /// datasets are opened otherwise.
     ///
+    /// Answering an identify here holds its thread for about `clickLimit` microseconds at most.
     /// What is answered here is given to the `recorder`; what workers answer, they record.
     /// Jobs are served where there is a `jobSite`, whose blobs are read and written. Throws `Failure` when the system has no thread or socket left.
     public convenience init(
-        client: CairnClient, answeringAtOnce site: Site? = nil, jobsOf jobSite: Site? = nil,
-        recorder: Recorder? = nil
+        client: CairnClient, answeringAtOnce site: Site? = nil, clickLimit: Int = 500,
+        jobsOf jobSite: Site? = nil, recorder: Recorder? = nil
     ) throws(Failure) {
-        let atHand = try site.map { site throws(Failure) in try AtHand(client, site) }
+        let atHand = try site.map { site throws(Failure) in
+            try AtHand(client, site, Pace(tryLimit: Int64(clickLimit) * 1_000))
+        }
         self.init(
             client, jobSite.map { SiteJobs(client: client, site: $0) }, atHand, recorder)
     }
@@ -60,7 +63,7 @@ public final class SiteBackend: GatewayBackend {
         let identify: SiteIdentify
         let queries: SiteQueries
 
-        init(_ client: CairnClient, _ site: Site) throws(Failure) {
+        init(_ client: CairnClient, _ site: Site, _ pace: Pace) throws(Failure) {
             let shelf = DatasetShelf(directory: site.datasetsDirectory)
             follower = try client.follow()
             let engine = IdentifyEngine { id throws(Failure) in
@@ -70,7 +73,8 @@ public final class SiteBackend: GatewayBackend {
             }
             // It is asked only while the log is heard.
             identify = try SiteIdentify(
-                engine: engine, follower: follower, isStale: { false }, rehearses: true)
+                engine: engine, follower: follower, isStale: { false }, rehearses: true,
+                pace: pace)
             queries = try SiteQueries(
                 engine: QueryEngine { id throws(Failure) in try shelf.dataset(id) },
                 maps: identify,

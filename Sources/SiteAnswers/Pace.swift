@@ -15,10 +15,10 @@ public final class Pace: Sendable {
 
     private let averages = Mutex<[MapName: Int64]>([:])
 
-    /// No memory yet; limits in nanoseconds.
-    public init(tryLimit: Int64 = 500_000, averageLimit: Int64 = 150_000) {
+    /// No memory yet; limits in nanoseconds, that of the average three tenths of the other where it is not given.
+    public init(tryLimit: Int64 = 500_000, averageLimit: Int64? = nil) {
         self.tryLimit = tryLimit
-        self.averageLimit = averageLimit
+        self.averageLimit = averageLimit ?? tryLimit / 10 * 3
     }
 
     /// Whether to try; a map on which it took long is tried again after some dozens of requests.

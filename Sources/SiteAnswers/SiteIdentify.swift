@@ -39,21 +39,12 @@ public final class SiteIdentify: Sendable {
     ///     is asked next.
     ///   - readLog: Reads the log, for requests about the past; not needed where the follower follows it
     ///     by itself.
+    ///   - pace: How long it may take to answer at once.
     ///
     /// Throws `Failure` when the system has no thread left.
-    public convenience init(
+    public init(
         engine: IdentifyEngine, follower: MapFollower, isStale: @escaping @Sendable () -> Bool,
-        rehearses: Bool, readLog: MapFollower.Reader? = nil
-    ) throws(Failure) {
-        try self.init(
-            engine: engine, follower: follower, isStale: isStale, rehearses: rehearses,
-            readLog: readLog, pace: Pace())
-    }
-
-    /// The same with a pace of its own.
-    init(
-        engine: IdentifyEngine, follower: MapFollower, isStale: @escaping @Sendable () -> Bool,
-        rehearses: Bool, readLog: MapFollower.Reader?, pace: Pace
+        rehearses: Bool, readLog: MapFollower.Reader? = nil, pace: Pace = Pace()
     ) throws(Failure) {
         self.pace = pace
         self.engine = engine
@@ -78,7 +69,7 @@ public final class SiteIdentify: Sendable {
     /// The answer to a request, where it is at hand and soon found: the same as
     /// ``identify(_:until:waiting:remotes:isCancelled:)`` gives.
     ///
-    /// Holds the thread for about half a millisecond at most and never waits. Nil for everything else:
+    /// Holds the thread for about as long as its pace allows (half a millisecond) and never waits. Nil for everything else:
     /// unknown maps, a sequence number that has not come yet, anything but one position, layers that
     /// are no open dataset or ready graphics, maps on which it took long of late. Throws `Failure` for a
     /// request that cannot be answered, as `identify` does.

@@ -30,6 +30,9 @@ import Site
         help: "Answer identify and query here where the answer is at hand, not through workers.")
     var identifyAtOnce = true
 
+    @Option(help: "How many microseconds answering an identify here may take.")
+    var clickLimit = 500
+
     @Option(
         help: "How many requests answered here to record: off, all, or so many a second.",
         transform: RecordingRate.parse)
@@ -39,6 +42,9 @@ import Site
 
     func validate() throws {
         guard 0...65_535 ~= port else { throw ValidationError("--port: expected 0 to 65535") }
+        guard 1...100_000 ~= clickLimit else {
+            throw ValidationError("--click-limit: expected 1 to 100000 microseconds")
+        }
     }
 
     static func main() async {
@@ -48,8 +54,8 @@ import Site
     }
 
     func run() async {
-        let (settings, identifyAtOnce, rate) = (
-            network.settings(host: host, port: port), identifyAtOnce, record
+        let (settings, identifyAtOnce, clickLimit, rate) = (
+            network.settings(host: host, port: port), identifyAtOnce, clickLimit, record
         )
         TerminationWatch.ignoreHangUp()
         await Daemon.run(
@@ -82,8 +88,7 @@ import Site
             let server = try GatewayServer(
                 backend: SiteBackend(
                     client: client, answeringAtOnce: identifyAtOnce ? daemon.site : nil,
-                    jobsOf: daemon.site,
-                    recorder: recorder),
+                    clickLimit: clickLimit, jobsOf: daemon.site, recorder: recorder),
                 access: daemon.site.access, configuration: settings, logger: daemon.logger)
             let work = Task {
                 do throws(Failure) {
