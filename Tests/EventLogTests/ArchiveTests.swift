@@ -245,8 +245,11 @@ import Testing
 
         try Data(contentsOf: URL(filePath: other.path + "/archives/" + foreign.name))
             .write(to: URL(filePath: path))
-        let fault = try #require(try WholeLogReader(path: scratch.file).firstFault())
-        #expect(fault.position == archive.last + 1)
+        let reader = try WholeLogReader(path: scratch.file)
+        #expect(try reader.firstFault()?.position == 1)
+        let end = try reader.verify(after: archive.last, limit: 10)
+        #expect(end.fault?.position == archive.last + 1)
+        #expect(end.fault?.message.contains("does not go on from the archive") == true)
 
         var bad = good
         let text = try #require(bad.range(of: Data("event 4.1".utf8)))
