@@ -10,6 +10,11 @@ internal import Synchronization
 ///
 /// Any task or thread.
 public struct LogReader: Sendable {
+    /// How long one attempt waits for an answer, at first and at most.
+    private static let (shortestPatience, longestPatience) = (
+        Duration.seconds(2), Duration.seconds(16)
+    )
+
     private let requester: Requester
     /// Whether the log has shown that it knows the fixed layout; a log of an older build does not.
     private let isFixed = KnownForm()
@@ -216,20 +221,23 @@ public struct LogReader: Sendable {
 
     /// Asks until there is an answer or the time is up.
     ///
-    /// A restart of the log takes less than a second, so a single attempt waits for two.
+    /// A restart of the log takes less than a second, so the first attempt waits for two. Each that had no answer makes
+    /// the next one twice as long: a log that is slow would else be busy with what nobody waits for any more.
     private func ask(
         _ operation: String, _ payload: Data, contentType: UInt8 = MessageHeader.json,
         timeout: Duration
     ) async throws(Failure) -> Message {
         let deadline = ContinuousClock.now + timeout
         var pause = Duration.milliseconds(10)
+        var patience = Self.shortestPatience
         while true {
             let left = deadline - .now
             do throws(Failure) {
                 return try await requester.request(
                     operation: operation, payload: payload, contentType: contentType,
-                    flags: LogLayout.flag, timeout: min(left, .seconds(2)))
+                    flags: LogLayout.flag, timeout: min(left, patience))
             } catch {
+                if error.code == .timedOut { patience = min(patience * 2, Self.longestPatience) }
                 guard error.isRetriable, deadline - .now > pause else {
                     throw error.isRetriable ? Self.unavailable(operation, error) : error
                 }

@@ -4,7 +4,7 @@
 import Bus
 import CairnClient
 import CairnModel
-import FoundationEssentials
+import Foundation
 import Geometry
 import Synchronization
 import Testing
@@ -144,6 +144,27 @@ private struct Seen: Sendable {
 
         #expect(answer == [1, 2])
         #expect(Set(held.withLock { $0.map(\.message.header.messageID) }).count == 1)
+    }
+
+    @Test func `a log that is slow is waited for longer each time`() async throws {
+        let site = try FakeSite()
+        defer { site.end() }
+        let askedCount = Mutex(0)
+        try site.serve(.logRequests) { request in
+            askedCount.withLock { $0 += 1 }
+            // Longer than the first attempt waits.
+            Thread.detachNewThread {
+                Thread.sleep(forTimeInterval: 3)
+                request.reply(encoding: LogHead(head: 7))
+            }
+        }
+        let client = try site.client()
+        defer { client.close() }
+
+        let head = try await LogReader(client).head(timeout: .seconds(40))
+
+        #expect(head.head == 7)
+        #expect(askedCount.withLock { $0 } > 1)
     }
 
     @Test func `a service that stays away is given up after the patience`() async throws {
