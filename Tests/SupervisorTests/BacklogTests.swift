@@ -128,7 +128,14 @@ import Testing
                         return !texts.isDisjoint(with: sleeping.tasks)
                     })
             }
-            for text in texts { for worker in workers { worker.answer(text) } }
+            // What was handed back may be under way to the other still: it is answered when it has come.
+            let answering = Task {
+                while !Task.isCancelled {
+                    for text in texts { for worker in workers { worker.answer(text) } }
+                    try? await Task.sleep(for: .milliseconds(5))
+                }
+            }
+            defer { answering.cancel() }
             for try await _ in group {}
             return sleeping != nil
         }
