@@ -3,6 +3,7 @@
 #include "deferred.h"
 
 #define LIBRARY cairn_libgeos
+FUNCTION(GEOSBuffer_r)
 FUNCTION(GEOSContains_r)
 FUNCTION(GEOSContext_setErrorMessageHandler_r)
 FUNCTION(GEOSCrosses_r)

@@ -142,7 +142,7 @@ public struct QuerySpatialFilter: Hashable, Sendable, Codable {
     /// nine-intersection model (OGC 06-103r4, 6.1.15.2), the geometry's inside, border and outside by the feature's: `T`
     /// and `F` for something and nothing in common, `0`, `1`, `2` for its dimension, `*` for anything.
     public var pattern: String?
-    /// How far away on the ground a feature still counts, 0 or more metres; nil: not at all.
+    /// The relation is one to all that is so near to the geometry on the ground, 0 or more metres; nil for 0.
     public var distanceMeters: Double?
 
     /// States it.

@@ -220,9 +220,6 @@ extension QueryRequest {
             try need(
                 0...QueryLimits.distanceMeters ~= meters,
                 "distance: expected 0 to \(Int(QueryLimits.distanceMeters / 1000)) kilometres")
-            try need(
-                meters == 0 || filter.relation == .intersects,
-                "distance goes with spatialRel esriSpatialRelIntersects only")
         }
     }
 }

@@ -41,8 +41,9 @@ struct SpatialTest {
         if let meters = filter.distanceMeters, meters > 0 {
             let ground = try GroundPlane(around: filter.geometry, in: reference)
             transform = try CoordinateTransform(from: own, to: ground.reference)
-            way = .distance(PreparedShape(ground.shape), meters: meters)
-            searchEnvelope = ground.searchEnvelope(within: meters, in: own)
+            way = try Self.way(filter, ground.shape, within: meters, isCancelled)
+            searchEnvelope =
+                filter.holdsApart ? nil : ground.searchEnvelope(within: meters, in: own)
             return
         }
         guard let toOwn else {
@@ -63,12 +64,17 @@ struct SpatialTest {
         }
     }
 
+    /// The relation to a shape, or to all that is within so many metres of it where its plane has metres.
     private static func way(
-        _ filter: QuerySpatialFilter, _ shape: Shape, _ isCancelled: () -> Bool
+        _ filter: QuerySpatialFilter, _ shape: Shape, within meters: Double = 0,
+        _ isCancelled: () -> Bool
     ) throws(Failure) -> Way {
         let predicate: GEOSRelation.Predicate
         switch filter.relation {
-        case .envelopeIntersects, .indexIntersects: return .envelope(shape.envelope)
+        case .envelopeIntersects, .indexIntersects:
+            return .envelope(shape.envelope.expanded(by: meters))
+        case .intersects where meters > 0:
+            return .distance(PreparedShape(shape), meters: meters)
         case .intersects:
             var inside: Envelope?
             if case .envelope(let box) = shape { inside = box }
@@ -82,7 +88,8 @@ struct SpatialTest {
         }
         do throws(GEOSError) {
             return .relation(
-                try GEOSRelation(wkb: WellKnownBytes(shape).bytes, isCancelled: isCancelled),
+                try GEOSRelation(
+                    wkb: WellKnownBytes(shape).bytes, buffer: meters, isCancelled: isCancelled),
                 predicate)
         } catch {
             throw error.stop(comparing: "geometry")

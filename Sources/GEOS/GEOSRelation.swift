@@ -27,19 +27,25 @@ internal import CGEOS
         case matches(String)
     }
 
+    /// Sides of a quarter of a circle: a buffer's round parts lie inside the true ones, by 0.0075 % of its distance at
+    /// most.
+    private static let quarterSides: Int32 = 64
+
     private let context: Context
     private let mostMiB: Int
     private let geometry: OpaquePointer
     private let prepared: OpaquePointer
     private let reader: OpaquePointer
 
-    /// Prepares the geometry of well-known binary.
+    /// Prepares the geometry of well-known binary, or the area of all that is no farther from it than `buffer`, in its
+    /// own units.
     ///
     /// Throws where GEOS refuses it, once `isCancelled` says so, and where the private memory of the process grows by
     /// more than `mostMiB`: of invalid areas all crossings of their lines are computed. The same holds for each
     /// geometry that is compared with it.
     public init(
-        wkb: [UInt8], mostMiB: Int = 512, isCancelled: () -> Bool = { false }
+        wkb: [UInt8], buffer: Double = 0, mostMiB: Int = 512,
+        isCancelled: () -> Bool = { false }
     ) throws(GEOSError) {
         let context = try Context()
         guard let reader = unsafe GEOSWKBReader_create_r(context.handle) else {
@@ -49,7 +55,8 @@ internal import CGEOS
         do throws(GEOSError) {
             unsafe geometry = try Watch.over(mostMiB: mostMiB, isCancelled) {
                 () throws(GEOSError) in
-                unsafe try Self.read(wkb, context, reader)
+                let read = unsafe try Self.read(wkb, context, reader)
+                return buffer > 0 ? unsafe try Self.buffer(read, buffer, context) : unsafe read
             }
         } catch {
             unsafe GEOSWKBReader_destroy_r(context.handle, reader)
@@ -101,6 +108,17 @@ internal import CGEOS
             throw context.error("GEOSPrepared…_r or GEOSRelatePattern_r")
         }
         return answer == 1
+    }
+
+    /// Takes the geometry, and gives the one around it.
+    private static func buffer(
+        _ geometry: OpaquePointer, _ distance: Double, _ context: Context
+    ) throws(GEOSError) -> OpaquePointer {
+        defer { unsafe GEOSGeom_destroy_r(context.handle, geometry) }
+        guard
+            let around = unsafe GEOSBuffer_r(context.handle, geometry, distance, quarterSides)
+        else { throw context.error("GEOSBuffer_r") }
+        return unsafe around
     }
 
     private static func read(

@@ -66,9 +66,7 @@ struct FeaturePages: RemoteRounds {
                 try ArcGIS.tree(try answers.only()), question.properties,
                 question.spatialReference)
         } catch {
-            // What came before is drawn.
-            guard !features.isEmpty else { throw error }
-            return RemotePicture(.features(features), shortfall: shortfall ?? error)
+            return try outcome(despite: error)
         }
         features += page.features
         shortfall = shortfall ?? page.shortfall
@@ -85,6 +83,12 @@ struct FeaturePages: RemoteRounds {
                     .tooLarge,
                     "it has more than \(min(features.count, Self.featureBound)) features here: \(reason)"
                 ))
+    }
+
+    /// What came before is drawn.
+    func outcome(despite failure: Failure) throws(Failure) -> RemotePicture {
+        guard !features.isEmpty else { throw failure }
+        return RemotePicture(.features(features), shortfall: shortfall ?? failure)
     }
 }
 

@@ -72,9 +72,7 @@ struct FeatureSearch: RemoteRounds {
             page = try layer.answer(response, to: question)
         } catch {
             if error.code == .tooLarge, asksForFewer() { return nil }
-            guard !features.isEmpty else { throw error }
-            shortfall = shortfall ?? error
-            return answer(isCut: true)
+            return try outcome(despite: error)
         }
         shortfall = shortfall ?? page.shortfall
         let known = features.count
@@ -84,6 +82,13 @@ struct FeatureSearch: RemoteRounds {
         // Not every server says that there is more where it was asked for so many.
         let hasMore = page.isCut || limit.map { page.features.count >= $0 } ?? false
         return hasMore && features.count > known && canGoOn ? nil : answer(isCut: hasMore)
+    }
+
+    func outcome(despite failure: Failure) throws(Failure) -> RemoteAnswer {
+        guard !features.isEmpty else { throw failure }
+        var answer = answer(isCut: true)
+        answer.shortfall = answer.shortfall ?? failure
+        return answer
     }
 
     private func answer(isCut: Bool) -> RemoteAnswer {

@@ -100,15 +100,22 @@ public final class RemoteInquiry<Answer: RemoteOutcome>: Sendable {
         _ url: String
     ) throws(Failure) -> Step {
         var rounds = rounds
-        if var answer = try rounds.take(answers) {
-            answer.shortfall = answer.shortfall.map { RemoteServices.named($0, url) }
-            return .over(.success(answer))
-        }
+        if let answer = try rounds.take(answers) { return Self.over(answer, url) }
         var passages: [String: CircuitBreaker.Passage] = [:]
-        let mailbox = try services.send(
-            rounds.calls, rounds.byteLimit, to: rounds.service, credential, until: end, &passages,
-            isCancelled)
-        return .sent(rounds, credential, mailbox)
+        do throws(Failure) {
+            let mailbox = try services.send(
+                rounds.calls, rounds.byteLimit, to: rounds.service, credential, until: end,
+                &passages, isCancelled)
+            return .sent(rounds, credential, mailbox)
+        } catch {
+            return Self.over(try rounds.outcome(despite: error), url)
+        }
+    }
+
+    private static func over(_ answer: Answer, _ url: String) -> Step {
+        var answer = answer
+        answer.shortfall = answer.shortfall.map { RemoteServices.named($0, url) }
+        return .over(.success(answer))
     }
 }
 

@@ -25,6 +25,12 @@ protocol RemoteRounds<Outcome>: Sendable {
     /// Takes the answers to ``calls``: the outcome, or nil where ``calls`` are to be sent again, which are others
     /// now.
     mutating func take(_ answers: WebAnswers) throws(Failure) -> Outcome?
+    /// What there is although no more can be had: throws the failure where that is nothing.
+    func outcome(despite failure: Failure) throws(Failure) -> Outcome
+}
+
+extension RemoteRounds {
+    func outcome(despite failure: Failure) throws(Failure) -> Outcome { throw failure }
 }
 
 /// The features that one request tells of.

@@ -24,6 +24,15 @@ private final class Flag: Sendable {
         return WellKnownBytes(.polygon(rings: [ring])).bytes
     }
 
+    /// A line from one random position to the next.
+    private static func scrawl(_ count: Int, seed: UInt64) -> [UInt8] {
+        var random = SeededGenerator(seed: seed)
+        let path = (0..<count).map { _ in
+            Coordinate(x: .random(in: 0...1, using: &random), y: .random(in: 0...1, using: &random))
+        }
+        return WellKnownBytes(.polyline(paths: [path])).bytes
+    }
+
     private static let square = WellKnownBytes(
         .envelope(Envelope(minX: -1, minY: -1, maxX: 2, maxY: 2))
     ).bytes
@@ -42,6 +51,22 @@ private final class Flag: Sendable {
         }
         #expect(error?.cause == .memory)
         #expect(try relation.holds(.contains, wkb: Self.scribble(20, seed: 3)))
+    }
+
+    @Test func `all that is near a line that crosses itself everywhere is given up as well`() {
+        let line = Self.scrawl(6_000, seed: 6)
+        let memory = #expect(throws: GEOSError.self) {
+            _ = try GEOSRelation(wkb: line, buffer: 1e-6, mostMiB: 64)
+        }
+        #expect(memory?.cause == .memory)
+        var asked = 0
+        let cancelled = #expect(throws: GEOSError.self) {
+            _ = try GEOSRelation(wkb: line, buffer: 1e-6) {
+                asked += 1
+                return asked > 1
+            }
+        }
+        #expect(cancelled?.cause == .cancelled)
     }
 
     @Test func `GEOS stops when nobody waits, and no other thread stops instead`() async throws {

@@ -258,6 +258,138 @@ extension Shape {
         #expect(try near(0.1, 0, 20_000) == [5])
     }
 
+    /// What a disc of so many metres around a place has to do with a feature, worked out from the feature's
+    /// coordinates, which lie close together; nil where it is nearly something else.
+    private static func relations(
+        of feature: DiscFeature, to centre: Coordinate, _ meters: Double
+    ) -> Set<QuerySpatialFilter.Relation>? {
+        let distances = feature.coordinates.map { Self.meters(centre, $0) }
+        guard let near = distances.min(), let far = distances.max(),
+            abs(near - meters) > meters * 0.01, abs(far - meters) > meters * 0.01
+        else { return nil }
+        let isAround = feature.type == "Polygon" && feature.envelope.contains(centre)
+        let meets = isAround || near < meters
+        var relations: Set<QuerySpatialFilter.Relation> = meets ? [.intersects] : [.pattern]
+        if far < meters { relations.insert(.contains) }
+        if isAround, near > meters { relations.insert(.within) }
+        if feature.type == "LineString", near < meters, meters < far { relations.insert(.crosses) }
+        if feature.type == "Polygon", meets, relations.isDisjoint(with: [.contains, .within]) {
+            relations.insert(.overlaps)
+        }
+        return relations
+    }
+
+    /// A point, or the sides or the diagonal of a rectangle of degrees.
+    private struct DiscFeature {
+        var type: String
+        var envelope: Envelope
+        var coordinates: [Coordinate]
+
+        init(_ type: String, _ random: inout SeededGenerator) {
+            self.type = type
+            let x = Double.random(in: -1...6, using: &random)
+            let y = Double.random(in: 43...50, using: &random)
+            let isPoint = type == "Point"
+            envelope = Envelope(
+                minX: x, minY: y, maxX: isPoint ? x : x + .random(in: 0.1...5, using: &random),
+                maxY: isPoint ? y : y + .random(in: 0.1...3, using: &random))
+            let corners = [
+                Coordinate(x: x, y: y), Coordinate(x: envelope.maxX, y: y),
+                Coordinate(x: envelope.maxX, y: envelope.maxY), Coordinate(x: x, y: envelope.maxY),
+                Coordinate(x: x, y: y),
+            ]
+            let turns =
+                switch type {
+                case "Point": [corners[0], corners[0]]
+                case "LineString": [corners[0], corners[2]]
+                default: corners
+                }
+            coordinates = zip(turns, turns.dropFirst()).flatMap { a, b in
+                (0..<(isPoint ? 1 : 100)).map { piece in
+                    let part = Double(piece) / 100
+                    return Coordinate(x: a.x + (b.x - a.x) * part, y: a.y + (b.y - a.y) * part)
+                }
+            }
+            if !isPoint { coordinates.append(turns.last ?? corners[0]) }
+        }
+
+        func json(_ id: Int) -> String {
+            let places = coordinates.map { "[\($0.x),\($0.y)]" }.joined(separator: ",")
+            let text =
+                switch type {
+                case "Point": places
+                case "LineString": "[\(places)]"
+                default: "[[\(places)]]"
+                }
+            return #"{"type":"Feature","id":\#(id),"properties":{},"geometry":{"type":"\#(type)","#
+                + #""coordinates":\#(text)}}"#
+        }
+    }
+
+    @Test(arguments: [("Point", 4326), ("LineString", 2154), ("Polygon", 3857)])
+    func `with a distance a relation is one to all that is so near`(
+        type: String, wkid: Int
+    ) throws {
+        var random = SeededGenerator(seed: UInt64(wkid))
+        let features = (0..<50).map { _ in DiscFeature(type, &random) }
+        let site = try QueriedSite(features.enumerated().map { $1.json($0 + 1) })
+        site.map.spatialReference = SpatialReference(wkid: wkid)
+        var seen: Set<QuerySpatialFilter.Relation> = []
+        for round in 0..<8 {
+            let centre = Coordinate(
+                x: .random(in: 0...7, using: &random), y: .random(in: 44...51, using: &random))
+            let meters = exp(Double.random(in: log(20_000)...log(500_000), using: &random))
+            let expected = features.map { Self.relations(of: $0, to: centre, meters) }
+            for relation in [
+                QuerySpatialFilter.Relation.intersects, .contains, .within, .crosses, .overlaps,
+                .touches, .pattern,
+            ] {
+                let found = Set(
+                    try site.ids {
+                        $0.spatialFilter = QuerySpatialFilter(
+                            geometry: .point(centre), spatialReference: .wgs84, relation: relation,
+                            pattern: relation == .pattern ? "FF*FF****" : nil,
+                            distanceMeters: meters)
+                    }.ids)
+                for (index, relations) in expected.enumerated() {
+                    guard let relations else { continue }
+                    #expect(
+                        found.contains(index + 1) == relations.contains(relation),
+                        "round \(round), feature \(index + 1), \(relation)")
+                    if relations.contains(relation) { seen.insert(relation) }
+                }
+            }
+        }
+        let always: Set<QuerySpatialFilter.Relation> = [.intersects, .contains, .pattern]
+        let own: Set<QuerySpatialFilter.Relation> =
+            switch type {
+            case "Point": []
+            case "LineString": [.crosses]
+            default: [.within, .overlaps]
+            }
+        #expect(seen == always.union(own))
+    }
+
+    @Test func `rectangles around what is near have its sides`() throws {
+        // Ten kilometres north and ten east, and thirteen east.
+        let site = try QueriedSite([
+            #"{"type":"Feature","id":1,"properties":{},"geometry":{"type":"Point","coordinates":[0.09,0.09]}}"#,
+            #"{"type":"Feature","id":2,"properties":{},"geometry":{"type":"Point","coordinates":[0.12,0]}}"#,
+        ])
+        func found(_ relation: QuerySpatialFilter.Relation, _ meters: Double) throws -> [Int] {
+            try site.ids {
+                $0.spatialFilter = QuerySpatialFilter(
+                    geometry: .point(Coordinate(x: 0, y: 0)), relation: relation,
+                    distanceMeters: meters)
+            }.ids
+        }
+        #expect(try found(.intersects, 12_000) == [])
+        #expect(try found(.envelopeIntersects, 12_000) == [1])
+        #expect(try found(.indexIntersects, 12_000) == [1])
+        #expect(try found(.envelopeIntersects, 13_500) == [1, 2])
+        #expect(try found(.envelopeIntersects, 9_000) == [])
+    }
+
     @Test func `a geometry that has no place among the features is met where it is`() throws {
         // A rectangle of the whole world, which a conic projection does not hold.
         let site = try QueriedSite(

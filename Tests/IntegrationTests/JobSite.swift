@@ -132,13 +132,15 @@ final class JobSite: Sendable {
         ).id
     }
 
-    /// The job once it has ended, asked for patiently.
-    func end(of id: JobID, within limit: Duration = .seconds(90)) async throws -> JobDescription {
-        let end = ContinuousClock.now + limit
+    /// The job once it has ended; throws where nothing of it changes for a minute and a half.
+    func end(of id: JobID) async throws -> JobDescription {
+        var end = ContinuousClock.now + .seconds(90)
+        var seen: JobDescription?
         while true {
             do {
                 let job = try await client.job(id)
                 if job.status.isTerminal { return job }
+                if job != seen { (seen, end) = (job, ContinuousClock.now + .seconds(90)) }
                 guard ContinuousClock.now < end else {
                     throw Failure(.internal, "job did not end: \(job) \(files.output())")
                 }

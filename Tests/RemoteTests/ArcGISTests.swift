@@ -265,6 +265,25 @@ import Testing
         #expect(told.detail == failure.error.description)
     }
 
+    @Test func `a service that is left alone midway is a failure beside its hits`() throws {
+        let url = fixture.server.url + "/features/half/FeatureServer/0"
+        let layer = try fixture.layer(4, .featureService(ArcGISSource(url: url)))
+        let services = fixture.services
+        let inquiry = services.ask([try fixture.question(layer)])
+
+        let answer = try inquiry.features(at: 0) { take in
+            take()
+            // Somebody else's request took too long meanwhile.
+            services.breakers.note(
+                Breakers.service(url), .free, [.failure(WebError(.timedOut, "no answer"))], .zero,
+                after: .zero)
+        }.get()
+
+        #expect(!answer.features.isEmpty && answer.isCut)
+        let sentence = try #require(answer.shortfall).message
+        #expect(sentence.hasPrefix(url + ": ") && sentence.contains("left alone"), "\(sentence)")
+    }
+
     @Test(arguments: ["null", "{}", #"{"x":"NaN","y":"NaN"}"#, #"{"x":null}"#, #"{"rings":[]}"#])
     func `a feature that lies nowhere has no shape`(_ geometry: String) throws {
         var search = search(try fixture.question(try featureService(0)))
