@@ -406,7 +406,7 @@ class Fuzz:
         if problem:
             raise SystemExit(f"fuzz: before it began: {problem}")
         # The largest picture there may be: what a process needs for it is no growth later.
-        self.ask(rude.get(f"{WORLD}/MapServer/export?bbox=-180,-90,180,90&bboxSR=4326&size=4096,2048&f=image&format=jpg&timeout=60".encode()))
+        self.ask(rude.get(f"{WORLD}/MapServer/export?bbox=-180,-90,180,90&bboxSR=4326&size=4096,2048&f=image&format=jpg&timeout=60".encode()), seconds=90)
         # From its sixteenth task on the gateway is answered by sockets of its own: what is opened once is no growth either.
         for _ in range(20):
             self.ask(rude.get(f"{WORLD}/MapServer/export?bbox=0,40,10,50&bboxSR=4326&size=20,20&f=image".encode()))
