@@ -475,12 +475,14 @@ import Testing
                         ]))
                 }.contains("geometry"))
         }
-        #expect(
-            message {
-                $0.spatialFilter = QuerySpatialFilter(
-                    geometry: .point(Coordinate(x: 0, y: 0)), relation: .contains,
-                    distanceMeters: 5)
-            }.contains("esriSpatialRelIntersects"))
+        for meters in [-1, 20_000_001, Double.nan] {
+            #expect(
+                message {
+                    $0.spatialFilter = QuerySpatialFilter(
+                        geometry: .point(Coordinate(x: 0, y: 0)), relation: .contains,
+                        distanceMeters: meters)
+                }.contains("distance"))
+        }
         #expect(message { $0.outReference = SpatialReference(wkid: 99_999) }.contains("99999"))
     }
 
