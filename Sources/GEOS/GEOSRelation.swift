@@ -27,7 +27,7 @@ internal import CGEOS
         case matches(String)
     }
 
-    /// Sides of a quarter of a circle: a buffer's round parts lie inside the true ones, by 0.0075 % of its distance at
+    /// Sides of a quarter of a circle: a buffer's round parts lie inside the true ones, by 0.008 % of its distance at
     /// most.
     private static let quarterSides: Int32 = 64
 

@@ -2,12 +2,13 @@
 // Part of Cairn.
 
 import CairnModel
-import FeatureQuery
 import Foundation
 import GEOS
 import Geometry
 import TestKit
 import Testing
+
+@testable import FeatureQuery
 
 /// Random shapes on a coarse grid, so that touching and sharing borders happens often.
 private struct ShapeGenerator {
@@ -368,6 +369,20 @@ extension Shape {
             default: [.within, .overlaps]
             }
         #expect(seen == always.union(own))
+    }
+
+    @Test func `what is near a position is a circle but for 0.008 %`() throws {
+        let near = try GEOSRelation(
+            wkb: WellKnownBytes(.point(Coordinate(x: 0, y: 0))).bytes, buffer: 1)
+        for step in 0..<1000 {
+            let angle = Double(step) / 1000 * 2 * .pi
+            for (radius, isNear) in [(1 - 0.00008, true), (1 + 1e-9, false)] {
+                let place = Coordinate(x: radius * cos(angle), y: radius * sin(angle))
+                #expect(
+                    try near.holds(.intersects, wkb: WellKnownBytes(.point(place)).bytes)
+                        == isNear, "\(angle)")
+            }
+        }
     }
 
     @Test func `rectangles around what is near have its sides`() throws {
