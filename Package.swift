@@ -18,6 +18,14 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
+// `CAIRN_TESTS=1`, as `deploy/test` sets it: what the tests spend most of their time in is optimised in a debug
+// build too. It is asked for because a package with such flags cannot be depended on by its version.
+let isForTests = Context.environment["CAIRN_TESTS"] != nil
+
+// Vector instructions that are not optimised are slower than none, and every process begins by hashing its program.
+let hotLoops: [CSetting] =
+    isForTests ? [.unsafeFlags(["-O2"], .when(configuration: .debug))] : []
+
 func library(
     _ name: String, _ dependencies: [Target.Dependency] = [], data: [String] = []
 ) -> Target {
@@ -58,7 +66,7 @@ let tier0: [Target] = [
     .systemLibrary(name: "CICU", path: "Sources/CICU"),
     .systemLibrary(name: "CPango", path: "Sources/CPango"),
     .target(name: "CDeferred"),
-    .target(name: "CCairnLinux", path: "Sources/CCairnLinux"),
+    .target(name: "CCairnLinux", path: "Sources/CCairnLinux", cSettings: hotLoops),
 ]
 
 let tier1: [Target] = [
