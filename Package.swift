@@ -26,12 +26,19 @@ let isForTests = Context.environment["CAIRN_TESTS"] != nil
 let hotLoops: [CSetting] =
     isForTests ? [.unsafeFlags(["-O2"], .when(configuration: .debug))] : []
 
+// Whole, as in a release build; with threads there is one object file per source file, which SwiftPM expects.
+let hotModule: [SwiftSetting] =
+    isForTests
+    ? [.unsafeFlags(["-O", "-wmo", "-num-threads", "2"], .when(configuration: .debug))] : []
+
 func library(
-    _ name: String, _ dependencies: [Target.Dependency] = [], data: [String] = []
+    _ name: String, _ dependencies: [Target.Dependency] = [], data: [String] = [],
+    isHot: Bool = false
 ) -> Target {
     .target(
         name: name, dependencies: dependencies, path: "Sources/\(name)",
-        resources: data.map { .embedInCode("Data/" + $0) }, swiftSettings: settings)
+        resources: data.map { .embedInCode("Data/" + $0) },
+        swiftSettings: settings + (isHot ? hotModule : []))
 }
 
 func process(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -139,7 +146,7 @@ let tier4: [Target] = [
             "words-nl.txt", "words-no.txt", "words-pl.txt", "words-pt.txt", "words-ro.txt",
             "words-ru.txt", "words-sk.txt", "words-sl.txt", "words-sv.txt", "words-tr.txt",
             "words-uk.txt",
-        ]),
+        ], isHot: true),
     library(
         "LocatorSources",
         ["CairnModel", "Dataset", "GDAL", "Geometry", "Locator", "PROJ", "Platform"],

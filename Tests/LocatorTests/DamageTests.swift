@@ -144,13 +144,22 @@ import Testing
         // All of the header, and of the larger file every seventh byte after it.
         let step = contents == .places ? 1 : 7
         let placeCounts: [Contents: Int] = [.places: 12, .borders: 12, .points: 15]
-        for offset in whole.indices where offset < 600 || offset.isMultiple(of: step) {
-            var damaged = whole
-            damaged[offset] ^= 1 << UInt8(offset % 8)
-            #expect(throws: (any Error).self, "byte \(offset)") {
-                try open(damaged, id, at: path)
-            }
+        // Where the file lies: written anew for each bit, it would be flushed to the disk as often.
+        try Data(whole).write(to: URL(filePath: path))
+        let file = try FileHandle(forUpdating: URL(filePath: path))
+        func write(_ byte: UInt8, at offset: Int) throws {
+            try file.seek(toOffset: UInt64(offset))
+            try file.write(contentsOf: [byte])
         }
+        for offset in whole.indices where offset < 600 || offset.isMultiple(of: step) {
+            try write(whole[offset] ^ 1 << UInt8(offset % 8), at: offset)
+            #expect(throws: (any Error).self, "byte \(offset)") {
+                try Locator(path: path, id: id)
+            }
+            try write(whole[offset], at: offset)
+        }
+        try file.close()
+        #expect(try Array(Data(contentsOf: URL(filePath: path))) == whole)
         #expect(try open(whole, id, at: path).placeCount == placeCounts[contents] ?? 13)
     }
 
@@ -158,13 +167,17 @@ import Testing
     func `every cut is found`(_ contents: Contents) throws {
         let (id, whole) = try bytes(contents)
         let path = Scratch.directory("cut") + "/locator.bin"
-        for count in stride(from: 0, to: whole.count, by: 7) {
+        try Data(whole).write(to: URL(filePath: path))
+        let file = try FileHandle(forUpdating: URL(filePath: path))
+        for count in stride(from: 0, to: whole.count, by: 7).reversed() {
+            try file.truncate(atOffset: UInt64(count))
             #expect {
-                try open(Array(whole[..<count]), id, at: path)
+                try Locator(path: path, id: id)
             } throws: {
                 isCorrupt($0, path)
             }
         }
+        try file.close()
         #expect {
             try open(whole + [0], id, at: path)
         } throws: {
