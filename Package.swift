@@ -56,8 +56,7 @@ let arguments: Target.Dependency = .product(
     name: "ArgumentParser", package: "swift-argument-parser")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let collections: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
-let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
-let hummingbirdTLS: Target.Dependency = .product(name: "HummingbirdTLS", package: "hummingbird")
+let hummingbird: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
 
 let tier0: [Target] = [
     .systemLibrary(name: "CZeroMQ", path: "Sources/CZeroMQ"),
@@ -68,6 +67,7 @@ let tier0: [Target] = [
     .systemLibrary(name: "CSodium", path: "Sources/CSodium"),
     .systemLibrary(name: "CZlib", path: "Sources/CZlib"),
     .systemLibrary(name: "CCurl", path: "Sources/CCurl"),
+    .systemLibrary(name: "CSSL", path: "Sources/CSSL"),
     .systemLibrary(name: "CExpat", path: "Sources/CExpat"),
     .systemLibrary(name: "CCairo", path: "Sources/CCairo"),
     .systemLibrary(name: "CICU", path: "Sources/CICU"),
@@ -77,13 +77,14 @@ let tier0: [Target] = [
 ]
 
 let tier1: [Target] = [
-    library("Platform", ["CCairnLinux", "CSodium", "CZlib"]),
+    library("Platform", ["CCairnLinux", "CSodium", "CZlib"], isHot: true),
     library("ZeroMQ", ["CZeroMQ", "CCairnLinux", "Platform"]),
     library("SQLite", ["CSQLite"]),
     library("GDAL", ["CGDAL", "CDeferred", "Platform"]),
     library("GEOS", ["CGEOS", "CDeferred"]),
     library("PROJ", ["CPROJ", "CDeferred"]),
     library("Curl", ["CCurl", "CDeferred", "Platform"]),
+    library("OpenSSL", ["CSSL", "CDeferred"]),
     library("Expat", ["CExpat"]),
     library("Cairo", ["CCairo", "CDeferred", "CZlib"]),
     library("Pango", ["CPango", "CDeferred", "Cairo"]),
@@ -91,11 +92,11 @@ let tier1: [Target] = [
 ]
 
 let tier2: [Target] = [
-    library("Geometry"),
-    library("SpatialIndex", ["Geometry", "Platform"]),
+    library("Geometry", isHot: true),
+    library("SpatialIndex", ["Geometry", "Platform"], isHot: true),
     library("CairnModel", ["Geometry", "Platform"]),
     library("Expression", ["CairnModel"]),
-    library("EsriForms", ["CairnModel", "Geometry", "Platform"]),
+    library("EsriForms", ["CairnModel", "Geometry", "Platform"], isHot: true),
     library(
         "Dataset", ["CairnModel", "Geometry", "SpatialIndex", "Platform", "GDAL", "PROJ"]),
     library("Raster", ["CairnModel", "Dataset", "GDAL", "Geometry", "Platform"]),
@@ -212,9 +213,8 @@ let tier5: [Target] = [
         [
             "CairnClient", "CairnModel", "Dataset", "EsriForms", "Expression", "FeatureQuery",
             "Geometry", "Identify", "JobKinds",
-            "PROJ", "Platform", "Recording", "Rendering", "Site", "SiteAnswers", hummingbird,
-            hummingbirdTLS,
-            logging,
+            "OpenSSL", "PROJ", "Platform", "Recording", "Rendering", "Site", "SiteAnswers",
+            hummingbird, logging,
         ]),
     library("Terminal", ["Bus", "CairnClient", "CairnModel", "Geometry", "MapState", "Platform"]),
     library(
@@ -470,7 +470,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+        .package(
+            url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
     ],
     targets: targets
 )

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <gdal/gdal_version.h>
+#include <openssl/opensslv.h>
 #include <proj.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -41,6 +42,8 @@ HIDDEN struct deferred_library cairn_libgdal = {"gdal", 26 + GDAL_VERSION_MINOR,
 HIDDEN struct deferred_library cairn_libproj = {"proj", 25, NULL};
 HIDDEN struct deferred_library cairn_libgeos = {"geos_c", 1, NULL};
 HIDDEN struct deferred_library cairn_libcurl = {"curl", 4, NULL};
+HIDDEN struct deferred_library cairn_libssl = {"ssl", OPENSSL_SHLIB_VERSION, NULL};
+HIDDEN struct deferred_library cairn_libcrypto = {"crypto", OPENSSL_SHLIB_VERSION, NULL};
 HIDDEN struct deferred_library cairn_libcairo = {"cairo", 2, NULL};
 HIDDEN struct deferred_library cairn_libpango = {"pango-1.0", 0, NULL};
 HIDDEN struct deferred_library cairn_libpangocairo = {"pangocairo-1.0", 0, NULL};

@@ -3,7 +3,7 @@
 
 internal import CairnModel
 internal import FoundationEssentials
-internal import Hummingbird
+internal import HummingbirdCore
 internal import NIOCore
 
 /// What happens to one answer or job as server-sent events, for one client, for as long as it stays.

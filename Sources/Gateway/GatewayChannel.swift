@@ -4,7 +4,7 @@
 internal import HummingbirdCore
 internal import Logging
 internal import NIOCore
-internal import NIOSSL
+internal import OpenSSL
 
 /// One connection: the HTTP library's own, with the short way of identify in front of it.
 struct GatewayChannel: ServerChildChannel {
@@ -15,12 +15,14 @@ struct GatewayChannel: ServerChildChannel {
     let idleTimeout: TimeAmount
     let arrivalTimeout: TimeAmount
     /// Set where the connections are TLS's.
-    let tls: NIOSSLContext?
+    let tls: TLSContext?
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         do {
             if let tls {
-                try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls))
+                let session = try TLSSession(tls)
+                try channel.pipeline.syncOperations.addHandler(
+                    TLSHandler(session, handshakeTimeout: arrivalTimeout))
             }
             try channel.pipeline.syncOperations.addHandlers([
                 IdleStateHandler(allTimeout: idleTimeout),

@@ -3,7 +3,7 @@
 
 internal import CairnClient
 internal import CairnModel
-internal import Hummingbird
+internal import HummingbirdCore
 internal import NIOCore
 internal import Platform
 internal import Site

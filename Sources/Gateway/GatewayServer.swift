@@ -2,8 +2,8 @@
 // Part of Cairn.
 
 public import CairnModel
+internal import FoundationEssentials
 internal import HTTPTypes
-internal import Hummingbird
 internal import HummingbirdCore
 public import Logging
 internal import NIOCore
@@ -111,19 +111,19 @@ public final class GatewayServer: Sendable {
                 maxHeaderFieldSize: limit, maxHeaderListSize: limit, maxHeaderFieldCount: 100))
         var quiet = logger
         quiet.logLevel = .error
-        let application = Application(
-            responder: GatewayResponder(
-                service: service, connections: connections, bodyByteLimit: limit,
-                isSecure: tls != nil),
-            server: HTTPServerBuilder { [service, configuration, http] responder in
-                GatewayChannel(
-                    http: HTTP1Channel(responder: responder, configuration: http),
-                    service: service, idleTimeout: .seconds(75),
-                    arrivalTimeout: TimeAmount(configuration.arrivalTimeout), tls: tls)
-            },
-            configuration: ApplicationConfiguration(
+        let responder = GatewayResponder(
+            service: service, connections: connections, bodyByteLimit: limit, isSecure: tls != nil)
+        let server = Server(
+            childChannelSetup: GatewayChannel(
+                http: HTTP1Channel(
+                    responder: { request, writer, channel in
+                        let response = await responder.respond(to: request, over: channel)
+                        try await writer.write(response: response.head, body: response.body)
+                    }, configuration: http),
+                service: service, idleTimeout: .seconds(75),
+                arrivalTimeout: TimeAmount(configuration.arrivalTimeout), tls: tls),
+            configuration: ServerConfiguration(
                 address: .hostname(configuration.host, port: configuration.port),
-                serverName: "Cairn",
                 availableConnectionsDelegate: MaximumAvailableConnections(
                     configuration.connectionLimit)),
             onServerRunning: { [logger, configuration] channel in
@@ -132,9 +132,8 @@ public final class GatewayServer: Sendable {
                     "listening", metadata: ["host": "\(configuration.host)", "port": "\(port)"])
                 onListening(port)
             },
-            eventLoopGroupProvider: .shared(Self.eventLoops),
-            logger: quiet)
-        var lifecycle = ServiceGroupConfiguration(services: [application], logger: quiet)
+            eventLoopGroup: Self.eventLoops, logger: quiet)
+        var lifecycle = ServiceGroupConfiguration(services: [server], logger: quiet)
         lifecycle.maximumGracefulShutdownDuration = .seconds(10)
         let group = ServiceGroup(configuration: lifecycle)
         self.group.withLock { $0 = group }
@@ -181,38 +180,33 @@ public final class GatewayServer: Sendable {
     }
 }
 
-/// A request with the connection it came over.
-private struct GatewayContext: RequestContext {
-    var coreContext: CoreRequestContextStorage
-    let channel: any Channel
-
-    init(source: ApplicationRequestContextSource) {
-        coreContext = .init(source: source)
-        channel = source.channel
-    }
-}
-
 /// Joins the service to HTTP: methods, headers, bounded bodies.
-private struct GatewayResponder: HTTPResponder {
-    typealias Context = GatewayContext
-
+private struct GatewayResponder: Sendable {
     let service: GatewayService
     let connections: OpenConnections
     let bodyByteLimit: Int
     let isSecure: Bool
     let uploads = Uploads()
 
-    func respond(to request: Request, context: GatewayContext) async throws -> Response {
+    /// The whole answer but its body, which is written as the client takes it.
+    func respond(to request: Request, over channel: any Channel) async -> Response {
+        var response = await answer(request, channel)
+        response.headers[.date] = PlainResponse.date(Int64(Date().timeIntervalSince1970))
+        response.headers[.server] = "Cairn"
+        return response
+    }
+
+    private func answer(_ request: Request, _ channel: any Channel) async -> Response {
         if request.method == .options { return preflight(request) }
         let start = service.watch.began()
-        let translated = translate(request, context.channel)
+        let translated = translate(request, channel)
         let resource = Resource(path: translated.path)
-        var answer = await answer(request, translated, resource, context.channel)
+        var answer = await answer(request, translated, resource, channel)
         if let fault = await answer.file?.fault() { answer = GatewayResponse(ofFile: fault) }
         service.watch.ended(
             start, resource.kind, answer, method: request.method.rawValue,
             address: translated.client.address, path: translated.path)
-        return response(to: request, answer, context.channel)
+        return response(to: request, answer, channel)
     }
 
     private func answer(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import Hummingbird
+internal import HummingbirdCore
 internal import NIOCore
 
 extension ResponseBody {

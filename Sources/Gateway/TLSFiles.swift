@@ -2,7 +2,7 @@
 // Part of Cairn.
 
 internal import CairnModel
-internal import NIOSSL
+internal import OpenSSL
 
 /// The files with which a gateway speaks TLS, both in PEM.
 public struct TLSFiles: Hashable, Sendable {
@@ -18,32 +18,24 @@ public struct TLSFiles: Hashable, Sendable {
     }
 
     /// TLS 1.2 or later; throws `Failure` (`unreadable`) that names the file at fault.
-    func context() throws(Failure) -> NIOSSLContext {
-        let chain = try Self.reading(certificate, "certificate chain") {
-            let chain = try NIOSSLCertificate.fromPEMFile(certificate)
-            guard !chain.isEmpty else { throw NIOSSLError.failedToLoadCertificate }
-            return chain
-        }
-        let secret = try Self.reading(key, "private key") {
-            try NIOSSLPrivateKey(file: key, format: .pem)
-        }
-        var settings = TLSConfiguration.makeServerConfiguration(
-            certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(secret))
-        settings.minimumTLSVersion = .tlsv12
-        settings.applicationProtocols = ["http/1.1"]
-        do { return try NIOSSLContext(configuration: settings) } catch {
-            throw Failure(
-                .unreadable,
-                "the key '\(key)' does not belong to the first certificate of '\(certificate)'")
+    func context() throws(Failure) -> TLSContext {
+        do throws(TLSError) {
+            return try TLSContext(certificate: certificate, key: key)
+        } catch {
+            throw Failure(.unreadable, sentence(error))
         }
     }
 
-    private static func reading<Value>(
-        _ path: String, _ what: String, _ body: () throws -> Value
-    ) throws(Failure) -> Value {
-        do { return try body() } catch {
-            throw Failure(
-                .unreadable, "'\(path)' cannot be read as a \(what) in PEM (\(error))")
+    private func sentence(_ error: TLSError) -> String {
+        switch error {
+        case .certificate(let reason):
+            "'\(certificate)' cannot be read as a certificate chain in PEM (\(reason))"
+        case .key(let reason):
+            "'\(key)' cannot be read as a private key in PEM without a password (\(reason))"
+        case .mismatch:
+            "the key '\(key)' does not belong to the first certificate of '\(certificate)'"
+        case .peer(let reason): reason
+        case .memory: "there is no memory for TLS"
         }
     }
 }

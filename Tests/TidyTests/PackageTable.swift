@@ -21,9 +21,8 @@ struct PackageTable {
         "logging": ["Logging"],
         "lifecycle": ["ServiceLifecycle"],
         "collections": ["DequeModule"],
-        "hummingbirdTLS": ["HummingbirdTLS", "NIOSSL"],
         "hummingbird": [
-            "Hummingbird", "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix", "NIOHTTPTypes",
+            "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix", "NIOHTTPTypes",
             "ServiceLifecycle",
         ],
     ]

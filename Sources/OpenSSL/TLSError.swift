@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CSSL
+internal import Glibc
+
+/// What was wrong with the files of a server, or with what a peer sent.
+public enum TLSError: Error, Hashable, Sendable {
+    /// The file is no certificate chain in PEM; why.
+    case certificate(String)
+    /// The file is no private key in PEM, or wants a password; why.
+    case key(String)
+    /// The private key belongs to another certificate.
+    case mismatch
+    /// The peer does not speak TLS as it may be spoken here; what OpenSSL found.
+    case peer(String)
+    /// There is no memory for it.
+    case memory
+
+    /// The first error this thread's last call left, in OpenSSL's words; takes all of them away.
+    static func reason() -> String {
+        let code = ERR_get_error()
+        ERR_clear_error()
+        guard code != 0 else { return "it gave no reason" }
+        if let text = unsafe ERR_reason_error_string(code) { return unsafe String(cString: text) }
+        // A system call's: its reason is an `errno` (`ERR_reason_error_string`, OpenSSL 3).
+        return unsafe strerror(ERR_GET_REASON(code)).map { unsafe String(cString: $0) }
+            ?? "error \(code)"
+    }
+}
