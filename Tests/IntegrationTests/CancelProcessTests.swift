@@ -12,7 +12,7 @@ import Testing
 /// one busy for long.
 @Suite(.serialized, .timeLimit(.minutes(4))) struct CancelProcessTests {
     private static let side = 60
-    private static let teeth = 2_000
+    private static let teeth = 1_000
 
     /// The squares, 60 layers of them.
     private func heavySite() async throws -> IdentifySite {
@@ -62,7 +62,7 @@ import Testing
 
             connection = nil
             task?.cancel()
-            if let program { kill(program.processIdentifier, SIGINT) }
+            if let program { kill(program.processIdentifier, SIGTERM) }
 
             try await site.until("the end of round \(round)") { site in
                 let status = try await site.client.supervisorStatus()

@@ -208,11 +208,9 @@ import Testing
             var answered = 0
             for round in 0..<40 {
                 let request = layer.request { questions.change(&$0) }
-                let label: Comment = "seed \(seed) \(abilities) round \(round): \(request)"
-
                 let (here, there) = (layer.answerHere(request), layer.answerThere(request))
 
-                #expect(there == here, label)
+                #expect(there == here, "seed \(seed) \(abilities) round \(round): \(request)")
                 if case .success = here { answered += 1 }
             }
             // Not all were refused.
