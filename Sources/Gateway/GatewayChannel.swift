@@ -15,12 +15,12 @@ struct GatewayChannel: ServerChildChannel {
     let idleTimeout: TimeAmount
     let arrivalTimeout: TimeAmount
     /// Set where the connections are TLS's.
-    let tls: TLSContext?
+    let tls: ServedCertificate?
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         do {
             if let tls {
-                let session = try TLSSession(tls)
+                let session = try TLSSession(tls.context())
                 try channel.pipeline.syncOperations.addHandler(
                     TLSHandler(session, handshakeTimeout: arrivalTimeout))
             }

@@ -39,6 +39,8 @@ public final class GatewayServer: Sendable {
         public var requestLogPath: String?
         /// The files of a certificate chain and its key, in PEM; the connections are TLS's then.
         public var tls: TLSFiles?
+        /// After so long a new connection has those files looked at again.
+        var certificateInterval = Duration.seconds(10)
         /// Whether to serve a network though nobody needs a token.
         public var allowsAnonymousNetwork = false
         /// The addresses of proxies that are believed when they say for whom they ask.
@@ -98,7 +100,10 @@ public final class GatewayServer: Sendable {
         onListening: @escaping @Sendable (Int) -> Void = { _ in }
     ) async throws(Failure) {
         try checkNetwork()
-        let tls = try configuration.tls?.context()
+        let tls = try configuration.tls.map { files throws(Failure) in
+            try ServedCertificate(
+                files, interval: TimeAmount(configuration.certificateInterval), logger: logger)
+        }
         let limit = configuration.requestByteLimit
         let (connections, figures) = (service.connections, service.watch.figures)
         defer { service.watch.log?.close() }

@@ -21,6 +21,8 @@ final class TLSHandler: ChannelDuplexHandler {
 
     /// A record of TLS (RFC 8446, 5.1).
     private static let recordByteCount = 16_384
+    /// At least so much room is made for what is read.
+    private static let readByteCount = 2_048
 
     /// A client has so long from its connection to the end of the handshake.
     init(_ session: TLSSession, handshakeTimeout: TimeAmount) {
@@ -80,7 +82,7 @@ final class TLSHandler: ChannelDuplexHandler {
     private func read(into plain: inout ByteBuffer) throws(TLSError) -> Bool {
         while true {
             var reading = TLSSession.Reading.nothing
-            try plain.writeWithOutputRawSpan(minimumWritableBytes: Self.recordByteCount) {
+            try plain.writeWithOutputRawSpan(minimumWritableBytes: Self.readByteCount) {
                 span throws(TLSError) in reading = try session.read(into: &span)
             }
             switch reading {

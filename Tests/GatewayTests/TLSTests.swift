@@ -10,7 +10,7 @@ import Testing
 
 /// TLS as Python's `ssl` sees it from outside, and the files it is spoken with.
 @Suite struct TLSTests {
-    // A certificate for 127.0.0.1 until 2126, its key, the same key behind a password, and another key.
+    // A certificate for 127.0.0.1 until 2126, its key, the same key behind a password, and another pair.
     private static let certificate = """
         -----BEGIN CERTIFICATE-----
         MIIBkDCCATagAwIBAgIUR2DNkGRSHRqCj7g4RqymTljU03QwCgYIKoZIzj0EAwIw
@@ -41,6 +41,20 @@ import Testing
         HWg/0j8wOzj5I5sDeWkE2JQQY3/wmkCoS2UCj8mHd2WPw1B8gc81mG9eoD8y5w8m
         mGCE6zGyDw59MvsIWRqxohnVX3DtqPGfJXpSfmslkLhbW7J/FxoTwChev4PK8DY=
         -----END ENCRYPTED PRIVATE KEY-----
+
+        """
+    private static let otherCertificate = """
+        -----BEGIN CERTIFICATE-----
+        MIIBkDCCATagAwIBAgIUbifYbRTnPMNnWFrRPxmAXK47F6YwCgYIKoZIzj0EAwIw
+        FDESMBAGA1UEAwwJMTI3LjAuMC4xMCAXDTI2MTEyNjE3MzAxMVoYDzIxMjYxMTAy
+        MTczMDExWjAUMRIwEAYDVQQDDAkxMjcuMC4wLjEwWTATBgcqhkjOPQIBBggqhkjO
+        PQMBBwNCAASA9+rx7dFpzMaiRpmW6+7YXZz92WXFxr9AcibhjnsQCIpnsLFpi/F9
+        ByriucsEu5Uu0/BlunuPUgp46q0KKrYio2QwYjAdBgNVHQ4EFgQU7ibvOw8MjQxb
+        MNLHkKrW1kLNrHIwHwYDVR0jBBgwFoAU7ibvOw8MjQxbMNLHkKrW1kLNrHIwDwYD
+        VR0TAQH/BAUwAwEB/zAPBgNVHREECDAGhwR/AAABMAoGCCqGSM49BAMCA0gAMEUC
+        IQDjopJzyqmmyWhpBJZp5S2017gybd4pxM9cEbhYIzrDBQIgNH5fNbSOy6n0MDDy
+        Z80BggBnY5zuilizX7FXDe9oFWQ=
+        -----END CERTIFICATE-----
 
         """
     private static let otherKey = """
@@ -115,19 +129,10 @@ import Testing
                 $0.arrivalTimeout = .seconds(8)
             }
         ) { port in
-            let client = Process()
-            client.executableURL = URL(filePath: "/usr/bin/env")
-            client.arguments = [
-                "python3", "-c", Self.script, "\(port)", tls.certificate, ConnectionTests.url,
-            ]
-            let output = Pipe()
-            client.standardOutput = output
-            try client.run()
-            let said = String(
-                decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-            client.waitUntilExit()
+            let said = try Self.run(
+                Self.script, ["\(port)", tls.certificate, ConnectionTests.url])
             #expect(
-                said.split(separator: "\n") == [
+                said == [
                     "TLSv1.3, http/1.1: 200 and 200 on one connection",
                     "TLSv1.2, http/1.1: 200 and 200 on one connection",
                     "TLSv1.3, None: 200 and 200 on one connection",
@@ -143,9 +148,75 @@ import Testing
                     "no handshake: closed",
                     "half a handshake: closed",
                 ])
-            #expect(client.terminationStatus == 0)
         }
     }
+
+    @Test func `a new certificate is shown without a restart, once both files fit`() async throws {
+        let (old, new) = (try TestSite(), try TestSite())
+        let tls = try files(in: old)
+        let replacement = try files(
+            in: new, certificate: Self.otherCertificate, key: Self.otherKey)
+        let site = SimulatedSite(map: try Samples.map())
+        try await Served.serving(
+            site,
+            {
+                $0.tls = tls
+                $0.certificateInterval = .zero
+            }
+        ) { port in
+            let said = try Self.run(
+                Self.renewal,
+                [
+                    "\(port)", tls.certificate, tls.key, replacement.certificate, replacement.key,
+                ])
+            #expect(
+                said == [
+                    "first", "first while the key is the old one", "second", "second",
+                    "200 on the connection from before", "second after nonsense",
+                ])
+        }
+    }
+
+    /// The lines that a program of Python prints.
+    private static func run(_ script: String, _ arguments: [String]) throws -> [Substring] {
+        let client = Process()
+        client.executableURL = URL(filePath: "/usr/bin/env")
+        client.arguments = ["python3", "-c", script] + arguments
+        let output = Pipe()
+        client.standardOutput = output
+        try client.run()
+        let said = try output.fileHandleForReading.readToEnd() ?? Data()
+        client.waitUntilExit()
+        #expect(client.terminationStatus == 0)
+        return String(decoding: said, as: UTF8.self).split(separator: "\n")
+    }
+
+    private static let renewal = #"""
+        import shutil, socket, ssl, sys
+
+        port, (chain, key, new_chain, new_key) = int(sys.argv[1]), sys.argv[2:6]
+        known = {ssl.PEM_cert_to_DER_cert(open(path).read()): name
+                 for path, name in ((chain, 'first'), (new_chain, 'second'))}
+
+
+        def connected():
+            context = ssl._create_unverified_context()
+            made = context.wrap_socket(socket.create_connection(('127.0.0.1', port), 60))
+            return made, known[made.getpeercert(binary_form=True)]
+
+
+        held, name = connected()
+        print(name)
+        shutil.copyfile(new_chain, chain)
+        print(connected()[1], 'while the key is the old one')
+        shutil.copyfile(new_key, key)
+        print(connected()[1])
+        print(connected()[1])
+        held.sendall(b'GET /arcgis/rest/info?f=json HTTP/1.1\r\nHost: x\r\n\r\n')
+        print(held.recv(65536).split()[1].decode(), 'on the connection from before')
+        open(chain, 'w').write('nonsense')
+        print(connected()[1], 'after nonsense')
+        """#
 
     /// Six features, each with a text of a megabyte.
     private static func largeAnswer() -> IdentifyAnswer {
