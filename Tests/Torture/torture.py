@@ -34,6 +34,8 @@ QUESTION = ("/arcgis/rest/services/World/MapServer/identify?f=json&geometry={x},
             "returnGeometry=false")
 # How long a process may wait for what it owes, after SIGTERM; see `Docs/faults.md`.
 DRAINS = {"cairn-supervisor": 30, "cairn-identify": 5, "cairn-locator": 5, "cairn-worker": 5}
+# What the lines of the clients say that ask all the time.
+CLIENTS = {"append", "command", "edited", "geocode", "identify"}
 TOWNS = [(2.3488, 48.8534), (13.4, 52.5), (-3.7, 40.4), (10.75, 59.9)]
 
 
@@ -157,6 +159,7 @@ class Torture:
             web.start()
             storm.blow(seconds)
             self.fleet.calm()
+            self.await_clients(load, history)
             load.send_signal(signal.SIGTERM)
             try:
                 load.wait(420)
@@ -171,6 +174,20 @@ class Torture:
         self.check_round(history, bool(full_disks))
         os.remove(history) if not self.faults() else None
         return storm
+
+    def await_clients(self, load, history):
+        """In the calm after a storm clients of every kind are answered, those that were not yet as well."""
+        end = time.monotonic() + 120
+        while load.poll() is None:
+            with open(history) as lines:
+                missing = CLIENTS - {json.loads(line)["what"] for line in lines if line[-1] == "\n"}
+            if not missing:
+                return
+            if time.monotonic() > end:
+                self.checker.faults.append(
+                    f"two minutes after calm nobody had been told of {sorted(missing)}")
+                return
+            time.sleep(0.2)
 
     def check_round(self, history, may_be_full):
         checker = self.checker
