@@ -53,7 +53,8 @@ import Testing
     /// How often the ring goes around the place.
     private static func winding(_ place: Coordinate, _ ring: [Coordinate]) -> Int {
         var count = 0
-        for (start, end) in zip(ring, ring.dropFirst() + ring.prefix(1)) {
+        for index in ring.indices {
+            let (start, end) = (ring[index], ring[(index + 1) % ring.count])
             guard (start.y <= place.y) != (end.y <= place.y) else { continue }
             let x = start.x + (place.y - start.y) / (end.y - start.y) * (end.x - start.x)
             if x < place.x { count += start.y < end.y ? 1 : -1 }
@@ -142,7 +143,7 @@ import Testing
 
         let parts = line.count == 1 ? [(line[0], line[0])] : Array(zip(line, line.dropFirst()))
         func distance(_ place: Coordinate) -> Double {
-            parts.map { Self.distance(place, $0.0, $0.1) }.min() ?? .infinity
+            parts.reduce(.infinity) { min($0, Self.distance(place, $1.0, $1.1)) }
         }
         let truth = Self.sampled { distance($0) <= width / 2 }
         let wrong = drawn.enumerated().filter { pixel, alpha in
