@@ -18,7 +18,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-// `CAIRN_TESTS=1`, as `deploy/test` sets it: what the tests spend most of their time in is optimised in a debug
+// `CAIRN_TESTS=1`, as `deploy/build-tests` sets it: what the tests spend most of their time in is optimised in a debug
 // build too. It is asked for because a package with such flags cannot be depended on by its version.
 let isForTests = Context.environment["CAIRN_TESTS"] != nil
 
