@@ -92,15 +92,15 @@ public struct FeatureIndexBuilder {
         precondition(dataHash.count == 32)
         let extent = entries.reduce(Envelope.empty) { $0.union($1.envelope) }
         let origin = entries.isEmpty ? Coordinate(x: 0, y: 0) : extent.center
-        let order = SpatialOrder.sorted(
-            entries.map { PackedHilbertTree.hilbertKey(of: $0.envelope, in: extent) })
+        let boxes = entries.map { FloatBox($0.envelope, from: origin) }
+        let order = FloatTree.order(of: boxes)
         let tree = FloatTree(itemCount: entries.count)
         let details = self.details(
             data, origin, from: FeatureIndex.headerByteCount + tree.byteCount)
         var body = ByteWriter()
         body.append(
             tree.pack(
-                order.map { FloatBox(entries[Int($0)].envelope, from: origin) },
+                order.map { boxes[Int($0)] },
                 order.map { number in
                     let entry = entries[Int(number)]
                     return (

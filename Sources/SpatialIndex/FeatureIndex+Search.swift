@@ -50,20 +50,32 @@ extension FeatureIndex {
         let start = found.count
         let box = FloatBox(around: probe.window, from: origin)
         let last = counted &+ min(limit, .max &- counted)
-        return try tree.search(index, at: Self.headerByteCount, box) {
+        // Pieces to be looked at: what they lead to is on its way meanwhile.
+        var waiting = InlineArray<16, Int>(repeating: 0)
+        var waitingCount = 0
+        let isWhole = try tree.search(index, at: Self.headerByteCount, box) {
             records, children throws(IndexDamage) in
-            for child in SetBits(children) {
-                Self.prefetch(records + FloatTree.recordByteCount * child, index, data)
-            }
             for child in SetBits(children) {
                 guard counted < last else { return false }
                 counted += 1
-                try take(
-                    records + FloatTree.recordByteCount * child, index, data, probe, frame,
-                    from: start, &found)
+                if waitingCount == waiting.count {
+                    for place in 0..<waitingCount {
+                        try take(
+                            waiting[place], index, data, probe, frame, from: start, &found)
+                    }
+                    waitingCount = 0
+                }
+                let record = records + FloatTree.recordByteCount * child
+                Self.prefetch(record, index, data)
+                waiting[waitingCount] = record
+                waitingCount += 1
             }
             return true
         }
+        for place in 0..<waitingCount {
+            try take(waiting[place], index, data, probe, frame, from: start, &found)
+        }
+        return isWhole
     }
 
     /// Appends the feature of a piece that is near enough, unless it is there from `start` on.

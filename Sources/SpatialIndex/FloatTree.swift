@@ -105,15 +105,18 @@ struct FloatTree: Sendable {
             unsafe above[unchecked: level] = open
             open.block = open.block * Self.width + child
             level -= 1
-            if level == 0 { prefetchRecords(open.block, tree, at: offset) }
             open.children = children(open.block, level, tree, at: offset, box)
+            if level == 1 { prefetchItems(open, tree, at: offset) }
         }
     }
 
+    /// Starts reading the blocks of items below a block, and their records.
     @inline(__always)
-    private func prefetchRecords(_ block: Int, _ tree: Memory, at offset: Int) {
-        let records = offset + place(block, 0) + Self.blockByteCount
-        for line in 0..<4 { tree.prefetch(records + 64 * line) }
+    private func prefetchItems(_ open: OpenBlock, _ tree: Memory, at offset: Int) {
+        for child in SetBits(open.children) {
+            let items = offset + place(open.block * Self.width + child, 0)
+            for line in 0..<8 { tree.prefetch(items + 64 * line) }
+        }
     }
 
     private struct OpenBlock {
