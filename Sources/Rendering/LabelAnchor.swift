@@ -2,8 +2,8 @@
 // Part of Cairn.
 
 internal import CairnModel
-internal import Foundation
 internal import Geometry
+internal import Glibc
 
 /// What a label belongs to, in pixels.
 enum LabelAnchor {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import Foundation
 internal import Geometry
+internal import Glibc
 
 extension CoverageGrid {
     /// Adds the border of a line, joins and ends round; a line that goes nowhere is a disc.

@@ -3,8 +3,8 @@
 
 internal import CairnModel
 internal import Cairo
-internal import Foundation
 internal import Geometry
+internal import Glibc
 
 /// Paints symbols on a canvas, where pixels are known already.
 ///

@@ -3,7 +3,7 @@
 
 internal import ArgumentParser
 internal import CairnModel
-internal import Foundation
+internal import FoundationEssentials
 
 /// On or off, as an argument.
 enum Switch: String, ExpressibleByArgument, CaseIterable { case on, off }
