@@ -88,7 +88,7 @@ let tier1: [Target] = [
     library("Expat", ["CExpat"]),
     library("Cairo", ["CCairo", "CDeferred", "CZlib"]),
     library("Pango", ["CPango", "CDeferred", "Cairo"]),
-    library("ICU", ["CICU"]),
+    library("ICU", ["CICU", "CDeferred"]),
 ]
 
 let tier2: [Target] = [

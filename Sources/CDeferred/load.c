@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sysexits.h>
+#include <unicode/uvernum.h>
 #include <unistd.h>
 
 /// A shared library that is loaded when one of its functions is called for the first time.
@@ -44,6 +45,8 @@ HIDDEN struct deferred_library cairn_libgeos = {"geos_c", 1, NULL};
 HIDDEN struct deferred_library cairn_libcurl = {"curl", 4, NULL};
 HIDDEN struct deferred_library cairn_libssl = {"ssl", OPENSSL_SHLIB_VERSION, NULL};
 HIDDEN struct deferred_library cairn_libcrypto = {"crypto", OPENSSL_SHLIB_VERSION, NULL};
+HIDDEN struct deferred_library cairn_libicuuc = {"icuuc", U_ICU_VERSION_MAJOR_NUM, NULL};
+HIDDEN struct deferred_library cairn_libicui18n = {"icui18n", U_ICU_VERSION_MAJOR_NUM, NULL};
 HIDDEN struct deferred_library cairn_libcairo = {"cairo", 2, NULL};
 HIDDEN struct deferred_library cairn_libpango = {"pango-1.0", 0, NULL};
 HIDDEN struct deferred_library cairn_libpangocairo = {"pangocairo-1.0", 0, NULL};
