@@ -25,11 +25,7 @@ public struct BlobStore: Hashable, Sendable {
 
     /// The blob with this id, whose media type nobody remembers; nil when it is not here.
     public func find(_ id: ContentID) -> BlobReference? {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path(id))
-        guard
-            let size = attributes?[.size] as? Int64
-                ?? (attributes?[.size] as? UInt64).map(Int64.init)
-        else { return nil }
+        guard let size = FileSystem.byteCount(of: path(id)) else { return nil }
         return BlobReference(id: id, byteCount: size, mediaType: "application/octet-stream")
     }
 
