@@ -36,7 +36,31 @@ extension FeatureIndex {
         }
     }
 
+    /// So many positions are asked together: what is kept of them then fits a processor's second cache.
+    private static let positionsTogether = 50_000
+
     private func search(
+        _ index: Memory, _ data: Memory, _ positions: [Coordinate], _ frame: Frame?,
+        _ probe: (Coordinate) -> PointProbe
+    ) throws(IndexDamage) -> NearFeatures {
+        guard positions.count > Self.positionsTogether else {
+            return try searchTogether(index, data, positions, frame, probe)
+        }
+        var all = NearFeatures(features: [], starts: [])
+        all.starts.reserveCapacity(positions.count + 1)
+        for first in stride(from: 0, to: positions.count, by: Self.positionsTogether) {
+            let end = min(first + Self.positionsTogether, positions.count)
+            let part = try searchTogether(
+                index, data, Array(positions[first..<end]), frame, probe)
+            let start = all.features.count
+            all.features += part.features
+            all.starts += part.starts.dropLast().map { start + $0 }
+        }
+        all.starts.append(all.features.count)
+        return all
+    }
+
+    private func searchTogether(
         _ index: Memory, _ data: Memory, _ positions: [Coordinate], _ frame: Frame?,
         _ probe: (Coordinate) -> PointProbe
     ) throws(IndexDamage) -> NearFeatures {

@@ -52,6 +52,12 @@ private struct Blocks {
 @Suite struct TreeOrderTests {
     /// An index over squares of that side with these corners, one feature each.
     private func index(_ corners: [Coordinate], side: Double) -> [UInt8] {
+        indexAndData(corners, side: side).index
+    }
+
+    private func indexAndData(
+        _ corners: [Coordinate], side: Double
+    ) -> (index: [UInt8], data: [UInt8]) {
         var builder = FeatureIndexBuilder(.areas)
         var data: [UInt8] = []
         for corner in corners {
@@ -67,8 +73,9 @@ private struct Blocks {
             builder.addFeature(Int64(number) + 1)
             unsafe builder.add(place: 80 * number, count: 5, in: data.span.bytes)
         }
-        return unsafe builder.finish(
+        let index = unsafe builder.finish(
             data: data.span.bytes, dataHash: [UInt8](repeating: 0, count: 32))
+        return (index, data)
     }
 
     /// The areas of all blocks, by that of the square.
@@ -104,5 +111,44 @@ private struct Blocks {
             #expect(Blocks(first, pieceCount: count).features.sorted() == Array(0..<count))
             #expect(index(corners, side: 1) == first)
         }
+    }
+
+    @Test func `however many positions are asked at once, each has the answer that it has alone`()
+        throws
+    {
+        var random = SeededGenerator(seed: 4)
+        func place() -> Coordinate {
+            Coordinate(
+                x: .random(in: 0..<100, using: &random), y: .random(in: 0..<100, using: &random))
+        }
+        let (index, data) = indexAndData((0..<2_000).map { _ in place() }, side: 3)
+        let positions = (0..<100_001).map { _ in place() }
+        func probe(_ position: Coordinate) -> PointProbe {
+            PointProbe(
+                position, within: 0,
+                window: Envelope(
+                    minX: position.x, minY: position.y, maxX: position.x, maxY: position.y))
+        }
+        let features = unsafe try FeatureIndex(index.span.bytes, dataByteCount: data.count)
+
+        let many = unsafe try features.search(
+            index.span.bytes, data.span.bytes, positions, probe: probe)
+
+        var different = 0
+        var alone: [NearFeature] = []
+        var counted = 0
+        for (number, position) in positions.enumerated() {
+            alone.removeAll(keepingCapacity: true)
+            unsafe try features.search(
+                index.span.bytes, data.span.bytes, probe(position), into: &alone,
+                counted: &counted)
+            let one = Set(alone.map(\.feature))
+            if Set(many[number].map(\.feature)) != one || many[number].count != one.count {
+                different += 1
+            }
+        }
+        #expect(different == 0)
+        #expect(many.starts.count == positions.count + 1)
+        #expect(many.features.count > positions.count)
     }
 }
