@@ -7,7 +7,7 @@ import Platform
 /// Makes the bytes of a ``FeatureIndex`` over data that lies ready; the same features give the same
 /// bytes.
 ///
-/// Features are added in their order, each followed by its pieces. Takes some 70 bytes of memory per
+/// Features are added in their order, each followed by its pieces. Takes some 100 bytes of memory per
 /// piece beside the result.
 public struct FeatureIndexBuilder {
     /// Rings with no more segments than this are scanned; others get stripes.
