@@ -319,8 +319,9 @@ extension IdentifySite {
             .filter { !$0.hasPrefix(".") }
     }
 
-    /// The layer as the log has it.
+    /// The layer as the log has it, with all that has been answered.
     fileprivate func layer() async throws -> LayerDescription {
-        try #require(try await client.map(named: map)?.layer(0))
+        let head = try await LogReader(bus: client.bus).head().head
+        return try #require(try await client.map(named: map, minSequence: head)?.layer(0))
     }
 }

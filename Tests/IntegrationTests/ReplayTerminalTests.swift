@@ -136,8 +136,12 @@ import Testing
         guard Programs.areBuilt() else { return }
         let site = try await IdentifySite(side: 2)
         let (process, input, errors) = (Process(), Pipe(), site.files.path + "/errors")
-        process.executableURL = URL(filePath: Programs.folder + "/cairn")
-        process.arguments = ["replay", "--site", site.files.path, "--speed", "0.000001"]
+        // Under nohup it would rightly go on.
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = [
+            "--default-signal=HUP", Programs.folder + "/cairn", "replay", "--site",
+            site.files.path, "--speed", "0.000001",
+        ]
         process.standardInput = input
         process.standardOutput = FileHandle.nullDevice
         _ = FileManager.default.createFile(atPath: errors, contents: nil)
