@@ -265,3 +265,11 @@ public struct MapDescription: Hashable, Sendable, Codable {
     /// The layer of that number, or nil.
     public func layer(_ id: LayerID) -> LayerDescription? { layers.first { $0.id == id } }
 }
+
+extension Failure {
+    /// The refusal of a layer that the map does not have: `invalidParameter`, as ArcGIS servers number it, in
+    /// their words.
+    public static func unknownLayer(_ id: LayerID) -> Failure {
+        Failure(.invalidParameter, "The requested layer (layerId: \(id)) was not found.")
+    }
+}

@@ -30,8 +30,8 @@ public final class QueryEngine: Sendable {
 
     /// A part of the answer: the bytes that clients get.
     ///
-    /// `isStale` is passed on; `remotes` asks other servers, whose layers are refused without it. Throws `Failure`: `notFound` for an unknown layer, `invalidParameter`, naming
-    /// the parameter, and `tooLarge` for a request that cannot be answered, `cancelled` soon after
+    /// `isStale` is passed on; `remotes` asks other servers, whose layers are refused without it. Throws `Failure`: `invalidParameter`, naming
+    /// the parameter or a layer that is not there, and `tooLarge` for a request that cannot be answered, `cancelled` soon after
     /// `isCancelled` says so and where a feature has to be read that has more than `featureByteLimit` bytes,
     /// and whatever the datasets and `remotes` throw.
     public func answer(
@@ -101,8 +101,7 @@ struct QueriedLayer {
     /// Throws `Failure`, with a sentence, where there is no such layer, or it cannot be queried.
     init(_ request: QueryRequest, in map: MapDescription) throws(Failure) {
         guard let layer = map.layer(request.layer) else {
-            throw Failure(
-                .notFound, "The requested layer (layerId: \(request.layer)) was not found.")
+            throw .unknownLayer(request.layer)
         }
         func refusal(_ reason: String) -> Failure {
             Failure(.invalidParameter, "layer \(layer.id) '\(layer.name)' \(reason)")

@@ -43,10 +43,10 @@ extension MapServiceResource {
     /// `FeatureServer/layers?f=json`.
     func allFeatureLayers() -> [UInt8] { allLayers(featureLayers, isFeatureService: true) }
 
-    /// `FeatureServer/{id}?f=json`; throws `Failure` (`notFound`).
+    /// `FeatureServer/{id}?f=json`; throws `Failure` (`invalidParameter`).
     func featureLayer(_ id: LayerID) throws(Failure) -> [UInt8] {
         guard featureLayers.contains(where: { $0.id == id }) else {
-            throw Failure(.notFound, "The requested layer (layerId: \(id)) was not found.")
+            throw .unknownLayer(id)
         }
         return try layer(id, isFeatureService: true)
     }

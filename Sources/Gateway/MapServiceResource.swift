@@ -153,12 +153,12 @@ struct MapServiceResource {
         return json.bytes
     }
 
-    /// `MapServer/{id}?f=json`; throws `Failure` (`notFound`).
+    /// `MapServer/{id}?f=json`; throws `Failure` (`invalidParameter`).
     ///
     /// The feature service describes a layer the same way, and what of it can be edited.
     func layer(_ id: LayerID, isFeatureService: Bool = false) throws(Failure) -> [UInt8] {
         guard let layer = layers[id] else {
-            throw Failure(.notFound, "The requested layer (layerId: \(id)) was not found.")
+            throw .unknownLayer(id)
         }
         var json = JSONWriter()
         write(layer, isFeatureService, to: &json)

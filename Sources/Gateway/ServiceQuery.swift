@@ -50,8 +50,7 @@ struct ServiceQuery: Sendable {
         var requests: [QueryRequest] = []
         for definition in definitions.sorted(by: { $0.layer < $1.layer }) {
             guard known.contains(definition.layer) else {
-                throw Failure(
-                    .notFound, "The requested layer (layerId: \(definition.layer)) was not found.")
+                throw .unknownLayer(definition.layer)
             }
             var request = try QueryResource.request(
                 map: map.name, layer: definition.layer, parameters)

@@ -176,7 +176,7 @@ import Testing
         #expect(try layers(nil) == [3, 2, 0])
         #expect(try layers([0, 3]) == [3, 0])
         #expect(try layers([1]) == [3, 2])
-        #expect(failure("x") { $0.layers = [9] }?.code == .notFound)
+        #expect(failure("x") { $0.layers = [9] }?.code == .invalidParameter)
         site.map.layers[3].isQueryable = false
         #expect(try layers([1]) == [2])
         #expect(failure("x") { $0.layers = [3] }?.message.contains("may not be queried") == true)

@@ -414,7 +414,7 @@ extension RelaxedValue {
     }
 
     static let wrong: [(String, Double)] = [
-        ("/Nowhere/MapServer", 404), ("/City/MapServer/9", 404), ("/City/MapServer/exports", 404),
+        ("/Nowhere/MapServer", 404), ("/City/MapServer/9", 400), ("/City/MapServer/exports", 404),
         ("/Mars/FeatureServer", 404), ("/City", 404), ("/a%2Fb/MapServer", 404),
         ("/City/MapServer?f=kmz", 400), ("/City/MapServer?at=x", 400), ("/City/MapServer?a=%", 400),
         ("/City/MapServer/identify", 400), ("/Mars/GeocodeServer", 404),

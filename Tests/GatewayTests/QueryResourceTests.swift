@@ -305,8 +305,8 @@ private let root = "/arcgis/rest/services/City"
             #expect(layer["objectIdField"] == .string("OBJECTID"))
             #expect(layer["maxRecordCount"] == .number(2000))
         }
-        #expect(try await json(root + "/FeatureServer/1")["error"]?["code"] == .number(404))
-        #expect(try await json(root + "/FeatureServer/2")["error"]?["code"] == .number(404))
+        #expect(try await json(root + "/FeatureServer/1")["error"]?["code"] == .number(400))
+        #expect(try await json(root + "/FeatureServer/2")["error"]?["code"] == .number(400))
         #expect(try await json(root + "/MapServer/2")["supportsStatistics"] == .bool(false))
         #expect(try await json(root + "/FeatureServer/3/addFeatures")["error"] != nil)
         guard case .array(let all)? = try await json(root + "/FeatureServer/layers")["layers"]
