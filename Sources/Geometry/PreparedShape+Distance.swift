@@ -25,10 +25,10 @@ extension PreparedShape {
         let reach = limit * (1 + 0x1p-40)
         let bound = reach * reach
         guard envelope.squaredDistance(to: other.envelope) <= bound else { return nil }
-        for (area, shape) in [(self, other), (other, self)] {
-            guard let holds = area.holdsChain(of: shape, isAbandoned) else { return nil }
-            if holds { return 0 }
-        }
+        guard let holds = holdsChain(of: other, isAbandoned) else { return nil }
+        if holds { return 0 }
+        guard let isHeld = other.holdsChain(of: self, isAbandoned) else { return nil }
+        if isHeld { return 0 }
         let square = squaredGap(to: other, atMost: bound, isAbandoned)
         let distance = square.squareRoot()
         return square < .infinity && distance <= limit ? distance : nil
@@ -156,8 +156,10 @@ extension PreparedShape {
             }
             return
         }
-        for (child, distance) in ordered(tree, node, box)
-        where distance <= nearest.bound && !nearest.isDecided {
+        let children = tree.children(node, near: box, atMost: nearest.bound)
+        for number in 0..<children.count {
+            let (child, square) = children[number]
+            guard square <= nearest.bound, !nearest.isDecided else { return }
             descend(tree, child, segment, box, &nearest)
         }
     }
@@ -172,31 +174,18 @@ extension PreparedShape {
             compare(tree.leaves[node.index], other, otherTree.leaves[otherNode.index], &nearest)
             return
         }
-        if node.level >= otherNode.level {
-            let box = otherTree.envelope(otherNode)
-            for (child, distance) in ordered(tree, node, box)
-            where distance <= nearest.bound && !nearest.isDecided {
-                descend(tree, child, other, otherTree, otherNode, &nearest)
-            }
-        } else {
-            let box = tree.envelope(node)
-            for (child, distance) in ordered(otherTree, otherNode, box)
-            where distance <= nearest.bound && !nearest.isDecided {
-                descend(tree, node, other, otherTree, child, &nearest)
-            }
+        let opensFirst = node.level >= otherNode.level
+        let children =
+            opensFirst
+            ? tree.children(node, near: otherTree.envelope(otherNode), atMost: nearest.bound)
+            : otherTree.children(otherNode, near: tree.envelope(node), atMost: nearest.bound)
+        for number in 0..<children.count {
+            let (child, square) = children[number]
+            guard square <= nearest.bound, !nearest.isDecided else { return }
+            descend(
+                tree, opensFirst ? child : node, other, otherTree, opensFirst ? otherNode : child,
+                &nearest)
         }
-    }
-
-    /// The children of a node with their distance from a rectangle, nearest first.
-    private func ordered(
-        _ tree: SegmentTree, _ node: SegmentTree.Node, _ box: Envelope
-    ) -> [(SegmentTree.Node, Double)] {
-        tree.children(node)
-            .map { index in
-                let child = SegmentTree.Node(level: node.level - 1, index: index)
-                return (child, tree.envelope(child).squaredDistance(to: box))
-            }
-            .sorted { $0.1 < $1.1 }
     }
 
     private func compare(

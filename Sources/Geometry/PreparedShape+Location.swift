@@ -19,7 +19,11 @@ extension PreparedShape {
         guard partCount > 0, envelope.contains(position) else { return .outside }
         var rays = Rays(partCount: partCount)
         let isOnRing =
-            if let tree { cast(&rays, position, tree) } else { castOverAll(&rays, position) }
+            if let tree {
+                cast(&rays, position, tree, tree.root)
+            } else {
+                castOverAll(&rays, position)
+            }
         return isOnRing ? .boundary : rays.isInside ? .inside : .outside
     }
 
@@ -61,23 +65,24 @@ extension PreparedShape {
     /// Looks only at segments that the ray towards +x can meet, and of those that lie wholly beyond
     /// the position only at the ends of their run: it is crossed an odd number of times when one end
     /// lies above the ray and the other does not.
-    private func cast(_ rays: inout Rays, _ position: Coordinate, _ tree: SegmentTree) -> Bool {
-        var pending = [tree.root]
-        while let node = pending.popLast() {
-            let box = tree.envelope(node)
-            guard box.minY <= position.y, position.y <= box.maxY, position.x <= box.maxX else {
-                continue
-            }
-            if position.x < box.minX {
-                pass(&rays, position, tree.leaves(node))
-            } else if node.level > 0 {
-                for child in tree.children(node) {
-                    pending.append(SegmentTree.Node(level: node.level - 1, index: child))
-                }
-            } else {
-                let leaf = tree.leaves[node.index]
-                if cast(&rays, position, chains[leaf.chain], leaf.segments) { return true }
-            }
+    private func cast(
+        _ rays: inout Rays, _ position: Coordinate, _ tree: SegmentTree, _ node: SegmentTree.Node
+    ) -> Bool {
+        let box = tree.envelope(node)
+        guard box.minY <= position.y, position.y <= box.maxY, position.x <= box.maxX else {
+            return false
+        }
+        if position.x < box.minX {
+            pass(&rays, position, tree.leaves(node))
+            return false
+        }
+        guard node.level > 0 else {
+            let leaf = tree.leaves[node.index]
+            return cast(&rays, position, chains[leaf.chain], leaf.segments)
+        }
+        for index in tree.children(node) {
+            let child = SegmentTree.Node(level: node.level - 1, index: index)
+            if cast(&rays, position, tree, child) { return true }
         }
         return false
     }

@@ -38,7 +38,7 @@ public struct PreparedShape: Sendable {
     /// question that will be asked is a single position.
     public init(_ shape: Shape, isIndexed: Bool = true) {
         switch shape {
-        case .point(let coordinate): self.init(chains: [[coordinate]], isJoined: false, isIndexed)
+        case .point(let coordinate): self.init(position: coordinate)
         case .multipoint(let coordinates):
             self.init(chains: [coordinates], isJoined: false, isIndexed)
         case .polyline(let paths): self.init(chains: paths, isJoined: true, isIndexed)
@@ -57,15 +57,24 @@ public struct PreparedShape: Sendable {
     /// Prepares a polygon of several parts, each a list of rings (the last coordinate of a ring may
     /// repeat the first or not).
     public init(polygonParts: [[[Coordinate]]], isIndexed: Bool = true) {
-        var builder = Builder()
+        var builder = Builder(roomFor: polygonParts.joined())
         for (index, rings) in polygonParts.enumerated() {
             for ring in rings { builder.append(ring, part: index, isJoined: true, isRing: true) }
         }
         self.init(builder, partCount: polygonParts.count, isIndexed)
     }
 
+    private init(position: Coordinate) {
+        coordinates = [position]
+        chains = [Chain(segments: 0..<1, start: 0, count: 1, part: 0, isJoined: false)]
+        (partCount, segmentCount, tree) = (0, 1, nil)
+        var box = Envelope.empty
+        box.extend(to: position)
+        envelope = box
+    }
+
     private init(chains: [[Coordinate]], isJoined: Bool, _ isIndexed: Bool) {
-        var builder = Builder()
+        var builder = Builder(roomFor: chains)
         for chain in chains { builder.append(chain, part: 0, isJoined: isJoined, isRing: false) }
         self.init(builder, partCount: 0, isIndexed)
     }
@@ -86,6 +95,13 @@ public struct PreparedShape: Sendable {
         var chains: [Chain] = []
         var segmentCount = 0
         var envelope = Envelope.empty
+
+        init(roomFor given: some Sequence<[Coordinate]>) {
+            // A ring may need one more, to be closed.
+            let (chainCount, count) = given.reduce((0, 0)) { ($0.0 + 1, $0.1 + $1.count + 1) }
+            chains.reserveCapacity(chainCount)
+            coordinates.reserveCapacity(count)
+        }
 
         mutating func append(_ chain: [Coordinate], part: Int, isJoined: Bool, isRing: Bool) {
             guard let first = chain.first else { return }

@@ -30,6 +30,9 @@ struct SegmentTree: Sendable {
     init(_ chains: [PreparedShape.Chain], _ coordinates: [Coordinate]) {
         var leaves: [Leaf] = []
         var boxes: [Envelope] = []
+        let room = chains.reduce(0) { $0 + $1.segments.count / Self.fanOut + 1 }
+        leaves.reserveCapacity(room)
+        boxes.reserveCapacity(room)
         for (number, chain) in chains.enumerated() {
             for first in stride(from: 0, to: chain.segments.count, by: Self.fanOut) {
                 let last = min(first + Self.fanOut, chain.segments.count)
@@ -67,5 +70,36 @@ struct SegmentTree: Sendable {
     func children(_ node: Node) -> Range<Int> {
         let first = node.index * Self.fanOut
         return first..<min(first + Self.fanOut, levels[node.level - 1].count)
+    }
+
+    /// Those of them that are no farther from a rectangle than the root of `bound`, the nearest first.
+    func children(_ node: Node, near box: Envelope, atMost bound: Double) -> OrderedNodes {
+        var ordered = OrderedNodes()
+        for index in children(node) {
+            let child = Node(level: node.level - 1, index: index)
+            let square = envelope(child).squaredDistance(to: box)
+            if square <= bound { ordered.insert(child, square) }
+        }
+        return ordered
+    }
+
+    /// Up to eight nodes, one level's, by rising distance; nodes equally far keep their order.
+    struct OrderedNodes {
+        private var entries = InlineArray<8, (node: Node, square: Double)>(
+            repeating: (Node(level: 0, index: 0), 0))
+        private(set) var count = 0
+
+        /// A node and its squared distance.
+        subscript(_ number: Int) -> (node: Node, square: Double) { entries[number] }
+
+        fileprivate mutating func insert(_ node: Node, _ square: Double) {
+            var place = count
+            while place > 0, entries[place - 1].square > square {
+                entries[place] = entries[place - 1]
+                place -= 1
+            }
+            entries[place] = (node, square)
+            count += 1
+        }
     }
 }

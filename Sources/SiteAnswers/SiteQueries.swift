@@ -63,7 +63,7 @@ public final class SiteQueries: Sendable {
 
     /// The whole answer to a query, where it is at hand and soon written: the bytes that a worker gives.
     ///
-    /// Nil for everything else: unknown maps, a sequence number that has not come yet, layers on other servers and of
+    /// Nil for everything else: unknown maps and layers, a sequence number that has not come yet, layers on other servers and of
     /// more than two million features, a clause of more than 1,024 bytes, relations that GEOS tests, distances and geometries of more
     /// than 2,000 coordinates, features of more than 1 MiB, answers of several parts or of more than 60 ms of
     /// processor time, maps on which it took long of late, and when sixteen others wait or `end` has come.
@@ -75,10 +75,11 @@ public final class SiteQueries: Sendable {
         guard request.isSoonStopped, pace.isWorthTrying(request.map),
             let map = maps.mapAtHand(request, named: request.map, minSequence: request.minSequence)
         else { return nil }
-        let layer = map.description.layer(request.layer)
+        // A worker may know of a layer that is new.
+        guard let layer = map.description.layer(request.layer) else { return nil }
         // Only workers wait for other servers.
-        if layer?.kind.source?.isRemote == true { return nil }
-        if let properties = layer?.properties, properties.featureCount > Self.featureLimit {
+        if layer.kind.source?.isRemote == true { return nil }
+        if let properties = layer.properties, properties.featureCount > Self.featureLimit {
             return nil
         }
         let attempt = Attempt(

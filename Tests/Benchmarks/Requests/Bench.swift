@@ -36,14 +36,14 @@ struct Bench {
 
     // MARK: Scaling
 
-    /// Polygons of 1,000 vertices over much of the box, asked for counts: milliseconds of work between
+    /// Stars of 1,000 vertices over much of the box, asked for counts: milliseconds of work between
     /// a small question and a small answer.
     private func heavyRequests() throws -> [IdentifyRequest] {
         try question.points.prefix(32).map { point in
             let radius = question.resolution * 9_000
             let ring = (0...1_000).map { step -> Coordinate in
                 let angle = Double(step % 1_000) / 1_000 * 2 * Double.pi
-                let length = radius * (1 + 0.05 * sin(angle * 45))
+                let length = radius * (1 + 0.6 * sin(angle * 45))
                 return Coordinate(
                     x: point.x + length * cos(angle), y: point.y + length * sin(angle))
             }
