@@ -54,35 +54,19 @@ extension MapFollower {
         }
     }
 
-    /// The same, with some twenty looks into the log where it has to be asked; throws what `read` throws.
+    /// The same, with some twenty looks into the log where it has to be asked, once for all moments between two
+    /// changes; throws what `read` throws.
     public func position(of moment: AsOf, reading read: Reader) async throws(Failure) -> Int64 {
         if let known = knownPosition(of: moment) { return known }
         guard case .time(let time) = moment else { return 0 }
-        let end = inner.withLock { $0.changes.firstTimed }
-        return try await Self.position(
-            at: time.endOfMillisecond, before: end, reading: read)
-    }
-
-    /// The sequence number of the last change of any map that was recorded until a moment, of those before
-    /// the sequence number `end`; 0 when there was none.
-    ///
-    /// Reads one event for each halving of the log: recorded times never go back. Throws what `read` throws.
-    public static func position(
-        at time: Timestamp, before end: Int64, reading read: Reader
-    ) async throws(Failure) -> Int64 {
-        var (known, beyond) = (Int64(0), end)
-        while beyond - known > 1 {
-            let middle = known + (beyond - known) / 2
-            let request = ReadRequest(after: middle - 1, limit: 1, category: "map")
-            guard let change = try await read(request).first, change.globalPosition < beyond,
-                change.recordedAt <= time
-            else {
-                beyond = middle
-                continue
-            }
-            known = change.globalPosition
+        let end = time.endOfMillisecond
+        var search = inner.withLock { $0.changes.search(at: end) }
+        while let next = search.next {
+            let request = ReadRequest(after: next - 1, limit: 1, category: "map")
+            search.take(try await read(request).first)
         }
-        return known
+        inner.withLock { [search] in $0.changes.note(search) }
+        return search.position
     }
 
     /// The same, reading the log that the follower follows; throws `unavailable` when it follows none.

@@ -129,23 +129,16 @@ struct MapHistory {
 
     /// The last change of any map recorded until a moment; 0 when there was none yet.
     ///
-    /// Before what was folded here it is searched in the log by halves, an event a step: recorded times
-    /// never go back.
-    private func position(at time: Timestamp) throws(Failure) -> Int64 {
+    /// Before what was folded here it is searched in the log, once for all moments between two changes.
+    private mutating func position(at time: Timestamp) throws(Failure) -> Int64 {
         if let known = changes.position(at: time) { return known }
-        var (known, beyond) = (Int64(0), changes.firstTimed)
-        while beyond - known > 1 {
-            let middle = known + (beyond - known) / 2
-            let range = ReadRange(after: middle - 1, limit: 1, filter: .category("map"))
-            guard let change = try log.read(range).events.first, change.globalPosition < beyond,
-                change.recordedAt <= time
-            else {
-                beyond = middle
-                continue
-            }
-            known = change.globalPosition
+        var search = changes.search(at: time)
+        while let next = search.next {
+            let range = ReadRange(after: next - 1, limit: 1, filter: .category("map"))
+            search.take(try log.read(range).events.first)
         }
-        return known
+        changes.note(search)
+        return search.position
     }
 
     private mutating func map(

@@ -99,16 +99,21 @@ extension Session {
             }
             return at
         case .time(let time)?:
-            // The log's clock never goes back, so times can be searched by halves.
-            var (known, beyond) = (Int64(0), head + 1)
-            while beyond - known > 1 {
-                let middle = known + (beyond - known) / 2
-                let page = try await log().read(ReadRequest(after: middle - 1, limit: 1))
-                guard let event = page.events.first else { break }
-                if event.recordedAt <= time { known = middle } else { beyond = middle }
-            }
-            return known
+            return try await last(until: time, before: head + 1)
         }
+    }
+
+    /// The last event, of all or of a category, that was recorded until a moment; 0 when there was none.
+    private func last(
+        until time: Timestamp, before end: Int64, category: String? = nil
+    ) async throws -> Int64 {
+        let log = try log()
+        var search = MomentSearch(at: time, before: end)
+        while let next = search.next {
+            let request = ReadRequest(after: next - 1, limit: 1, category: category)
+            search.take(try await log.read(request).events.first)
+        }
+        return search.position
     }
 
     /// The maps as they were, or now; throws `Failure` (`invalidParameter`) for a number the log has
@@ -126,9 +131,7 @@ extension Session {
             case nil: head
             case .sequence(let at)?: at
             case .time(let time)?:
-                try await MapFollower.position(at: time, before: head + 1) {
-                    request async throws(Failure) in try await log.events(request)
-                }
+                try await last(until: time, before: head + 1, category: "map")
             }
         let snapshots = StateSnapshots<MapsState>(site: site, log: log)
         var maps = try await snapshots.restore(through: last) ?? MapsState()

@@ -26,6 +26,10 @@ public struct ChangeIndex: Sendable {
     /// When it was recorded, microseconds; where the log's clock went back, the latest until then.
     private var times: [Int64] = []
     private var byMap: [MapName: [Int64]] = [:]
+    /// Times before those, and the changes they mean: what was searched lately, the latest last.
+    private var searched: [(moments: ClosedRange<Int64>, position: Int64)] = []
+    /// The most of them that are kept.
+    public static let searchLimit = 64
 
     /// Nothing has changed yet.
     public init() {}
@@ -66,14 +70,26 @@ public struct ChangeIndex: Sendable {
     }
 
     /// The last change of any map recorded at or before a moment: 0 when there was none yet, nil where it
-    /// lies before what is known.
+    /// lies before what is known and was not searched of late.
     public func position(at time: Timestamp) -> Int64? {
         let count = Self.count(times, upTo: time.microseconds)
-        return count > 0 ? positions[count - 1] : start == 0 ? 0 : nil
+        if count > 0 { return positions[count - 1] }
+        return start == 0 ? 0 : searched.last { $0.moments.contains(time.microseconds) }?.position
     }
 
-    /// Before which sequence number the changes lie whose times are not known here.
-    public var firstTimed: Int64 { positions.first == start ? start : start + 1 }
+    /// The search of the log for what ``position(at:)`` does not know.
+    public func search(at time: Timestamp) -> MomentSearch {
+        let end = positions.first == start ? start : start + 1
+        return MomentSearch(
+            at: time, before: end, recordedAt: times.first.map(Timestamp.init(microseconds:)))
+    }
+
+    /// Remembers what a search that has ended found, in place of the oldest where there are many.
+    public mutating func note(_ search: MomentSearch) {
+        guard position(at: search.time) == nil else { return }
+        if searched.count == Self.searchLimit { searched.removeFirst() }
+        searched.append((search.sameMoments, search.position))
+    }
 
     /// How many of the rising numbers are at most `limit`.
     private static func count(_ numbers: [Int64], upTo limit: Int64) -> Int {

@@ -5,34 +5,35 @@ internal import CairnModel
 internal import Platform
 internal import Synchronization
 
-/// Answers requests that were not prepared for once more, on a thread of its own and for nobody: what
-/// they needed is at hand for those that follow.
+/// Gets at hand what requests lacked, on a thread of its own and for nobody, for those that follow: layers that
+/// are not open yet, maps as they were.
 ///
 /// It has little room and drops the rest: whoever asks again is heard again.
 final class Rehearsal: Sendable {
-    /// Requests that wait, of one map at most one.
+    /// What is done; it is told whether to stop.
+    typealias Work = @Sendable (_ isEnding: @escaping @Sendable () -> Bool) -> Void
+
+    /// What waits at most, for one map at most one thing.
     private static let capacity = 4
 
-    private let queue = BlockingQueue<IdentifyRequest>(capacity: Rehearsal.capacity)
+    private let queue = BlockingQueue<(map: MapName, work: Work)>(capacity: Rehearsal.capacity)
     private let maps = Mutex<Set<MapName>>([])
     private let isEnding = Atomic<Bool>(false)
 
-    /// Starts the thread; `answer` is told whether to stop.
-    func start(
-        _ answer: @escaping @Sendable (IdentifyRequest, @escaping @Sendable () -> Bool) -> Void
-    ) throws(PlatformError) {
+    /// Starts the thread.
+    func start() throws(PlatformError) {
         _ = try PinnedThread(name: "rehearsal") { [self] in
-            while let request = queue.pop() {
-                answer(request) { [self] in isEnding.load(ordering: .relaxed) }
-                _ = maps.withLock { $0.remove(request.map) }
+            while let (map, work) = queue.pop() {
+                work { [self] in isEnding.load(ordering: .relaxed) }
+                _ = maps.withLock { $0.remove(map) }
             }
         }
     }
 
-    /// Takes a request, or drops it.
-    func offer(_ request: IdentifyRequest) {
-        guard maps.withLock({ $0.insert(request.map).inserted }) else { return }
-        if !queue.tryPush(request) { _ = maps.withLock { $0.remove(request.map) } }
+    /// Takes work for the requests of a map, or drops it.
+    func offer(for map: MapName, _ work: @escaping Work) {
+        guard maps.withLock({ $0.insert(map).inserted }) else { return }
+        if !queue.tryPush((map, work)) { _ = maps.withLock { $0.remove(map) } }
     }
 
     /// Ends the thread soon.

@@ -34,8 +34,8 @@ public final class SiteIdentify: Sendable {
     ///   - engine: Answers; it lends what is open to requests that are answered at once.
     ///   - follower: The maps, kept up to date by somebody else.
     ///   - isStale: Whether the maps may have changed unnoticed.
-    ///   - rehearses: Whether what could not be answered at once for want of preparation is prepared in
-    ///     the background, on a thread of its own. Not needed where ``identify(_:until:waiting:remotes:isCancelled:)``
+    ///   - rehearses: Whether what could not be answered at once for want of preparation, or because a past has to
+    ///     be read, is prepared in the background, on a thread of its own. Not needed where ``identify(_:until:waiting:remotes:isCancelled:)``
     ///     is asked next.
     ///   - readLog: Reads the log, for requests about the past; not needed where the follower follows it
     ///     by itself.
@@ -53,10 +53,7 @@ public final class SiteIdentify: Sendable {
         self.readLog = readLog
         rehearsal = rehearses ? Rehearsal() : nil
         do throws(PlatformError) {
-            try rehearsal?.start { [weak self] request, isEnding in
-                // What comes of it does not matter: whoever asked is answered elsewhere.
-                _ = try? self?.identify(request, isCancelled: isEnding)
-            }
+            try rehearsal?.start()
         } catch {
             throw Failure(error)
         }
@@ -89,7 +86,11 @@ public final class SiteIdentify: Sendable {
             pace.note(request.map, nanoseconds: MonotonicClock.nanoseconds() - start)
             return answer
         case .elsewhere: pace.note(request.map, nanoseconds: pace.tryLimit)
-        case .unprepared: rehearsal?.offer(request)
+        case .unprepared:
+            // What comes of it does not matter: whoever asked is answered elsewhere.
+            rehearsal?.offer(for: request.map) { [weak self] isEnding in
+                _ = try? self?.identify(request, isCancelled: isEnding)
+            }
         }
         return nil
     }
@@ -99,19 +100,33 @@ public final class SiteIdentify: Sendable {
         if case .sequence? = moment { false } else { isStale() }
     }
 
-    /// The map that a request is about, where that takes neither waiting nor reading.
+    /// The map that a request is about, where that takes neither waiting nor reading; a past that has to be read
+    /// is at hand for later requests soon.
     func mapAtHand(
         _ request: some PastRequest, named name: MapName, minSequence: Int64?
     ) -> PreparedMap? {
-        if let moment = request.asOf {
-            guard let position = follower.knownPosition(of: moment),
-                case .map(let map, let change) = follower.remembered(name, at: position)
-            else { return nil }
-            return maps.map(map.name, since: change, at: map.sequence) { map }
-        }
+        if let moment = request.asOf { return pastAtHand(name, moment) }
         let state = follower.current
         guard minSequence ?? 0 <= state.sequence else { return nil }
         return present(name, in: state)
+    }
+
+    private func pastAtHand(_ name: MapName, _ moment: AsOf) -> PreparedMap? {
+        let position = follower.knownPosition(of: moment)
+        if let position {
+            switch follower.remembered(name, at: position) {
+            case .map(let map, let change):
+                return maps.map(name, since: change, at: map.sequence) { map }
+            case .absent: return nil
+            case .unknown: break
+            }
+        }
+        // What is yet to come is not waited for.
+        guard 0...follower.current.sequence ~= position ?? 0 else { return nil }
+        rehearsal?.offer(for: name) { [weak self] _ in
+            _ = try? self?.past(name, moment) { $0() }
+        }
+        return nil
     }
 
     // MARK: At leisure

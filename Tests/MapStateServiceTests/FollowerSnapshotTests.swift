@@ -214,6 +214,7 @@ enum SnapshotFolder: String, CaseIterable {
                 let moment = Timestamp(microseconds: time.microseconds + offset)
                 let found = try await follower.position(of: .time(moment), reading: read)
                 #expect(found == told.position(at: moment), "seed \(seed), \(moment)")
+                #expect(follower.knownPosition(of: .time(moment)) == found, "read once")
             }
         }
         let early = Timestamp(microseconds: told.records[0].recordedAt.microseconds - 1_000)

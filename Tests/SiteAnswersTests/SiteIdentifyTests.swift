@@ -20,7 +20,7 @@ import Testing
 extension FedSite {
     /// Without regard to time, unless it is given.
     fileprivate func identify(
-        rehearses: Bool = false,
+        rehearses: Bool = false, readsLog: Bool = false,
         pace: Pace = Pace(tryLimit: 1_000_000_000_000_000, averageLimit: .max)
     ) throws -> SiteIdentify {
         let shelf = DatasetShelf(directory: site.datasetsDirectory)
@@ -29,10 +29,11 @@ extension FedSite {
         } openDatasets: { id in
             shelf.opened(id)
         }
+        let reader: MapFollower.Reader = { [self] request async throws(Failure) in read(request) }
         return try SiteIdentify(
             engine: engine, follower: follower,
             isStale: { [self] in isStale.load(ordering: .relaxed) }, rehearses: rehearses,
-            readLog: nil, pace: pace)
+            readLog: readsLog ? reader : nil, pace: pace)
     }
 }
 
@@ -110,6 +111,34 @@ extension FedSite {
         #expect(try site.identifyAtOnce(past)?.results.map(\.layerID) == [0])
         #expect(try site.identifyAtOnce(fed.map.request { $0.at = 5 }) == nil)
         #expect(try site.identifyAtOnce(fed.map.request { $0.at = 8 }) == nil)
+    }
+
+    @Test func `a past that was never the present here is read once, in the background`()
+        async throws
+    {
+        for name in 1...3 { try fed.addSquare("square \(name)", as: name) }
+        let moments: [(inout IdentifyRequest) -> Void] = [
+            { $0.at = 5 }, { $0.atTime = Timestamp(microseconds: 6_500_000) },
+        ]
+        for moment in moments {
+            let site = try fed.identify(rehearses: true, readsLog: true)
+            let past = fed.map.request(moment)
+            #expect(try site.identifyAtOnce(past) == nil)
+            let end = ContinuousClock.now + .seconds(120)
+            var answer: IdentifyAnswer?
+            while answer == nil, .now < end {
+                answer = try site.identifyAtOnce(past)
+                try await Task.sleep(for: .milliseconds(1))
+            }
+            let readCount = fed.readCount.load(ordering: .relaxed)
+
+            #expect(try answer == site.identify(past))
+            #expect(try site.identifyAtOnce(past) == answer)
+
+            #expect(answer?.results.map(\.layerID) == [0])
+            #expect(fed.readCount.load(ordering: .relaxed) == readCount)
+        }
+        #expect(fed.readCount.load(ordering: .relaxed) > 0)
     }
 
     @Test func `a map names its last change though less is known of the rest of the site`() throws {

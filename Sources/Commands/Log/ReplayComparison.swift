@@ -212,14 +212,10 @@ extension SQLiteEventReader {
 
     /// The last event recorded at or before a time; 0 when there was none.
     fileprivate func position(at time: Timestamp) throws -> Int64 {
-        var (known, beyond) = (Int64(0), try head() + 1)
-        while beyond - known > 1 {
-            let middle = known + (beyond - known) / 2
-            guard let event = try read(ReadRange(after: middle - 1, limit: 1)).events.first else {
-                break
-            }
-            if event.recordedAt <= time { known = middle } else { beyond = middle }
+        var search = MomentSearch(at: time, before: try head() + 1)
+        while let next = search.next {
+            search.take(try read(ReadRange(after: next - 1, limit: 1)).events.first)
         }
-        return known
+        return search.position
     }
 }

@@ -35,9 +35,11 @@ final class HTTPContender: Contender {
         load = HTTPLoad(paths: paths, port: port)
     }
 
-    static func cairn(_ question: Question, port: Int, site: String) -> HTTPContender {
+    static func cairn(
+        _ question: Question, port: Int, site: String, name: String = "http"
+    ) -> HTTPContender {
         HTTPContender(
-            name: "http", paths: question.points.map(question.path), port: port,
+            name: name, paths: question.points.map(question.path), port: port,
             times: { .site(site) }, hits: identifyHits)
     }
 

@@ -49,6 +49,24 @@ struct Contest {
         return isAsAsked
     }
 
+    /// Cairn as of a past moment beside itself now.
+    func runPast(_ past: any Contender, _ present: any Contender) async throws -> Bool {
+        let answers = try await present.answers()
+        let wrongCount = zip(try await past.answers(), answers).count { $0 != $1 }
+        let measured = try await measure([past, present], clients: clients)
+        let failedCount = measured.reduce(wrongCount) { $0 + $1.wrongCount + $1.failedCount }
+        let ratio = measured[0].perSecond / max(measured[1].perSecond, 1e-9)
+        var line = Line(present.name, question, measured[1], clients: clients, checked: checked)
+        line.write()
+        line = Line(past.name, question, measured[0], clients: clients, checked: "the present")
+        line.wrong += wrongCount
+        line.ratio = ratio.rounded(to: 2)
+        line.asked = "≥ 0.9"
+        line.passes = failedCount == 0 && ratio >= 0.9
+        line.write()
+        return line.passes == true
+    }
+
     private func measure(
         _ contenders: [any Contender], clients: Int
     ) async throws -> [Measured] {

@@ -25,7 +25,8 @@ import Site
     @Option(help: "Clients at once.") var clients = 8
     @Option(help: "LAYER=FILE.csv, with WKT and id: what the answers are checked against.")
     var truth: [String] = []
-    @Option(help: "clicks, empty, heavy, memory or chaos.") var cases: [String] = ["clicks"]
+    @Option(help: "clicks, past, empty, heavy, memory or chaos.") var cases: [String] = ["clicks"]
+    @Option(help: "As of which sequence number 'past' asks.") var at: Int64 = 1
     @Option(help: "What MapServer is called.") var mapserver = "MapServer"
     @Option(help: "The port that MapServer answers WMS on.") var mapserverPort: Int?
     @Option(help: "Its processes, 1,2,3; their children count too.")
@@ -52,6 +53,7 @@ import Site
             let passes =
                 switch name {
                 case "clicks": try await clicks(question, client)
+                case "past": try await past(question)
                 case "empty": try await bench.emptyWork()
                 case "heavy": try await bench.heavyWork()
                 case "memory": try await bench.memory()
@@ -61,6 +63,17 @@ import Site
             isAsAsked = passes && isAsAsked
         }
         if !isAsAsked { throw ExitCode(1) }
+    }
+
+    private func past(_ question: Question) async throws -> Bool {
+        var then = question
+        then.moment = at
+        let contest = Contest(
+            question: question, expected: nil, seconds: seconds, rounds: rounds,
+            clients: clients)
+        return try await contest.runPast(
+            HTTPContender.cairn(then, port: port, site: site, name: "http, as of the past"),
+            HTTPContender.cairn(question, port: port, site: site))
     }
 
     private func clicks(_ question: Question, _ client: CairnClient) async throws -> Bool {

@@ -33,6 +33,8 @@ struct Question {
     /// Map units a pixel.
     let resolution: Double
     let points: [Coordinate]
+    /// As of which sequence number; nil: now.
+    var moment: Int64?
 
     private static let pixels = 1_000.0
 
@@ -49,6 +51,7 @@ struct Question {
             + "&geometryType=esriGeometryPoint&layers=all&tolerance=\(tolerance)"
             + "&mapExtent=\(extent.minX),\(extent.minY),\(extent.maxX),\(extent.maxY)"
             + "&imageDisplay=1000,1000,96&returnGeometry=false&f=json"
+            + (moment.map { "&at=\($0)" } ?? "")
     }
 
     /// As WMS GetFeatureInfo: the point is the middle of the middle one of 101 pixels.
