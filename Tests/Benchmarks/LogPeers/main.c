@@ -42,10 +42,14 @@ int main(int count, char **argument) {
         return stream_through(argument[2], atoi(argument[3]), atoi(argument[4]));
     if (count == 5 && !strcmp(what, "round-trips"))
         return round_trips(argument[2], atoi(argument[3]), atoi(argument[4]));
+    if (count == 7 && !strcmp(what, "pipeline"))
+        return pipeline(argument[2], strcmp(argument[3], "file") ? &sqlite_log : &file_log,
+                        atoi(argument[4]), atoi(argument[5]), atoi(argument[6]));
     if (count == 6 && !strcmp(what, "hub"))
         return hub(argument[2], atoi(argument[3]), atoi(argument[4]), atoi(argument[5]));
     fprintf(stderr,
             "usage: bench-log-peers append FILE BYTES <sizes-of-batches | scan FILE\n"
-            "       | stream DIR COUNT BYTES | round-trips DIR COUNT BYTES | hub DIR COUNT WINDOW BYTES\n");
+            "       | stream DIR COUNT BYTES | round-trips DIR COUNT BYTES | hub DIR COUNT WINDOW BYTES\n"
+            "       | pipeline DIR sqlite|file COUNT PER-SECOND BYTES\n");
     return 64;
 }

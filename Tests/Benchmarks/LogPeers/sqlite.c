@@ -34,59 +34,99 @@ static const char *const schema =
     " data BLOB NOT NULL, crc INTEGER NOT NULL, UNIQUE (stream, stream_position)) STRICT;"
     "CREATE INDEX event_by_category ON event (category)";
 
-// Appends batches whose sizes stand on standard input, one a line, each in a transaction of its own,
-// to 32 streams in turn.
-int sqlite_append(const char *path, int payload_bytes) {
-    sqlite3 *file = open_file(path);
-    run(file, schema);
+typedef struct {
+    sqlite3 *file;
     sqlite3_stmt *insert;
-    if (sqlite3_prepare_v3(file, "INSERT INTO event VALUES (?1,?2,?3,1,?4,?5,?6,1,?7,?8,?9)", -1,
-                           SQLITE_PREPARE_PERSISTENT, &insert, NULL))
+    int64_t position, begun;
+    int frames;
+} state;
+
+static int count_frames(void *log, sqlite3 *file, const char *name, int frames) {
+    (void)file, (void)name;
+    ((state *)log)->frames = frames;
+    return SQLITE_OK;
+}
+
+static void *sqlite_open(const char *path) {
+    state *log = calloc(1, sizeof *log);
+    if (!log) die("malloc");
+    log->file = open_file(path);
+    run(log->file, schema);
+    sqlite3_wal_hook(log->file, count_frames, log);
+    if (sqlite3_prepare_v3(log->file, "INSERT INTO event VALUES (?1,?2,?3,1,?4,?5,?6,1,?7,?8,?9)", -1,
+                           SQLITE_PREPARE_PERSISTENT, &log->insert, NULL))
         die("prepare");
+    return log;
+}
+
+static void sqlite_begin(void *of) {
+    state *log = of;
+    log->begun = now_ns();
+    run(log->file, "BEGIN IMMEDIATE");
+}
+
+// To 32 streams in turn.
+static void sqlite_add(void *of, const void *payload, int payload_bytes) {
+    state *log = of;
+    sqlite3_stmt *insert = log->insert;
+    int64_t position = ++log->position;
+    int64_t id[2] = {(int64_t)__builtin_bswap64((uint64_t)log->begun), position};
+    sqlite3_bind_int64(insert, 1, position);
+    sqlite3_bind_int64(insert, 2, position % 32);
+    sqlite3_bind_int64(insert, 3, position / 32);
+    sqlite3_bind_int64(insert, 4, log->begun);
+    sqlite3_bind_blob(insert, 5, id, sizeof id, SQLITE_STATIC);
+    sqlite3_bind_text(insert, 6, "job.progressed", -1, SQLITE_STATIC);
+    sqlite3_bind_blob(insert, 7, "{}", 2, SQLITE_STATIC);
+    sqlite3_bind_blob(insert, 8, payload, payload_bytes, SQLITE_STATIC);
+    sqlite3_bind_int64(insert, 9, log->begun & 0xffffffff);
+    if (sqlite3_step(insert) != SQLITE_DONE) die("insert");
+    sqlite3_reset(insert);
+}
+
+static void sqlite_commit(void *of) {
+    state *log = of;
+    run(log->file, "COMMIT");
+    // As Cairn's log does, so that the write-ahead log is soon written over what it has.
+    if (log->frames >= 1000)
+        sqlite3_wal_checkpoint_v2(log->file, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+}
+
+static void sqlite_close(void *of) {
+    state *log = of;
+    sqlite3_finalize(log->insert);
+    sqlite3_close(log->file);
+    free(log);
+}
+
+const log_kind sqlite_log = {sqlite_open, sqlite_begin, sqlite_add, sqlite_commit, sqlite_close};
+
+// Appends batches whose sizes stand on standard input, one a line, each in a transaction of its own.
+int sqlite_append(const char *path, int payload_bytes) {
+    state *log = sqlite_open(path);
     size_t capacity = 1 << 16, batches = 0;
     int64_t *times = malloc(capacity * sizeof *times);
     char *payload = malloc((size_t)payload_bytes);
     if (!times || !payload) die("malloc");
     memset(payload, 'x', (size_t)payload_bytes);
-    int64_t position = 0, written = 0, start = now_ns();
+    int64_t start = now_ns();
     int size;
     while (scanf("%d", &size) == 1) {
-        int64_t begun = now_ns();
-        run(file, "BEGIN IMMEDIATE");
-        for (int index = 0; index < size; index++) {
-            position++;
-            int64_t id[2] = {(int64_t)__builtin_bswap64((uint64_t)begun), position};
-            sqlite3_bind_int64(insert, 1, position);
-            sqlite3_bind_int64(insert, 2, position % 32);
-            sqlite3_bind_int64(insert, 3, position / 32);
-            sqlite3_bind_int64(insert, 4, begun);
-            sqlite3_bind_blob(insert, 5, id, sizeof id, SQLITE_STATIC);
-            sqlite3_bind_text(insert, 6, "job.progressed", -1, SQLITE_STATIC);
-            sqlite3_bind_blob(insert, 7, "{}", 2, SQLITE_STATIC);
-            sqlite3_bind_blob(insert, 8, payload, payload_bytes, SQLITE_STATIC);
-            sqlite3_bind_int64(insert, 9, begun & 0xffffffff);
-            if (sqlite3_step(insert) != SQLITE_DONE) die("insert");
-            sqlite3_reset(insert);
-        }
-        run(file, "COMMIT");
+        sqlite_begin(log);
+        int64_t begun = log->begun;
+        for (int index = 0; index < size; index++) sqlite_add(log, payload, payload_bytes);
+        sqlite_commit(log);
         if (batches == capacity) {
             capacity *= 2;
             times = realloc(times, capacity * sizeof *times);
             if (!times) die("malloc");
         }
         times[batches++] = now_ns() - begun;
-        // As the log does, when so much has been written.
-        written += (int64_t)size * (payload_bytes + 400);
-        if (written > 4 << 20) {
-            sqlite3_wal_checkpoint_v2(file, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
-            written = 0;
-        }
     }
     double seconds = (double)(now_ns() - start) / 1e9;
-    printf("{\"perSecond\":%.0f,\"p50\":%.1f,\"p99\":%.1f}\n", (double)position / seconds,
+    printf("{\"perSecond\":%.0f,\"p50\":%.1f,\"p99\":%.1f}\n", (double)log->position / seconds,
            (double)quantile(times, batches, 0.5) / 1e3, (double)quantile(times, batches, 0.99) / 1e3);
-    sqlite3_finalize(insert);
-    sqlite3_close(file);
+    sqlite_close(log);
     return 0;
 }
 

@@ -202,3 +202,105 @@ int hub(const char *directory, int count, int window, int payload_bytes) {
     zmq_ctx_term(context);
     return 0;
 }
+
+static const log_kind *kind;
+static const char *log_path;
+static int events_per_second;
+
+// A few thousand events at most lie unanswered where the disk holds up the log for a moment.
+enum { pipeline_high_water = 100000 };
+
+// One event a message, made when its time has come, whatever is still under way.
+static void produce_paced(int count, size_t size) {
+    void *socket = open_socket(ZMQ_DEALER, addresses[0], 0, pipeline_high_water);
+    char *payload = calloc(1, size + 1), header[header_bytes] = {0}, answer[header_bytes];
+    int answered = 0;
+    // The subscriber and the log are there once this has been answered.
+    send_frames(socket, header, payload, size);
+    receive_frames(socket, NULL, answer, payload, size);
+    int64_t start_time = now_ns();
+    for (int sent = 0; sent < count || answered < count;) {
+        int64_t due = start_time + (int64_t)sent * 1000000000 / events_per_second, now = now_ns();
+        if (sent < count && now >= due) {
+            memcpy(header, &now, sizeof now);
+            send_frames(socket, header, payload, size);
+            sent++;
+            continue;
+        }
+        while (zmq_recv(socket, answer, sizeof answer, ZMQ_DONTWAIT) == header_bytes) {
+            if (zmq_recv(socket, payload, 0, 0) < 0 || zmq_recv(socket, payload, size, 0) < 0) die("receive");
+            answered++;
+        }
+        if (sent < count) usleep((useconds_t)((due - now) / 1000));
+        else usleep(1000);
+    }
+    zmq_close(socket);
+    free(payload);
+}
+
+// Group commit: what has come is one transaction, then published, then answered.
+static void commit_all(int count, size_t size) {
+    enum { batch_limit = 256 };
+    void *requests = open_socket(ZMQ_ROUTER, addresses[0], 1, pipeline_high_water);
+    void *tail = open_socket(ZMQ_PUB, addresses[3], 1, pipeline_high_water);
+    char *payload = malloc(size + 1), identity[64], headers[batch_limit][header_bytes];
+    void *log = kind->open(log_path);
+    zmq_pollitem_t item = {requests, 0, ZMQ_POLLIN, 0};
+    // One more, which begins it all: it waits until the subscriber is there.
+    for (int done = 0; done <= count;) {
+        if (zmq_poll(&item, 1, -1) < 0) die("poll");
+        size_t length = 0;
+        int batch = 0;
+        kind->begin(log);
+        while (batch < batch_limit && zmq_poll(&item, 1, 0) > 0) {
+            length = receive_frames(requests, identity, headers[batch++], payload, size);
+            kind->add(log, payload, (int)size);
+        }
+        kind->commit(log);
+        for (int index = 0; index < batch; index++) send_frames(tail, headers[index], payload, size);
+        for (int index = 0; index < batch; index++) {
+            if (zmq_send(requests, identity, length, ZMQ_SNDMORE) < 0) die("send");
+            send_frames(requests, headers[index], payload, size);
+        }
+        done += batch;
+    }
+    kind->close(log);
+    zmq_close(requests);
+    zmq_close(tail);
+    free(payload);
+}
+
+int pipeline(const char *directory, const log_kind *wanted, int count, int per_second, int payload_bytes) {
+    name_addresses(directory);
+    char path[300];
+    snprintf(path, sizeof path, "%s/c-log", directory);
+    kind = wanted;
+    log_path = path;
+    events_per_second = per_second;
+    size_t size = (size_t)payload_bytes;
+    pid_t log = start(commit_all, count, size);
+    context = zmq_ctx_new();
+    void *tail = open_socket(ZMQ_SUB, addresses[3], 0, pipeline_high_water);
+    zmq_setsockopt(tail, ZMQ_SUBSCRIBE, "", 0);
+    // Long enough that the log has made its file and heard of the subscription; the first event is not counted.
+    usleep(2000000);
+    pid_t producer = start(produce_paced, count, size);
+    char *payload = malloc(size + 1), header[header_bytes];
+    int64_t *times = malloc((size_t)count * sizeof *times), begun = 0;
+    receive_frames(tail, NULL, header, payload, size);
+    for (int index = 0; index < count; index++) {
+        receive_frames(tail, NULL, header, payload, size);
+        int64_t then, now = now_ns();
+        memcpy(&then, header, sizeof then);
+        if (index == 0) begun = now;
+        times[index] = now - then;
+    }
+    report_times(times, count, now_ns() - begun);
+    finish(producer);
+    finish(log);
+    zmq_close(tail);
+    zmq_ctx_term(context);
+    free(payload);
+    free(times);
+    return 0;
+}

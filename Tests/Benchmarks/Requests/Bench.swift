@@ -109,7 +109,7 @@ struct Bench {
             var asked = "≤ 1.2"
             var passes: Bool
         }
-        let ratio = Double(four.total) / Double(max(1, one.total))
+        let ratio = Double(four.compared) / Double(max(1, one.compared))
         let line = MemoryLine(
             map: question.map, oneWorkerKilobytes: one, fourWorkersKilobytes: four,
             ratio: ratio.rounded(to: 2), passes: ratio <= 1.2)

@@ -56,14 +56,20 @@ final class IdentifyWorkers {
     }
 }
 
-/// The memory of a process as the kernel splits it, in kilobytes.
+/// The memory of processes as the kernel tells it, in kilobytes.
 struct Memory: Encodable {
-    /// Pages shared with others count by their share.
-    var total = 0
-    /// Mapped files: datasets, and the programs themselves.
+    /// Resident pages, each of them once however many of the processes have it; nil for all but root, to whom alone
+    /// the kernel tells which pages are the same.
+    var resident: Int?
+    /// Proportional set sizes: pages that other programs have too count by their share.
+    var proportional = 0
+    /// Of that mapped files: datasets, and the programs themselves.
     var files = 0
-    /// Heap and stacks.
+    /// Of that heap and stacks.
     var anonymous = 0
+
+    /// What is compared: it does not depend on which other programs use the same libraries, where that can be told.
+    var compared: Int { resident ?? proportional }
 
     static func of(_ processes: [Int32]) -> Memory {
         var memory = Memory()
@@ -74,13 +80,48 @@ struct Memory: Encodable {
                 let words = line.split(separator: " ")
                 guard words.count == 3, let size = Int(words[1]) else { continue }
                 switch words[0] {
-                case "Pss:": memory.total += size
+                case "Pss:": memory.proportional += size
                 case "Pss_Anon:": memory.anonymous += size
                 case "Pss_File:": memory.files += size
                 default: break
                 }
             }
         }
+        var all: Set<UInt64> = []
+        for process in processes {
+            guard let frames = frames(of: process), !frames.isEmpty else { return memory }
+            all.formUnion(frames)
+        }
+        memory.resident = all.count * Int(getpagesize()) / 1024
         return memory
+    }
+
+    /// The page frames of a process (`/proc/PID/pagemap`: 8 bytes a page, bit 63 present, bits 0 to 54 its frame).
+    private static func frames(of process: Int32) -> Set<UInt64>? {
+        let map = unsafe open("/proc/\(process)/pagemap", O_RDONLY)
+        defer { close(map) }
+        guard map >= 0,
+            // `String(contentsOfFile:)` ends at the first 4 KiB of it.
+            let areas = try? FileHandle(forReadingAtPath: "/proc/\(process)/maps")?.readToEnd()
+        else { return nil }
+        var frames: Set<UInt64> = []
+        let pageSize = Int(getpagesize())
+        for area in String(decoding: areas, as: UTF8.self).split(separator: "\n") {
+            let ends = area.prefix { $0 != " " }.split(separator: "-")
+            // What is beyond Int is the kernel's own.
+            guard ends.count == 2, let first = Int(ends[0], radix: 16),
+                let last = Int(ends[1], radix: 16), last > first
+            else { continue }
+            var entries = [UInt64](repeating: 0, count: (last - first) / pageSize)
+            let size = entries.count * 8
+            guard unsafe pread(map, &entries, size, first / pageSize * 8) == size else {
+                return nil
+            }
+            for entry in entries where entry >> 63 == 1 {
+                frames.insert(entry & ((1 << 55) - 1))
+            }
+        }
+        frames.remove(0)
+        return frames
     }
 }
