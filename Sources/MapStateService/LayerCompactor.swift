@@ -121,7 +121,11 @@ final class LayerCompactor {
         edited.insert(LoadQueue.Entry(map: map, layer: layer))
     }
 
-    /// Begins with a layer that has enough edits, unless one is under way.
+    /// Whether there may be something to begin with.
+    var isWaiting: Bool { running == nil && (unrecorded != nil || !edited.isEmpty) }
+
+    /// Begins with a layer that has enough edits, unless one is under way; `state` lacks nothing that this process
+    /// has added to the log.
     func startNext(_ state: MapsState) {
         guard running == nil else { return }
         if let known = unrecorded {

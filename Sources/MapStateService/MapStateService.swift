@@ -127,7 +127,11 @@ public actor MapStateService {
         case .wake: break
         }
         await loadNext()
-        compactor?.startNext(log.state)
+        if case .wake = item, log.isBehind, compactor?.isWaiting == true {
+            try? await log.catchUp()
+        }
+        // On a state that lacks events a compaction would begin whose dataset the log never names.
+        if !log.isBehind { compactor?.startNext(log.state) }
     }
 
     // MARK: Commands
@@ -337,8 +341,17 @@ public actor MapStateService {
             var isSettled = false
             for _ in 0..<Self.attempts where !isSettled {
                 try await log.catchUp()
-                guard log.state.layer(entry.layer, in: entry.map)?.kind.dataset == compacted.base
-                else {
+                let layer = log.state.layer(entry.layer, in: entry.map)
+                guard layer?.kind.dataset == compacted.base else {
+                    if layer?.kind.dataset != dataset {
+                        logger.notice(
+                            "a compacted dataset was not recorded: its layer has another",
+                            metadata: [
+                                "map": "\(entry.map)", "layer": "\(entry.layer)",
+                                "dataset": "\(dataset)", "base": "\(compacted.base)",
+                                "now": "\(layer?.kind.dataset?.rawValue ?? "none")",
+                            ])
+                    }
                     isSettled = true
                     break
                 }

@@ -269,19 +269,6 @@ import Testing
         _ = try await site.client.command(
             map: site.map, .setEditable(layer: 0, isEditable: true))
         let base = try #require(try await site.layer().kind.dataset)
-        func squares(_ count: Int, y: Double) -> FeatureEdits {
-            FeatureEdits(
-                adds: (0..<count).map { number in
-                    let corner = Coordinate(x: Double(number) * 2, y: y)
-                    return FeatureDraft(
-                        shape: .envelope(
-                            Envelope(
-                                minX: corner.x, minY: y, maxX: corner.x + 1, maxY: y + 1)),
-                        attributes: Attributes([
-                            .init(name: "name", value: .string("\(y)/\(number)"))
-                        ]))
-                })
-        }
         try site.kill("cairn-mapstate")
         var victim = try site.start(
             "cairn-mapstate", failpoint: "mapstate.beforeCompacted:kill")
@@ -310,6 +297,52 @@ import Testing
         #expect(try await names(site, 200.5, 100.5) == ["100.0/100"])
         #expect(try await names(site, 20.5, 200.5) == ["200.0/10"])
     }
+
+    @Test func `a compaction whose answer was lost is not made again of the same edits`()
+        async throws
+    {
+        guard Programs.areBuilt() else { return }
+        let site = try await IdentifySite(side: 5)
+        _ = try await site.client.command(
+            map: site.map, .setEditable(layer: 0, isEditable: true))
+        let base = try #require(try await site.layer().kind.dataset)
+        try site.kill("cairn-logd")
+        // The commits of two edits, which wait for each other, then that of the compaction of the first.
+        let victim = try site.start("cairn-logd", failpoint: "log.afterCommitBeforeReply:kill@3")
+
+        async let first = site.client.command(
+            map: site.map, .editFeatures(layer: 0, edits: squares(1_200, y: 100)))
+        async let second = site.client.command(
+            map: site.map, .editFeatures(layer: 0, edits: squares(50, y: 200)))
+        try site.waitForKill("cairn-logd", victim)
+        try site.start("cairn-logd")
+        _ = try await (first, second)
+        try await site.until("the compaction") { try await $0.layer().kind.dataset != base }
+        let compacted = try #require(try await site.layer().kind.dataset)
+        // Compactions come one after the other: with the next one recorded there is none before it.
+        _ = try await site.client.command(
+            map: site.map, .editFeatures(layer: 0, edits: squares(1_200, y: 300)))
+        try await site.until("the next compaction") {
+            try await $0.layer().kind.dataset != compacted
+        }
+
+        let last = try #require(try await site.layer().kind.dataset)
+        #expect(Set(try site.datasets()) == Set([base, compacted, last].map(\.rawValue)))
+        #expect(try await count(site, "where=1%3D1") == 2_475)
+    }
+}
+
+/// So many squares beside each other.
+private func squares(_ count: Int, y: Double) -> FeatureEdits {
+    FeatureEdits(
+        adds: (0..<count).map { number in
+            let x = Double(number) * 2
+            return FeatureDraft(
+                shape: .envelope(Envelope(minX: x, minY: y, maxX: x + 1, maxY: y + 1)),
+                attributes: Attributes([
+                    .init(name: "name", value: .string("\(y)/\(number)"))
+                ]))
+        })
 }
 
 extension IdentifySite {
