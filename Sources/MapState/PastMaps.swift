@@ -29,7 +29,7 @@ public struct ChangeIndex: Sendable {
     /// Times before those, and the changes they mean: what was searched lately, the latest last.
     private var searched: [(moments: ClosedRange<Int64>, position: Int64)] = []
     /// The most of them that are kept.
-    public static let searchLimit = 64
+    private static let searchLimit = 64
 
     /// Nothing has changed yet.
     public init() {}

@@ -132,15 +132,7 @@ final class LayerCompactor {
             let compacted = known.compacted
             let layer = state.layer(known.layer, in: known.map)
             if known.isObsolete(layer) {
-                if layer?.kind.dataset != known.dataset {
-                    logger.notice(
-                        "a compacted dataset was not recorded: its layer has another",
-                        metadata: [
-                            "map": "\(known.map)", "layer": "\(known.layer)",
-                            "dataset": "\(known.dataset)", "base": "\(known.base)",
-                            "now": "\(layer?.kind.dataset?.rawValue ?? "none")",
-                        ])
-                }
+                noteUnrecorded(known.dataset, over: known.base, of: compacted.layer, layer)
                 return forget()
             }
             if known.fits(layer) {
@@ -184,6 +176,20 @@ final class LayerCompactor {
         resting[compacted.layer] = isDone ? nil : .now
         // Also one that failed may have published its dataset before.
         if isDone { forget() } else { unrecorded = file.read() }
+    }
+
+    /// Says that no event will name a dataset, unless the layer has it.
+    func noteUnrecorded(
+        _ dataset: ContentID, over base: ContentID, of entry: LoadQueue.Entry,
+        _ layer: LayerDescription?
+    ) {
+        guard layer?.kind.dataset != dataset else { return }
+        logger.notice(
+            "a compacted dataset was not recorded: its layer has another",
+            metadata: [
+                "map": "\(entry.map)", "layer": "\(entry.layer)", "dataset": "\(dataset)",
+                "base": "\(base)", "now": "\(layer?.kind.dataset?.rawValue ?? "none")",
+            ])
     }
 
     private func forget() {

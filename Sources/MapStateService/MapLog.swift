@@ -93,7 +93,8 @@ final class MapLog {
     /// returns the global position of the last.
     ///
     /// Throws `conflict` when the stream has moved on, `logUnavailable` when the outcome is not known;
-    /// in both cases the state is behind, as it is where the log had the events already: its first answer was lost. Throws `unavailable` when another process has taken over, so
+    /// in both cases the state is behind, as it is after a return where the log had the events already,
+    /// its first answer being lost. Throws `unavailable` when another process has taken over, so
     /// that whoever asked turns to that one; ``fault`` says so from then on.
     func append(
         _ events: [MapEvent], to map: MapName, because request: MapCommandRequest

@@ -343,15 +343,7 @@ public actor MapStateService {
                 try await log.catchUp()
                 let layer = log.state.layer(entry.layer, in: entry.map)
                 guard layer?.kind.dataset == compacted.base else {
-                    if layer?.kind.dataset != dataset {
-                        logger.notice(
-                            "a compacted dataset was not recorded: its layer has another",
-                            metadata: [
-                                "map": "\(entry.map)", "layer": "\(entry.layer)",
-                                "dataset": "\(dataset)", "base": "\(compacted.base)",
-                                "now": "\(layer?.kind.dataset?.rawValue ?? "none")",
-                            ])
-                    }
+                    compactor?.noteUnrecorded(dataset, over: compacted.base, of: entry, layer)
                     isSettled = true
                     break
                 }

@@ -215,7 +215,7 @@ static void produce_paced(int count, size_t size) {
     void *socket = open_socket(ZMQ_DEALER, addresses[0], 0, pipeline_high_water);
     char *payload = calloc(1, size + 1), header[header_bytes] = {0}, answer[header_bytes];
     int answered = 0;
-    // The subscriber and the log are there once this has been answered.
+    // The subscriber and the log are there once this has been answered; it is not counted.
     send_frames(socket, header, payload, size);
     receive_frames(socket, NULL, answer, payload, size);
     int64_t start_time = now_ns();
@@ -242,11 +242,13 @@ static void produce_paced(int count, size_t size) {
 static void commit_all(int count, size_t size) {
     enum { batch_limit = 256 };
     void *requests = open_socket(ZMQ_ROUTER, addresses[0], 1, pipeline_high_water);
-    void *tail = open_socket(ZMQ_PUB, addresses[3], 1, pipeline_high_water);
+    void *tail = open_socket(ZMQ_XPUB, addresses[3], 1, pipeline_high_water);
     char *payload = malloc(size + 1), identity[64], headers[batch_limit][header_bytes];
     void *log = kind->open(log_path);
     zmq_pollitem_t item = {requests, 0, ZMQ_POLLIN, 0};
-    // One more, which begins it all: it waits until the subscriber is there.
+    char subscription;
+    if (zmq_recv(tail, &subscription, 1, 0) < 0) die("subscription");
+    // One more, which begins it all.
     for (int done = 0; done <= count;) {
         if (zmq_poll(&item, 1, -1) < 0) die("poll");
         size_t length = 0;
@@ -282,8 +284,6 @@ int pipeline(const char *directory, const log_kind *wanted, int count, int per_s
     context = zmq_ctx_new();
     void *tail = open_socket(ZMQ_SUB, addresses[3], 0, pipeline_high_water);
     zmq_setsockopt(tail, ZMQ_SUBSCRIBE, "", 0);
-    // Long enough that the log has made its file and heard of the subscription; the first event is not counted.
-    usleep(2000000);
     pid_t producer = start(produce_paced, count, size);
     char *payload = malloc(size + 1), header[header_bytes];
     int64_t *times = malloc((size_t)count * sizeof *times), begun = 0;
