@@ -153,7 +153,7 @@ let tier4: [Target] = [
         ["CairnModel", "Dataset", "GDAL", "Geometry", "Locator", "PROJ", "Platform"],
         data: ["osmconf.ini", "points-of-interest.txt"]),
     library("Jobs", ["CairnModel"]),
-    library("JobKinds", ["CairnModel", "Geometry", "Locator", "Platform", "Site"]),
+    library("JobKinds", ["CairnModel", "Geometry", "Platform", "Site"]),
     library("Replay", ["CairnModel", "Jobs", "MapState"]),
     library(
         "Reexecution",

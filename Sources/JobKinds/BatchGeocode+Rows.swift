@@ -10,7 +10,7 @@ internal import Site
 extension BatchGeocode {
     /// Geocodes one run of rows into a blob of as many rows.
     static func geocodeRows(
-        _ context: ChunkContext, geocoder open: (String) throws -> any RowGeocoder
+        _ context: ChunkContext, geocoder open: (String) throws -> RowGeocoder
     ) throws -> ChunkOutcome {
         let input = try CairnJSON.decode(RowsInput.self, from: context.assignment.chunk.input)
         let file = try openInput(context)
@@ -37,7 +37,7 @@ extension BatchGeocode {
     }
 
     private static func row(
-        _ record: CSVScanner.Record, _ input: RowsInput, _ geocoder: any RowGeocoder
+        _ record: CSVScanner.Record, _ input: RowsInput, _ geocoder: RowGeocoder
     ) throws -> [UInt8] {
         var fields = Array(record.fields.prefix(input.columnCount))
         while fields.count < input.columnCount { fields.append([]) }
@@ -47,9 +47,7 @@ extension BatchGeocode {
         let candidate =
             isBlank
             ? nil
-            : try geocoder.bestCandidate(
-                singleLine: text,
-                countryCodes: country.allSatisfy(\.isWhitespace) ? [] : [trim(country)])
+            : try geocoder(text, country.allSatisfy(\.isWhitespace) ? [] : [trim(country)])
         let found =
             candidate.map {
                 [

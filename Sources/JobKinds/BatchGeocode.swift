@@ -6,11 +6,11 @@ internal import FoundationEssentials
 internal import Platform
 internal import Site
 
-/// Finds the best candidate for one row at a time; what the locator process brings along.
-public protocol RowGeocoder: Sendable {
-    /// The best candidate, or nil when nothing matches; the same for the same text.
-    func bestCandidate(singleLine: String, countryCodes: [String]) throws -> Candidate?
-}
+/// Finds the best candidate for one row at a time, nil when nothing matches; the same for the same text.
+///
+/// The locator process brings it along: who only does other kinds of chunks has no locator in its program.
+public typealias RowGeocoder =
+    @Sendable (_ singleLine: String, _ countryCodes: [String]) throws -> Candidate?
 
 /// The job kind `BatchGeocode`: a CSV file in, the same rows with their places out.
 ///
@@ -56,7 +56,7 @@ public enum BatchGeocode {
     /// The operations that `cairn-locator` runs; `geocoder` opens the locator of a name and throws
     /// `Failure` (`notFound`) when there is none.
     public static func locatorOperations(
-        geocoder: @escaping @Sendable (_ locator: String) throws -> any RowGeocoder
+        geocoder: @escaping @Sendable (_ locator: String) throws -> RowGeocoder
     ) -> [String: ChunkOperation] {
         ["BatchGeocode.geocodeRows": { try geocodeRows($0, geocoder: geocoder) }]
     }

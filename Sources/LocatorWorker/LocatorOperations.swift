@@ -59,7 +59,8 @@ public enum LocatorOperations {
         ]
         let chunks = ChunkOperations.hosted(
             BatchGeocode.locatorOperations { name in
-                LocatorRowGeocoder(locator: try shelf.locator(named: name), name: name)
+                let locator = try shelf.locator(named: name)
+                return { try locator.bestCandidate(for: $0, in: $1, asking: name) }
             }, blobs: blobs)
         return tasks.merging(chunks) { task, _ in task }
     }

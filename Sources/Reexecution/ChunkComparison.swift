@@ -5,6 +5,7 @@ public import CairnModel
 internal import FoundationEssentials
 public import JobKinds
 internal import Jobs
+internal import Locator
 internal import MapState
 internal import Platform
 internal import Replay
@@ -103,7 +104,8 @@ public struct ChunkComparison: Sendable {
                     guard let id = chunk.locators[name] else {
                         throw Failure(.notFound, "there was no locator '\(name)'")
                     }
-                    return LocatorRowGeocoder(locator: try engine.locator(id), name: name)
+                    let locator = try engine.locator(id)
+                    return { try locator.bestCandidate(for: $0, in: $1, asking: name) }
                 }
             ) { first, _ in first }
             operations.merge(BatchIdentify.identifyOperations(AtlasRows(engine: engine))) {

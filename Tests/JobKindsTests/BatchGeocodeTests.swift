@@ -10,18 +10,16 @@ import TestKit
 import Testing
 
 /// Knows every text that begins with `Place`: its number is its longitude.
-private struct NumberGeocoder: RowGeocoder {
-    func bestCandidate(singleLine: String, countryCodes: [String]) throws -> Candidate? {
-        guard singleLine.hasPrefix("Place "), let number = Double(singleLine.dropFirst(6)),
-            countryCodes.isEmpty || countryCodes == ["FR"]
-        else { return nil }
-        let location = Coordinate(x: number / 8, y: 45.5)
-        return Candidate(
-            address: "Place \(number), \"Land\"", location: location, score: 98.5,
-            matchType: .exact,
-            extent: Envelope(minX: location.x, minY: 45, maxX: location.x, maxY: 46),
-            attributes: Attributes([]))
-    }
+private func numbered(_ singleLine: String, _ countryCodes: [String]) -> Candidate? {
+    guard singleLine.hasPrefix("Place "), let number = Double(singleLine.dropFirst(6)),
+        countryCodes.isEmpty || countryCodes == ["FR"]
+    else { return nil }
+    let location = Coordinate(x: number / 8, y: 45.5)
+    return Candidate(
+        address: "Place \(number), \"Land\"", location: location, score: 98.5,
+        matchType: .exact,
+        extent: Envelope(minX: location.x, minY: 45, maxX: location.x, maxY: 46),
+        attributes: Attributes([]))
 }
 
 /// Runs the stages of a job one chunk after the other, without supervisor or bus.
@@ -42,7 +40,7 @@ private struct StageRunner {
                 guard name == "World" else {
                     throw Failure(.notFound, "there is no locator '\(name)'")
                 }
-                return NumberGeocoder()
+                return numbered
             }
         ) { first, _ in first }
     }

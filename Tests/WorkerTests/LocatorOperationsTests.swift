@@ -150,10 +150,9 @@ private final class Names: Sendable {
 
     @Test func `a bad row is not found and does not end the job`() throws {
         try names.publish("World", town: "Melun")
-        let geocoder = LocatorRowGeocoder(
-            locator: try shelf.locator(named: "World"), name: "World")
+        let locator = try shelf.locator(named: "World")
         func find(_ text: String, _ countries: [String] = []) throws -> String? {
-            try geocoder.bestCandidate(singleLine: text, countryCodes: countries)?.address
+            try locator.bestCandidate(for: text, in: countries, asking: "World")?.address
         }
 
         #expect(try find("Melun") == "Melun, FR")

@@ -115,12 +115,18 @@ enum PipelineRoles {
         return number
     }
 
+    private static let timePlace = 6..<26
+    private static let template = Array(
+        (#"{"at":"# + String(repeating: " ", count: timePlace.count) + #","worker":"#
+            + #""0D7F2A40-6C2B-4A55-8C9E-6A1F0E3D2C1B","lease":"5E0A3B1C-8F5E-4C53-9E5A-2B9B0C6D7E8F"}"#)
+            .utf8)
+
     /// Of an event that is made now.
     static func payload() -> Data {
-        let text =
-            #"{"at":"# + "\(MonotonicClock.nanoseconds())" + #","worker":"0D7F2A40-6C2B-4A55-"#
-            + #"8C9E-6A1F0E3D2C1B","lease":"5E0A3B1C-8F5E-4C53-9E5A-2B9B0C6D7E8F"}"#
-        return Data(text.utf8)
+        var bytes = template
+        let digits = MonotonicClock.nanoseconds().description.utf8
+        for (place, digit) in zip(timePlace, digits) { bytes[place] = digit }
+        return Data(bytes)
     }
 
     private static func event() -> NewEvent {
@@ -139,8 +145,9 @@ enum PipelineRoles {
         let appends = (0..<(count + ofAppend - 1) / ofAppend).map { number in
             min(ofAppend, count - number * ofAppend)
         }
-        // A thread of its own paces, asleep between two appends: spinning would take one of two processors from the log.
-        let underWay = BlockingQueue<Bool>(capacity: perSecond > 0 ? appends.count : 8)
+        let mostUnderWay = perSecond > 0 ? appends.count : 8
+        let underWay = DispatchSemaphore(value: mostUnderWay)
+        // This thread paces, asleep between two appends: spinning would take one of two processors from the log.
         let start = MonotonicClock.nanoseconds()
         var made = 0
         for eventCount in appends {
@@ -150,15 +157,16 @@ enum PipelineRoles {
                 if early > 0 { usleep(UInt32(clamping: early / 1_000)) }
             }
             made += eventCount
-            _ = underWay.push(true)
+            underWay.wait()
             let events = (0..<eventCount).map { _ in event() }
             // On this thread as far as it goes at once, as somebody's own task would.
             Task.immediate {
                 _ = try? await log.append(events, to: stream, expected: .any)
-                _ = underWay.removeFirst { _ in true }
+                underWay.signal()
             }
         }
-        while underWay.count > 0 { usleep(10_000) }
+        for _ in 0..<mostUnderWay { underWay.wait() }
+        for _ in 0..<mostUnderWay { underWay.signal() }
         bus.stop()
     }
 
