@@ -50,8 +50,8 @@ final class LayerCompactor {
     private var edited: Set<LoadQueue.Entry> = []
     private var resting: [LoadQueue.Entry: ContinuousClock.Instant] = [:]
     private var running: LoadQueue.Entry?
-    private let file: UnrecordedCompactionFile
-    private var unrecorded: UnrecordedCompaction?
+    private let files: UnrecordedCompactions
+    private var unrecorded: [UnrecordedCompaction]
     private let logger: Logger
     private let deliver: @Sendable (CompactedLayer) -> Void
 
@@ -65,16 +65,16 @@ final class LayerCompactor {
         self.logger = logger
         self.deliver = deliver
         changeThreshold = threshold ?? 1_000
-        let file = UnrecordedCompactionFile(site)
-        self.file = file
-        unrecorded = file.read()
+        let files = UnrecordedCompactions(site)
+        self.files = files
+        unrecorded = files.read()
         let directory = site.datasetsDirectory
         do {
             thread = try PinnedThread(name: "compact") { [queue] in
                 let shelf = DatasetShelf(directory: directory)
                 while let task = queue.pop() {
                     deliver(
-                        Self.compact(task, shelf, directory, file) {
+                        Self.compact(task, shelf, directory, files) {
                             stopping.isAsked.load(ordering: .relaxed)
                         })
                 }
@@ -91,7 +91,7 @@ final class LayerCompactor {
 
     private static func compact(
         _ task: Task, _ shelf: DatasetShelf, _ directory: String,
-        _ file: UnrecordedCompactionFile, _ isCancelled: () -> Bool
+        _ files: UnrecordedCompactions, _ isCancelled: () -> Bool
     ) -> CompactedLayer {
         let result = Result {
             () throws(Failure) -> (dataset: ContentID, properties: LayerProperties) in
@@ -105,7 +105,7 @@ final class LayerCompactor {
                     whole.geographicExtent = GeographicExtent.of(whole)
                 }
                 properties = whole
-                try file.write(
+                try files.write(
                     UnrecordedCompaction(
                         map: task.layer.map, layer: task.layer.layer, base: task.base,
                         through: task.edits.sequence, dataset: dataset, properties: whole))
@@ -122,26 +122,25 @@ final class LayerCompactor {
     }
 
     /// Whether there may be something to begin with.
-    var isWaiting: Bool { running == nil && (unrecorded != nil || !edited.isEmpty) }
+    var isWaiting: Bool { running == nil && !(unrecorded.isEmpty && edited.isEmpty) }
 
     /// Begins with a layer that has enough edits, unless one is under way; `state` lacks nothing that this process
     /// has added to the log.
     func startNext(_ state: MapsState) {
         guard running == nil else { return }
-        if let known = unrecorded {
+        for known in unrecorded {
             let compacted = known.compacted
             let layer = state.layer(known.layer, in: known.map)
             if known.isObsolete(layer) {
                 noteUnrecorded(known.dataset, over: known.base, of: compacted.layer, layer)
-                return forget()
-            }
-            if known.fits(layer) {
-                guard isRested(compacted.layer) else { return }
+                forget(known.dataset)
+            } else if known.fits(layer), isRested(compacted.layer) {
                 running = compacted.layer
                 return deliver(compacted)
             }
         }
-        for entry in edited {
+        let waiting = Set(unrecorded.map(\.compacted.layer))
+        for entry in edited where !waiting.contains(entry) {
             guard isRested(entry) else { continue }
             guard let layer = state.layer(entry.layer, in: entry.map), let edits = layer.edits,
                 let base = layer.kind.dataset, layer.loadStatus == .loaded
@@ -175,7 +174,11 @@ final class LayerCompactor {
         running = nil
         resting[compacted.layer] = isDone ? nil : .now
         // Also one that failed may have published its dataset before.
-        if isDone { forget() } else { unrecorded = file.read() }
+        if isDone, let (dataset, _) = try? compacted.result.get() {
+            forget(dataset)
+        } else {
+            unrecorded = files.read()
+        }
     }
 
     /// Says that no event will name a dataset, unless the layer has it.
@@ -192,9 +195,9 @@ final class LayerCompactor {
             ])
     }
 
-    private func forget() {
-        unrecorded = nil
-        file.remove()
+    private func forget(_ dataset: ContentID) {
+        unrecorded.removeAll { $0.dataset == dataset }
+        files.remove(dataset)
     }
 
     /// Gives up what is under way, and ends the thread.

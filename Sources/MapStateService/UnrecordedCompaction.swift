@@ -34,11 +34,13 @@ struct UnrecordedCompaction: Hashable, Sendable, Codable {
     }
 }
 
-/// The file in which one of them is written down; there is one compaction at a time.
-struct UnrecordedCompactionFile: Sendable {
+/// Where they are written down, a file for each dataset.
+///
+/// Read and removed while no compaction is under way.
+struct UnrecordedCompactions: Sendable {
+    private static let prefix = "compacted-"
     private let folder: String
     private let datasets: String
-    private var path: String { folder + "/compacted-layer.json" }
 
     init(_ site: Site) {
         folder = site.runDirectory
@@ -51,21 +53,45 @@ struct UnrecordedCompactionFile: Sendable {
         do throws(PlatformError) {
             var file = try StagedFile(inDirectory: folder)
             try file.write(bytes)
-            try file.publish(as: path)
+            try file.publish(
+                as: folder + "/" + Self.prefix + compaction.dataset.rawValue + ".json")
         } catch {
             throw Failure(error)
         }
     }
 
-    /// What an earlier process left, if its dataset has been published.
-    func read() -> UnrecordedCompaction? {
-        guard let bytes = FileManager.default.contents(atPath: path),
-            let found = try? CairnJSON.decode(UnrecordedCompaction.self, from: bytes),
-            FileManager.default.fileExists(atPath: datasets + "/" + found.dataset.rawValue)
-        else { return nil }
-        return found
+    /// Those whose datasets have been published, in the order of the datasets' names; what tells of any other is removed.
+    func read() -> [UnrecordedCompaction] {
+        var found: [UnrecordedCompaction] = []
+        for (path, compaction) in files() {
+            if let compaction,
+                FileManager.default.fileExists(
+                    atPath: datasets + "/" + compaction.dataset.rawValue)
+            {
+                found.append(compaction)
+            } else {
+                try? FileManager.default.removeItem(atPath: path)
+            }
+        }
+        return found.sorted { $0.dataset.rawValue < $1.dataset.rawValue }
     }
 
     /// The log names the dataset, or never will.
-    func remove() { try? FileManager.default.removeItem(atPath: path) }
+    func remove(_ dataset: ContentID) {
+        for (path, compaction) in files() where compaction?.dataset == dataset {
+            try? FileManager.default.removeItem(atPath: path)
+        }
+    }
+
+    private func files() -> [(path: String, compaction: UnrecordedCompaction?)] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.filter { $0.hasPrefix(Self.prefix) && $0.hasSuffix(".json") }.map { name in
+            let path = folder + "/" + name
+            let bytes = FileManager.default.contents(atPath: path)
+            return (
+                path,
+                bytes.flatMap { try? CairnJSON.decode(UnrecordedCompaction.self, from: $0) }
+            )
+        }
+    }
 }
