@@ -60,13 +60,12 @@ struct UnrecordedCompactions: Sendable {
         }
     }
 
-    /// Those whose datasets have been published, in the order of the datasets' names; what tells of any other is removed.
+    /// Those whose datasets have been published, in the order of the datasets' names; any other is removed.
     func read() -> [UnrecordedCompaction] {
         var found: [UnrecordedCompaction] = []
         for (path, compaction) in files() {
-            if let compaction,
-                FileManager.default.fileExists(
-                    atPath: datasets + "/" + compaction.dataset.rawValue)
+            if FileManager.default.fileExists(
+                atPath: datasets + "/" + compaction.dataset.rawValue)
             {
                 found.append(compaction)
             } else {
@@ -78,20 +77,21 @@ struct UnrecordedCompactions: Sendable {
 
     /// The log names the dataset, or never will.
     func remove(_ dataset: ContentID) {
-        for (path, compaction) in files() where compaction?.dataset == dataset {
+        for (path, compaction) in files() where compaction.dataset == dataset {
             try? FileManager.default.removeItem(atPath: path)
         }
     }
 
-    private func files() -> [(path: String, compaction: UnrecordedCompaction?)] {
+    /// All that can be read; what cannot is left alone.
+    private func files() -> [(path: String, compaction: UnrecordedCompaction)] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return names.filter { $0.hasPrefix(Self.prefix) && $0.hasSuffix(".json") }.map { name in
+        return names.filter { $0.hasPrefix(Self.prefix) && $0.hasSuffix(".json") }.compactMap {
+            name in
             let path = folder + "/" + name
-            let bytes = FileManager.default.contents(atPath: path)
-            return (
-                path,
-                bytes.flatMap { try? CairnJSON.decode(UnrecordedCompaction.self, from: $0) }
-            )
+            guard let bytes = FileManager.default.contents(atPath: path),
+                let compaction = try? CairnJSON.decode(UnrecordedCompaction.self, from: bytes)
+            else { return nil }
+            return (path, compaction)
         }
     }
 }
