@@ -81,9 +81,16 @@ public final class Recorder: Sendable {
         var paidAt: Int64 = 0
     }
 
+    /// Says which log the numbers are of, once that is known.
+    ///
+    /// A type of its own because a function that lies bare in a `Mutex` is wrapped twice more whenever it is
+    /// looked at, to fit the generic type: each call goes deeper, until the stack is at its end.
+    private struct LogName: Sendable {
+        var incarnation: @Sendable () -> UUID?
+    }
+
     private final class Tally: Sendable {
-        /// Says which log the numbers are of, once that is known.
-        let incarnation = Mutex<@Sendable () -> UUID?>({ nil })
+        let logName = Mutex(LogName { nil })
         let counts = Mutex(Counts())
         /// Of the answers that wait.
         let waitingByteCount = Mutex(0)
@@ -177,7 +184,7 @@ public final class Recorder: Sendable {
     ///
     /// A process that answers knows one log in its life: it ends when that is replaced.
     public func nameLog(_ incarnation: @escaping @Sendable () -> UUID?) {
-        tally.incarnation.withLock { $0 = incarnation }
+        tally.logName.withLock { $0.incarnation = incarnation }
     }
 
     /// Ends it, once everything that waits is written.
@@ -247,7 +254,7 @@ public final class Recorder: Sendable {
             let byteCount = item.exchange.byteCount
             defer { tally.waitingByteCount.withLock { $0 -= byteCount } }
             defer { if sharing { charge(ThreadClock.nanoseconds() - begun, to: tally) } }
-            let incarnation = tally.incarnation.withLock { $0 }()
+            let incarnation = tally.logName.withLock { $0 }.incarnation()
             if let line = line(item, process, build, incarnation) {
                 bytes += line
                 count += 1

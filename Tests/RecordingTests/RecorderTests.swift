@@ -6,6 +6,7 @@ import Foundation
 import Geometry
 import Platform
 import Recording
+import Synchronization
 import TestKit
 import Testing
 
@@ -57,6 +58,27 @@ import Testing
         try Recorder(
             directory: scratch.recordings, process: "test", rate: try RecordingRate.parse(rate),
             build: { "1.2.3+test" }, limits: limits)
+    }
+
+    @Test func `each request asks for the log's name as deep in the stack as the first`() throws {
+        let scratch = try Scratch()
+        let recorder = try recorder(scratch, "all")
+        let places = Mutex<[Int]>([])
+        recorder.nameLog {
+            var here = 0
+            let place = unsafe withUnsafePointer(to: &here) { Int(bitPattern: $0) }
+            places.withLock { $0.append(place) }
+            return nil
+        }
+
+        for number in 0..<1_000 {
+            recorder.note(Self.exchange(number), Recorder.Context(sequence: Int64(number)))
+        }
+        recorder.close()
+
+        let asked = places.withLock { $0 }
+        #expect(recorder.counts.written == 1_000 && asked.count == 1_000)
+        #expect(Set(asked).count == 1, "from \(asked.max() ?? 0) down to \(asked.min() ?? 0)")
     }
 
     @Test func `what is kept reads back as it was, in order`() throws {

@@ -131,6 +131,19 @@ import Testing
         }
     }
 
+    /// Where the value of a generic type is a function, `inout` access wraps it anew each time.
+    ///
+    /// `withLock` is such an access, and each call then goes deeper. A function in a struct is not wrapped.
+    @Test func `no function lies bare in a lock`() {
+        for file in sources {
+            for line in file.lines(with: "Mutex<") where !line.isComment {
+                #expect(
+                    !line.text.contains(/Mutex<[^>]*->/),
+                    "\(file.path):\(line.number) keeps a function: put it into a struct")
+            }
+        }
+    }
+
     @Test func `forbidden words do not occur`() throws {
         let forbidden: [(word: String, exempt: Set<String>)] = [
             ("print(", ["Commands", "Terminal"]), ("try!", []), ("fatalError(", []),
