@@ -43,6 +43,7 @@ HIDDEN struct deferred_library cairn_libgdal = {"gdal", 26 + GDAL_VERSION_MINOR,
 HIDDEN struct deferred_library cairn_libproj = {"proj", 25, NULL};
 HIDDEN struct deferred_library cairn_libgeos = {"geos_c", 1, NULL};
 HIDDEN struct deferred_library cairn_libcurl = {"curl", 4, NULL};
+HIDDEN struct deferred_library cairn_libexpat = {"expat", 1, NULL};
 HIDDEN struct deferred_library cairn_libssl = {"ssl", OPENSSL_SHLIB_VERSION, NULL};
 HIDDEN struct deferred_library cairn_libcrypto = {"crypto", OPENSSL_SHLIB_VERSION, NULL};
 HIDDEN struct deferred_library cairn_libicuuc = {"icuuc", U_ICU_VERSION_MAJOR_NUM, NULL};

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import DequeModule
 internal import Glibc
 
 /// A bounded first-in-first-out queue between threads.
+///
+/// An element that is taken is let go of at once. An empty queue keeps a page of memory at most, however
+/// long it was before.
 ///
 /// Takers block, so only threads of one's own (`PinnedThread`) may take; anybody may `tryPush`.
 @safe
@@ -12,10 +16,14 @@ public final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let notEmpty: UnsafeMutablePointer<pthread_cond_t>
     private let notFull: UnsafeMutablePointer<pthread_cond_t>
-    private var elements: [Element] = []
-    private var head = 0
+    private var elements = Deque<Element>()
+    /// The most that have waited since it kept nothing.
+    private var longest = 0
     private var isClosed = false
     private let capacity: Int
+
+    /// How many elements an empty queue may have room for.
+    private static var keptCount: Int { 4_096 / max(1, MemoryLayout<Element>.stride) }
 
     /// Makes an empty queue that holds at most `capacity` elements (≥ 1).
     public init(capacity: Int) {
@@ -45,16 +53,15 @@ public final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
     }
 
     /// How many elements wait.
-    public var count: Int { locked { elements.count - head } }
+    public var count: Int { locked { elements.count } }
 
     /// Adds an element unless the queue is full or closed.
     ///
     /// Never blocks.
     public func tryPush(_ element: Element) -> Bool {
         locked {
-            guard !isClosed, elements.count - head < capacity else { return false }
-            elements.append(element)
-            unsafe pthread_cond_signal(notEmpty)
+            guard !isClosed, elements.count < capacity else { return false }
+            add(element)
             return true
         }
     }
@@ -64,12 +71,11 @@ public final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
     /// Blocks; false when the queue is closed.
     public func push(_ element: Element) -> Bool {
         locked {
-            while !isClosed && elements.count - head >= capacity {
+            while !isClosed && elements.count >= capacity {
                 unsafe pthread_cond_wait(notFull, mutex)
             }
             guard !isClosed else { return false }
-            elements.append(element)
-            unsafe pthread_cond_signal(notEmpty)
+            add(element)
             return true
         }
     }
@@ -80,18 +86,23 @@ public final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
     public func pushPastBound(_ element: Element) -> Bool {
         locked {
             guard !isClosed else { return false }
-            elements.append(element)
-            unsafe pthread_cond_signal(notEmpty)
+            add(element)
             return true
         }
+    }
+
+    private func add(_ element: Element) {
+        elements.append(element)
+        longest = max(longest, elements.count)
+        unsafe pthread_cond_signal(notEmpty)
     }
 
     /// Takes everything, oldest first, without waiting.
     public func takeAll() -> [Element] {
         locked {
-            let taken = head == 0 ? elements : Array(elements[head...])
-            elements = []
-            head = 0
+            let taken = Array(elements)
+            elements.removeAll(keepingCapacity: true)
+            shrinkIfEmpty()
             unsafe pthread_cond_broadcast(notFull)
             return taken
         }
@@ -101,8 +112,9 @@ public final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
     /// when none does.
     public func removeFirst(where condition: (Element) -> Bool) -> Element? {
         locked {
-            guard let index = elements[head...].firstIndex(where: condition) else { return nil }
+            guard let index = elements.firstIndex(where: condition) else { return nil }
             unsafe pthread_cond_signal(notFull)
+            defer { shrinkIfEmpty() }
             return elements.remove(at: index)
         }
     }
@@ -112,7 +124,7 @@ public final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
     /// Blocks; nil once the queue is closed and empty.
     public func pop() -> Element? {
         locked {
-            while !isClosed && head == elements.count { unsafe pthread_cond_wait(notEmpty, mutex) }
+            while !isClosed && elements.isEmpty { unsafe pthread_cond_wait(notEmpty, mutex) }
             return takeFirst()
         }
     }
@@ -122,7 +134,7 @@ public final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
     /// Blocks; empty once the queue is closed and empty.
     public func popBatch(limit: Int) -> [Element] {
         locked {
-            while !isClosed && head == elements.count { unsafe pthread_cond_wait(notEmpty, mutex) }
+            while !isClosed && elements.isEmpty { unsafe pthread_cond_wait(notEmpty, mutex) }
             var batch: [Element] = []
             while batch.count < limit, let element = takeFirst() { batch.append(element) }
             return batch
@@ -130,18 +142,16 @@ public final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
     }
 
     private func takeFirst() -> Element? {
-        guard head < elements.count else { return nil }
-        let element = elements[head]
-        head += 1
-        if head == elements.count {
-            elements.removeAll(keepingCapacity: true)
-            head = 0
-        } else if head >= 1024 && head * 2 >= elements.count {
-            elements.removeFirst(head)
-            head = 0
-        }
+        guard let element = elements.popFirst() else { return nil }
+        shrinkIfEmpty()
         unsafe pthread_cond_signal(notFull)
         return element
+    }
+
+    private func shrinkIfEmpty() {
+        guard elements.isEmpty, longest > Self.keptCount else { return }
+        elements = []
+        longest = 0
     }
 
     /// Lets no more elements in; what is inside can still be taken.

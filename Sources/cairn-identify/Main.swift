@@ -4,6 +4,7 @@
 import ArgumentParser
 import Daemon
 import IdentifyWorker
+import Platform
 import Recording
 
 @main struct Main: AsyncParsableCommand {
@@ -21,6 +22,13 @@ import Recording
 
     @Option(help: "Do one chunk alone, a work order that 'cairn job autopsy' wrote, and end.")
     var chunk: String?
+
+    static func main() async {
+        // What its dozen threads keep for a while is little; with a heap for each they would leave more free than they
+        // use. There is only one thread yet.
+        ProcessLimits.shareHeaps(1, keptByteCount: 256 << 10)
+        await main(nil)
+    }
 
     func run() async {
         let (rate, order) = (record, chunk)

@@ -4,6 +4,7 @@
 import FoundationEssentials
 import Platform
 import Synchronization
+import TestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ThreadTests {
@@ -56,6 +57,63 @@ import Testing
         #expect(queue.pop() == 4)
         #expect(queue.pop() == nil)
         #expect(queue.popBatch(limit: 2).isEmpty)
+    }
+
+    @Test func `what is taken is let go of though more waits`() {
+        final class Token: Sendable {}
+        let queue = BlockingQueue<Token>(capacity: 8)
+        weak var first: Token?
+        do {
+            let token = Token()
+            first = token
+            #expect(queue.tryPush(token))
+            #expect(queue.tryPush(Token()))
+        }
+        #expect(first != nil)
+
+        #expect(queue.pop() === first)
+
+        #expect(first == nil)
+        #expect(queue.count == 1)
+    }
+
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func `a queue gives what an array gives, whichever way it is taken`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        // So large that an empty queue keeps room for a few only.
+        struct Element: Equatable {
+            var number: Int
+            var padding: (Int, Int, Int, Int) = (0, 0, 0, 0)
+            static func == (a: Element, b: Element) -> Bool { a.number == b.number }
+        }
+        let queue = BlockingQueue<Element>(capacity: 400)
+        var expected: [Element] = []
+        for number in 0..<20_000 {
+            // Long runs of each, so that it is full and empty at times.
+            switch Int.random(in: 0..<8, using: &random) + (number / 700 % 2 == 0 ? 0 : 3) {
+            case 0...4:
+                let fits = expected.count < 400
+                #expect(queue.tryPush(Element(number: number)) == fits)
+                if fits { expected.append(Element(number: number)) }
+            case 5:
+                let wanted = expected.randomElement(using: &random)?.number ?? -1
+                let found = queue.removeFirst { $0.number == wanted }
+                #expect(found?.number == expected.first { $0.number == wanted }?.number)
+                expected.removeAll { $0.number == wanted }
+            case 6 where number % 50 == 0:
+                #expect(queue.takeAll() == expected)
+                expected = []
+            case 7, 8:
+                guard !expected.isEmpty else { continue }
+                let batch = queue.popBatch(limit: 3)
+                #expect(batch == Array(expected.prefix(3)))
+                expected.removeFirst(batch.count)
+            default:
+                guard !expected.isEmpty else { continue }
+                #expect(queue.pop() == expected.removeFirst())
+            }
+            #expect(queue.count == expected.count)
+        }
     }
 
     @Test func `whoever waits for room goes on when there is some`() throws {

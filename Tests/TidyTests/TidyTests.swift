@@ -62,6 +62,19 @@ import Testing
         }
     }
 
+    /// What a target depends on for nothing is in its programs all the same, with the C libraries it needs.
+    @Test func `every arrow of the table is an import`() {
+        let imports = Dictionary(grouping: sources, by: target(of:))
+            .mapValues { Set($0.flatMap(\.imports)) }
+        for row in table.rows.values {
+            guard let imported = imports[row.name] else { continue }
+            let targets = row.dependencies.filter { table.rows[$0] != nil }
+            // It is linked in place of the libraries whose headers are imported.
+            let idle = targets.subtracting(imported).subtracting(["CDeferred"])
+            #expect(idle.isEmpty, "\(row.name) depends on \(idle.sorted()), which it never imports")
+        }
+    }
+
     @Test func `only wrappers import C libraries`() {
         for file in sources {
             let tier = table.rows[target(of: file)]?.tier ?? 9
