@@ -16,6 +16,8 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    // Else each of some 3,000 conformances has 128 bytes of its own in every process that links it, used or not.
+    .unsafeFlags(["-Xfrontend", "-disable-preallocated-instantiation-caches"]),
 ]
 
 // `CAIRN_TESTS=1`, as `deploy/build-tests` sets it: what the tests spend most of their time in is optimised in a debug

@@ -28,5 +28,6 @@ int cairn_thread_id(void) {
 void cairn_limit_heaps(int count, int kept_bytes) {
     mallopt(M_ARENA_MAX, count);
     mallopt(M_TRIM_THRESHOLD, kept_bytes);
-    mallopt(M_MMAP_THRESHOLD, kept_bytes);
+    mallopt(M_TOP_PAD, kept_bytes / 8 < 128 << 10 ? kept_bytes / 8 : 128 << 10);
+    mallopt(M_MMAP_THRESHOLD, kept_bytes < 256 << 10 ? 256 << 10 : kept_bytes);
 }

@@ -81,7 +81,8 @@ public enum ProcessLimits {
     ///
     /// - Parameters:
     ///   - count: How many heaps.
-    ///   - keptByteCount: How much of what is free they keep; greater values get pages of their own.
+    ///   - keptByteCount: How much of what is free at their end they keep, and an eighth of it, 128 KiB at most, is
+    ///     what they grow by; values greater than it and than 256 KiB get pages of their own.
     public static func shareHeaps(_ count: Int = 2, keptByteCount: Int = 8 << 20) {
         cairn_limit_heaps(Int32(count), Int32(clamping: keptByteCount))
     }

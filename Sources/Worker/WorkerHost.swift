@@ -142,7 +142,7 @@ public actor WorkerHost {
                 }
             }, finish: finish)
         chunkThreads = try ComputeThreads(
-            name: "chunk", count: slots.chunkCount, capacity: slots.chunkCount,
+            name: "chunk", count: slots.chunkCount, capacity: slots.chunkCount, startsLate: true,
             operations: operations, finish: finish)
         sink = try bus.connectPush(.supervisorSink) { [weak self] in
             self?.assumeIsolated { $0.flush() }

@@ -26,7 +26,7 @@ import Recording
     static func main() async {
         // What its dozen threads keep for a while is little; with a heap for each they would leave more free than they
         // use. There is only one thread yet.
-        ProcessLimits.shareHeaps(1, keptByteCount: 256 << 10)
+        ProcessLimits.shareHeaps(1, keptByteCount: 64 << 10)
         await main(nil)
     }
 

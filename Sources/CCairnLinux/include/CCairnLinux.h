@@ -42,6 +42,6 @@ int cairn_watch_termination(int fd);
 long cairn_filesystem_type(const char *path);
 
 /// Makes all threads share `count` heaps of the C library, instead of eight for each processor, which give
-/// back what is free at their ends beyond `kept_bytes`; blocks above that size get pages of their own,
-/// which go back when they are freed. Call it before there are many threads.
+/// back what is free at their ends beyond `kept_bytes` and grow by an eighth of it, 128 KiB at most; blocks above that
+/// size and 256 KiB get pages of their own, which go back when they are freed. Call it before there are many threads.
 void cairn_limit_heaps(int count, int kept_bytes);
