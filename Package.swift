@@ -21,7 +21,7 @@ let settings: [SwiftSetting] = [
 ]
 
 // `CAIRN_TESTS=1`, as `deploy/build-tests` sets it: what the tests spend most of their time in is optimised in a debug
-// build too. It is asked for because a package with such flags cannot be depended on by its version.
+// build too. It is asked for, because any other debug build is there to be debugged.
 let isForTests = Context.environment["CAIRN_TESTS"] != nil
 
 // Vector instructions that are not optimised are slower than none, and every process begins by hashing its program.
