@@ -6,7 +6,7 @@ internal import Glibc
 
 /// A bounded first-in-first-out queue between threads.
 ///
-/// An element that is taken is let go of at once. An empty queue keeps a page of memory at most, however
+/// An element that is taken is let go of at once. An empty queue keeps a page of memory or two, however
 /// long it was before.
 ///
 /// Takers block, so only threads of one's own (`PinnedThread`) may take; anybody may `tryPush`.
