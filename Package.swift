@@ -83,7 +83,7 @@ let tier0: [Target] = [
 ]
 
 let tier1: [Target] = [
-    library("Platform", ["CCairnLinux", "CSodium", "CZlib", collections], isHot: true),
+    library("Platform", ["CCairnLinux", "CSodium", "CZlib"], isHot: true),
     library("ZeroMQ", ["CZeroMQ", "Platform"]),
     library("SQLite", ["CSQLite"]),
     library("GDAL", ["CGDAL", "CDeferred", "Platform"]),

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import DequeModule
 internal import Glibc
 
 /// A bounded first-in-first-out queue between threads.
@@ -16,7 +15,9 @@ public final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let notEmpty: UnsafeMutablePointer<pthread_cond_t>
     private let notFull: UnsafeMutablePointer<pthread_cond_t>
-    private var elements = Deque<Element>()
+    /// Those from `head` on wait; those before it have been taken.
+    private var elements: [Element?] = []
+    private var head = 0
     /// The most that have waited since it kept nothing.
     private var longest = 0
     private var isClosed = false
@@ -53,14 +54,16 @@ public final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
     }
 
     /// How many elements wait.
-    public var count: Int { locked { elements.count } }
+    public var count: Int { locked { waitingCount } }
+
+    private var waitingCount: Int { elements.count - head }
 
     /// Adds an element unless the queue is full or closed.
     ///
     /// Never blocks.
     public func tryPush(_ element: Element) -> Bool {
         locked {
-            guard !isClosed, elements.count < capacity else { return false }
+            guard !isClosed, waitingCount < capacity else { return false }
             add(element)
             return true
         }
@@ -71,7 +74,7 @@ public final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
     /// Blocks; false when the queue is closed.
     public func push(_ element: Element) -> Bool {
         locked {
-            while !isClosed && elements.count >= capacity {
+            while !isClosed && waitingCount >= capacity {
                 unsafe pthread_cond_wait(notFull, mutex)
             }
             guard !isClosed else { return false }
@@ -100,9 +103,9 @@ public final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
     /// Takes everything, oldest first, without waiting.
     public func takeAll() -> [Element] {
         locked {
-            let taken = Array(elements)
-            elements.removeAll(keepingCapacity: true)
-            shrinkIfEmpty()
+            let taken = elements[head...].compactMap(\.self)
+            head = elements.count
+            shrink()
             unsafe pthread_cond_broadcast(notFull)
             return taken
         }
@@ -112,9 +115,10 @@ public final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
     /// when none does.
     public func removeFirst(where condition: (Element) -> Bool) -> Element? {
         locked {
-            guard let index = elements.firstIndex(where: condition) else { return nil }
+            guard let index = elements[head...].firstIndex(where: { $0.map(condition) == true })
+            else { return nil }
             unsafe pthread_cond_signal(notFull)
-            defer { shrinkIfEmpty() }
+            defer { shrink() }
             return elements.remove(at: index)
         }
     }
@@ -124,7 +128,7 @@ public final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
     /// Blocks; nil once the queue is closed and empty.
     public func pop() -> Element? {
         locked {
-            while !isClosed && elements.isEmpty { unsafe pthread_cond_wait(notEmpty, mutex) }
+            while !isClosed && waitingCount == 0 { unsafe pthread_cond_wait(notEmpty, mutex) }
             return takeFirst()
         }
     }
@@ -134,7 +138,7 @@ public final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
     /// Blocks; empty once the queue is closed and empty.
     public func popBatch(limit: Int) -> [Element] {
         locked {
-            while !isClosed && elements.isEmpty { unsafe pthread_cond_wait(notEmpty, mutex) }
+            while !isClosed && waitingCount == 0 { unsafe pthread_cond_wait(notEmpty, mutex) }
             var batch: [Element] = []
             while batch.count < limit, let element = takeFirst() { batch.append(element) }
             return batch
@@ -142,16 +146,26 @@ public final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
     }
 
     private func takeFirst() -> Element? {
-        guard let element = elements.popFirst() else { return nil }
-        shrinkIfEmpty()
+        guard head < elements.count else { return nil }
+        let element = elements[head].take()
+        head += 1
+        shrink()
         unsafe pthread_cond_signal(notFull)
         return element
     }
 
-    private func shrinkIfEmpty() {
-        guard elements.isEmpty, longest > Self.keptCount else { return }
-        elements = []
-        longest = 0
+    private func shrink() {
+        if head == elements.count {
+            if longest > Self.keptCount {
+                elements = []
+            } else {
+                elements.removeAll(keepingCapacity: true)
+            }
+            (head, longest) = (0, 0)
+        } else if head >= 1024 && head * 2 >= elements.count {
+            elements.removeFirst(head)
+            head = 0
+        }
     }
 
     /// Lets no more elements in; what is inside can still be taken.
