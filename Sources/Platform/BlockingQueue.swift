@@ -103,7 +103,7 @@ public final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
     /// Takes everything, oldest first, without waiting.
     public func takeAll() -> [Element] {
         locked {
-            let taken = elements[head...].compactMap(\.self)
+            let taken = elements[head...].compactMap { $0 }
             head = elements.count
             shrink()
             unsafe pthread_cond_broadcast(notFull)
