@@ -22,7 +22,7 @@ import Testing
 
         let outcome = try await Programs.run(
             ["python3", Self.script, "--bin", Programs.folder, "--rounds", "1", "--seconds", "15"]
-                + ["--seed", "\(seed)"], site: nil, program: "/usr/bin/env")
+                + ["--soak", "3", "--seed", "\(seed)"], site: nil, program: "/usr/bin/env")
 
         #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
         print(outcome.output)
@@ -32,6 +32,8 @@ import Testing
         let edited = rounds.compactMap {
             ($0["told"] as? [String: Any])?["editedFeatures"] as? Int
         }
+        let soaks = outcome.objects.compactMap { $0["answered"] as? Int }
+        #expect(soaks.count == 1 && soaks.allSatisfy { $0 > 100 }, "hardly a question")
         #expect(!rounds.isEmpty && edited.count == rounds.count)
         #expect(killed.allSatisfy { $0 > 5 } && told.allSatisfy { $0 > 100 }, "hardly a storm")
     }

@@ -22,6 +22,7 @@ class Slot:
 
     def __init__(self, name, program, arguments=()):
         self.name, self.program, self.arguments = name, program, list(arguments)
+        self.further = []  # arguments for a while
         self.process = None
         self.is_stopped = False
         self.was_hurt = set()  # the signals it was sent so that it ends: "KILL", "TERM"
@@ -82,7 +83,7 @@ class Fleet:
         if slot.is_running:
             return
         slot.process = self.spawn(
-            slot.program, slot.arguments, self.log_path(slot), failpoint=failpoint,
+            slot.program, slot.arguments + slot.further, self.log_path(slot), failpoint=failpoint,
             clock_offset=clock_offset, is_older=is_older)
         slot.failpoint, slot.was_hurt, slot.is_stopped = failpoint, set(), False
         self.counts["started"] += 1

@@ -26,6 +26,7 @@ import urllib.request
 
 from checker import Checker
 from fleet import Fleet, die_with_parent
+from soak import Soak
 from storm import HERE, Stillness, Storm, failpoints
 
 SAMPLE = f"{HERE}/../../deploy/sample"
@@ -36,6 +37,8 @@ QUESTION = ("/arcgis/rest/services/World/MapServer/identify?f=json&geometry={x},
 DRAINS = {"cairn-supervisor": 30, "cairn-identify": 5, "cairn-locator": 5, "cairn-worker": 5}
 # What the lines of the clients say that ask all the time.
 CLIENTS = {"append", "command", "edited", "geocode", "identify"}
+# The programs that record what they are asked.
+RECORDERS = {"cairn-gateway", "cairn-identify", "cairn-locator"}
 TOWNS = [(2.3488, 48.8534), (13.4, 52.5), (-3.7, 40.4), (10.75, 59.9)]
 
 
@@ -264,6 +267,8 @@ class Torture:
             if self.options.stalled and not disks:
                 still = self.round("stalled", self.options.stalled, kind=Stillness)
                 self.report("stalledReaders", "stalled", still)
+            if self.options.soak and not disks and not self.faults():
+                self.soak(self.options.soak)
             number = self.options.first_round
             last = number + (rounds or 1_000_000)
             while number < last and (rounds or time.monotonic() < end) and not self.faults():
@@ -278,6 +283,22 @@ class Torture:
             return not self.faults()
         finally:
             self.fleet.end()
+
+    def soak(self, seconds):
+        """Nothing but questions, each of which is recorded as well."""
+        asked = [slot for slot in self.fleet.slots if slot.program in RECORDERS]
+        self.restart(asked, ["--record", "all"])
+        report = Soak(self.fleet, self.port).run(seconds)
+        self.say(case="soak", **report, faults=len(self.faults()))
+        self.restart(asked, [])
+
+    def restart(self, slots, more):
+        """Anew, with arguments beside their own."""
+        for slot in slots:
+            self.fleet.kill(slot)
+            slot.further = more
+        self.fleet.calm()
+        self.wait_until_up()
 
     def end_each_alone(self):
         """How long each program takes to end when there is nobody left to say goodbye to."""
@@ -342,12 +363,16 @@ def main():
     parser.add_argument("--first-round", type=int, default=0, help="begin with this round's faults")
     parser.add_argument("--stalled", type=float, metavar="S", help="seconds in which readers stand "
                         "still and nothing else happens; default 60 where minutes are 5 or more")
+    parser.add_argument("--soak", type=float, metavar="S", help="seconds of nothing but questions, as "
+                        "many as are answered; default a tenth of the time where minutes are 5 or more")
     parser.add_argument("--no-full-disk", action="store_true", help="leave out the small disks")
     parser.add_argument("--keep", action="store_true", help="leave the site where it is")
     parser.add_argument("--bin", metavar="DIR", required=True, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.stalled is None:
         options.stalled = 60 if options.minutes >= 5 and not options.rounds else 0
+    if options.soak is None:
+        options.soak = options.minutes * 6 if options.stalled else 0
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: sys.exit(130))
     may_mount = not options.no_full_disk and enter_own_mounts()
