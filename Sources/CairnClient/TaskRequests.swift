@@ -4,6 +4,7 @@
 public import Bus
 public import CairnModel
 public import FoundationEssentials
+internal import Site
 
 /// Interactive tasks: asked of the supervisor, answered by a worker. Each throws the worker's
 /// `Failure`, or `timedOut`, `unavailable`, `busy`, `tooLarge`, `cancelled`, `draining`.
@@ -87,10 +88,13 @@ extension CairnClient {
     }
 
     /// Submits a job; when this returns, anybody can read it.
+    ///
+    /// Its input counts as put now, so that no sweep of older blobs takes it.
     public func submit(
         _ submission: JobSubmission, timeout: Duration = .seconds(30)
     ) async throws(Failure) -> JobDescription {
-        try await request(
+        if let input = submission.input { site?.blobs.renew(input.id) }
+        return try await request(
             .supervisorRequests, "submit", submission, actor: submission.actor, timeout: timeout)
     }
 

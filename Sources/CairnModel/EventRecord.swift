@@ -35,6 +35,9 @@ public struct StreamName: RawRepresentable, Hashable, Sendable, Codable, CustomS
         StreamName(trusted: "locator-" + name)
     }
 
+    /// `site-blobs`.
+    public static let siteBlobs = StreamName(trusted: "site-blobs")
+
     /// The text before the first `-`.
     public var category: String {
         String(rawValue.utf8.prefix { $0 != UInt8(ascii: "-") }) ?? rawValue

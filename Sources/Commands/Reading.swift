@@ -46,6 +46,15 @@ enum Reading {
         return moment
     }
 
+    static func time(_ text: String) throws -> Timestamp {
+        guard let time = Timestamp(iso: text) else {
+            throw Failure(
+                .invalidParameter,
+                "'\(text.prefix(80))': expected a time like 2026-11-21T09:30:00Z")
+        }
+        return time
+    }
+
     /// A number, `EPSG:n`, `ESRI:n`, or a definition in WKT.
     static func spatialReference(_ text: String) throws -> SpatialReference {
         let parts = text.split(separator: ":", maxSplits: 1)

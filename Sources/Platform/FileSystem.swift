@@ -37,17 +37,39 @@ public enum FileSystem {
         guard unsafe stat(path, &status) == 0 else { return nil }
         return FileStamp(
             inode: UInt64(status.st_ino), byteCount: Int64(status.st_size),
-            modified: Int64(status.st_mtim.tv_sec) * 1_000_000_000
+            modifiedNanoseconds: Int64(status.st_mtim.tv_sec) * 1_000_000_000
                 + Int64(status.st_mtim.tv_nsec),
             isPrivate: status.st_mode & 0o077 == 0)
+    }
+
+    /// Sets a file's times to now; false where there is none or it may not be written.
+    public static func touch(_ path: String) -> Bool {
+        unsafe utimensat(AT_FDCWD, path, nil, 0) == 0
+    }
+
+    /// Gives a file another name on the same file system, in the place of a file that has it; false where
+    /// there is no such file.
+    public static func rename(_ path: String, to other: String) throws(PlatformError) -> Bool {
+        if unsafe Glibc.rename(path, other) == 0 { return true }
+        if errno == ENOENT { return false }
+        throw PlatformError(operation: "rename", subject: path)
+    }
+
+    /// Removes a file's name; throws what unlink(2) says.
+    public static func remove(_ path: String) throws(PlatformError) {
+        guard unsafe unlink(path) == 0 else {
+            throw PlatformError(operation: "unlink", subject: path)
+        }
     }
 }
 
 /// One state of a file, by what the file system says of it.
 public struct FileStamp: Hashable, Sendable {
     let inode: UInt64
-    let byteCount: Int64
-    let modified: Int64
+    /// How many bytes it has.
+    public let byteCount: Int64
+    /// When its bytes or its times were last changed, in nanoseconds since 1970.
+    public let modifiedNanoseconds: Int64
     /// Whether nobody but its owner may read or write it.
     public let isPrivate: Bool
 

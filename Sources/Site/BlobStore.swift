@@ -120,9 +120,9 @@ public struct BlobStore: Hashable, Sendable {
         let blob = BlobReference(
             id: ContentID(file.digest), byteCount: file.byteCount, mediaType: mediaType)
         let store = BlobStore(directory: directory)
-        // The name may stand for bytes that were damaged since.
-        let isDamaged = store.contains(blob.id) && !store.isSound(blob)
-        try file.publish(as: store.path(blob.id), replacing: isDamaged)
+        // The name may stand for bytes that were damaged since. What a sweep takes meanwhile is put again.
+        if store.renew(blob.id), store.isSound(blob), store.contains(blob.id) { return blob }
+        try file.publish(as: store.path(blob.id))
         return blob
     }
 
@@ -151,7 +151,10 @@ public struct BlobStore: Hashable, Sendable {
     func read(
         _ blob: BlobReference, _ body: ([UInt8]) throws(Failure) -> Void
     ) throws(Failure) {
-        guard contains(blob.id) else { throw Failure(.notFound, "there is no blob \(blob.id)") }
+        guard contains(blob.id) else {
+            throw Failure(
+                .notFound, "there is no blob \(blob.id): it was never put here, or has been swept")
+        }
         var hash = SHA256()
         var byteCount: Int64 = 0
         let source: ByteSource

@@ -13,6 +13,9 @@ extension RecordedEvent {
         {
             return "locator '\(published.name)' published, \(published.placeCount) places"
         }
+        if event.type == SiteBlobsSwept.eventType, let swept = try? SiteBlobsSwept.decode(event) {
+            return "\(swept.blobCount) files of \(swept.byteCount) bytes swept"
+        }
         return event.type
     }
 }

@@ -19,11 +19,14 @@ final class JobSite: Sendable {
     /// Process ids by executable.
     private let processes = Mutex<[String: [Int32]]>([:])
 
-    init(supervisorFailpoint: String? = nil, supervisorClockOffset: Int? = nil) async throws {
+    init(
+        supervisorFailpoint: String? = nil, supervisorClockOffset: Int? = nil,
+        logClockOffset: Int? = nil
+    ) async throws {
         files = try TestSite()
         site = try Site(openingOrCreating: files.path)
         client = try CairnClient(site: site, patience: .seconds(60))
-        try start("cairn-logd")
+        try start("cairn-logd", clockOffset: logClockOffset)
         try start(
             "cairn-supervisor", failpoint: supervisorFailpoint, clockOffset: supervisorClockOffset)
         try await publishLocator()

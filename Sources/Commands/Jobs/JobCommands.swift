@@ -17,7 +17,7 @@ struct JobCommands: AsyncParsableCommand {
         subcommands: [
             JobKindList.self, JobSubmit.self, JobList.self, JobShow.self, JobWatch.self,
             JobPause.self,
-            JobResume.self, JobCancel.self, JobResult.self, JobAutopsyCommand.self,
+            JobResume.self, JobCancel.self, JobResult.self, JobAutopsyCommand.self, JobSweep.self,
         ])
 }
 
