@@ -11,6 +11,8 @@ protocol CommittedLog {
     func record(id: UUID) throws(Failure) -> RecordedEvent?
     /// Whether there is an event with this id, in an archive too.
     func holds(_ id: UUID) throws(Failure) -> Bool
+    /// The categories that there are streams of.
+    var categories: Set<String> { get }
 }
 
 /// Decides about the appends of one commit, one after the other: each sees the log as it will be
@@ -24,6 +26,8 @@ struct BatchPlan<Log: CommittedLog> {
     private let time: Timestamp
     private var head: Int64
     private var heads: [StreamName: Int64] = [:]
+    /// Categories that the log does not have yet.
+    private(set) var newCategories: Set<String> = []
     /// What is new, in the order of the log.
     private(set) var new: NewRecords
 
@@ -41,6 +45,7 @@ struct BatchPlan<Log: CommittedLog> {
         if try isKnown(append), let earlier = try earlierResult(append) { return earlier }
         try writers.admit(append)
         let places = try expectedPlaces(append)
+        newCategories.formUnion(try admittedCategories(of: append, places))
         let first = head + 1
         for (part, place) in zip(append.parts, places) { keep(part, of: append, from: place) }
         return AppendResult(
@@ -85,6 +90,27 @@ struct BatchPlan<Log: CommittedLog> {
             }
         }
         return places
+    }
+
+    /// The categories that the append begins, if there may be so many.
+    private func admittedCategories(
+        of append: AppendBytes, _ places: [Int64]
+    ) throws(Failure) -> Set<String> {
+        var begun: Set<String> = []
+        for (part, place) in zip(append.parts, places) where place == 0 {
+            let category = part.stream.category
+            guard !log.categories.contains(category), !newCategories.contains(category),
+                begun.insert(category).inserted
+            else { continue }
+            let count = log.categories.count + newCategories.count + begun.count
+            guard count <= AppendLimits.categoryCount else {
+                throw Failure(
+                    .tooLarge,
+                    "stream '\(part.stream)' would begin the category '\(category)'; a log has "
+                        + "\(AppendLimits.categoryCount) at most: a stream is named CATEGORY-ID")
+            }
+        }
+        return begun
     }
 
     private mutating func keep(_ part: AppendBytes.Part, of append: AppendBytes, from place: Int64)

@@ -173,6 +173,8 @@ public struct ReadRange: Hashable, Sendable {
 public enum AppendLimits {
     /// Events in one append, over all its streams.
     public static let eventCount = 1_000
+    /// Categories of a log: each has a place in what the log says of itself twice a second.
+    public static let categoryCount = 1_000
     /// Bytes of one event's payload.
     public static let eventByteCount = 1 << 20
     /// Bytes of one append's records.

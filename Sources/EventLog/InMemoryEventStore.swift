@@ -23,6 +23,7 @@ public final class InMemoryEventStore: EventStore {
     private var batches: [Batch] = []
     private var chain = HashChain()
     private var writers = Writers()
+    private(set) var categories: Set<String> = []
 
     /// An empty log; `clock` gives the time of each commit.
     public init(clock: @escaping () -> Timestamp) { self.clock = clock }
@@ -38,6 +39,7 @@ public final class InMemoryEventStore: EventStore {
         let new = plan.new
         do {
             try keep(new.records)
+            categories.formUnion(plan.newCategories)
         } catch {
             return CommittedBatch(results: batch.map { _ in .failure(error) })
         }

@@ -27,6 +27,7 @@ public final class SQLiteEventStore: EventStore {
     private var numbers: NumberTable
     private var indexes: EventIndexes
     private var writers: Writers
+    private(set) var categories: Set<String>
     /// The number of frames from which on the write-ahead log is moved into the file.
     private static let checkpointFrames = 1_000
     /// How many frames it had at the last such move; 0 when it has begun anew since.
@@ -69,6 +70,7 @@ public final class SQLiteEventStore: EventStore {
             indexes = try EventIndexes(connection)
             numbers = try NumberTable(connection, after: indexes.through)
             writers = try Writers(stored: connection)
+            categories = try Self.categories(connection)
             let tail = try Self.tail(connection)
             (committedHead, lastCommit, chain) = tail
         } catch {
@@ -101,6 +103,13 @@ public final class SQLiteEventStore: EventStore {
             throw Failure(.conflict, "the event log '\(path)' is open in another process\(owner)")
         }
         return lock
+    }
+
+    private static func categories(_ connection: Connection) throws(SQLiteError) -> Set<String> {
+        var names = try connection.prepare("SELECT name FROM category")
+        var categories: Set<String> = []
+        while try names.step() { categories.insert(names.text(0)) }
+        return categories
     }
 
     /// Where the log ends: its last position, that event's time, and the chain's value.
@@ -143,6 +152,7 @@ public final class SQLiteEventStore: EventStore {
         guard !new.records.isEmpty else { return CommittedBatch(results: results) }
         do {
             try commit(new)
+            categories.formUnion(plan.newCategories)
             return CommittedBatch(results: results, records: new.records, runs: new.runs)
         } catch {
             return batch.count == 1

@@ -260,6 +260,34 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases)
+    func `a thousand categories are enough, and their streams go on`(kind: Kind) throws {
+        let log = try StoreUnderTest(kind)
+        func append(_ streams: [String]) throws {
+            _ = try log.store.append(
+                try streams.map { stream in
+                    StreamAppend(stream: try name(stream), expected: .any, events: [event("e")])
+                })
+        }
+        try append((0..<600).map { "c\($0)-a" })
+        try append((600..<999).map { "c\($0)-a" })
+        let head = try log.store.head()
+
+        // Two at once are one too many; of a refused append nothing stays, its categories neither.
+        let both = failure { try append(["new-a", "newer-a"]) }
+        #expect(both?.code == .tooLarge && both?.message.contains("newer-a") == true)
+        #expect(try log.store.head() == head)
+        try append(["newer-a", "newer-b"])
+        #expect(failure { try append(["new-a"]) }?.code == .tooLarge)
+
+        try append(["c0-b", "c998-a", "newer-c"])
+        #expect(try log.store.categoryHeads().count == AppendLimits.categoryCount)
+        try log.reopen()
+        #expect(failure { try append(["new-a"]) }?.code == .tooLarge)
+        try append(["c5-new"])
+        #expect(try log.store.verify(after: 0, limit: .max).fault == nil)
+    }
+
+    @Test(arguments: Kind.allCases)
     func `asking for as many as there are numbers gets everything there is`(kind: Kind) throws {
         let log = try StoreUnderTest(kind)
         for number in 1...6 {

@@ -10,8 +10,8 @@ enum DiskFloor {
     /// How long it takes to write 16 KiB over what a file has there and to wait until they are on the disk (`fdatasync`): what
     /// a commit of a few events writes to the write-ahead log.
     ///
-    /// A thousand times, with rests as between two commits.
-    static func times(in directory: String) throws -> Times {
+    /// So many times, with rests as between two commits.
+    static func times(in directory: String, rounds: Int) throws -> Times {
         let path = directory + "/floor"
         defer { try? FileManager.default.removeItem(atPath: path) }
         let size = 16 << 10
@@ -23,7 +23,7 @@ enum DiskFloor {
         defer { close(descriptor) }
         fsync(descriptor)
         return Times(
-            try (0..<1_000).map { round in
+            try (0..<rounds).map { round in
                 usleep(300)
                 let began = MonotonicClock.nanoseconds()
                 let written = unsafe block.withUnsafeBytes {
