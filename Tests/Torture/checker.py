@@ -77,7 +77,8 @@ class Checker:
         self.features = {}  # map: {object id: [(global position, value or None when deleted)]}
         self.cities = {}  # object id: value of the sample's cities, which every edited map begins with
         self.datasets = set()  # what events of maps name by its hash
-        self.loaded = {}  # map: global position at which its layer had been loaded
+        self.loaded = {}  # map: global position at which its first layer had been loaded
+        self.loads = collections.Counter()  # (map, layer): how often it was recorded as loaded
         self.jobs = collections.defaultdict(Job)
         self.products = {}  # input table of a job: hash of its product
         self.places = {}  # what was asked of the locator: what it answered
@@ -166,6 +167,7 @@ class Checker:
             self.jobs[name].apply(kind, data)
         if kind == "map.layer.loaded":
             self.loaded.setdefault(name, position)
+            self.loads[name, data["layer"]] += 1
         if kind in ("map.graphic.added", "map.graphic.changed"):
             graphic = data["graphic"]
             value = next((e["value"] for e in graphic["attributes"]["entries"]
@@ -216,6 +218,13 @@ class Checker:
         self.counts[what] += 1
         getattr(self, "check_" + what)(line) if what != "failure" else self.check_failure(
             line, may_be_full)
+
+    def check_loaded(self, line):
+        count = self.loads[line["map"], line["layer"]]
+        if count != 1:
+            self.faults.append(
+                f"layer {line['layer']} of {line['map']} was shown as loaded, and is recorded so "
+                f"{count} times")
 
     def check_append(self, line):
         self.counts["appendedEvents"] += len(line["ids"]) * (not line["again"])

@@ -36,7 +36,7 @@ QUESTION = ("/arcgis/rest/services/World/MapServer/identify?f=json&geometry={x},
 # How long a process may wait for what it owes, after SIGTERM; see `Docs/faults.md`.
 DRAINS = {"cairn-supervisor": 30, "cairn-identify": 5, "cairn-locator": 5, "cairn-worker": 5}
 # What the lines of the clients say that ask all the time.
-CLIENTS = {"append", "command", "edited", "geocode", "identify"}
+CLIENTS = {"append", "command", "edited", "geocode", "identify", "loaded"}
 # The programs that record what they are asked.
 RECORDERS = {"cairn-gateway", "cairn-identify", "cairn-locator"}
 TOWNS = [(2.3488, 48.8534), (13.4, 52.5), (-3.7, 40.4), (10.75, 59.9)]

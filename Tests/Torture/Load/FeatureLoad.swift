@@ -68,11 +68,7 @@ extension Load {
 
     /// The layer of cities of the map World, on a map of its own.
     private func makeEditableLayer(_ map: KnownMap) async -> LayerID? {
-        let world = await insist("map") { () async throws(Failure) in
-            try await client.map(named: MapName(parsing: "World"), timeout: .seconds(20))
-        }
-        guard let cities = world??.layers.first(where: { $0.name == "cities" }),
-            case .layer(let source) = cities.kind,
+        guard let source = await citiesSource(),
             await carryOut(.createMap, on: map, again: false) != nil,
             let layer = await carryOut(
                 .addLayer(name: "cities", source: source, place: LayerPlace()), on: map,
@@ -82,6 +78,36 @@ extension Load {
                 .setEditable(layer: layer, isEditable: true), on: map, again: false) != nil
         else { return nil }
         return layer
+    }
+
+    private func citiesSource() async -> LayerSource? {
+        let world = await insist("map") { () async throws(Failure) in
+            try await client.map(named: MapName(parsing: "World"), timeout: .seconds(20))
+        }
+        let cities = world??.layers.first { $0.name == "cities" }
+        return if case .layer(let source)? = cities?.kind { source } else { nil }
+    }
+
+    /// Adds the layer of cities to a map of its own, waits until it has been read, and removes it, again and
+    /// again.
+    func loadLayers() async {
+        let map = KnownMap(MapName(rawValue: "L\(seed)"))
+        guard let name = map.name, let source = await citiesSource(),
+            await carryOut(.createMap, on: map, again: false) != nil
+        else { return }
+        var random = generator("layers")
+        while !history.isOver {
+            guard
+                let layer = await carryOut(
+                    .addLayer(name: "cities", source: source, place: LayerPlace()), on: map,
+                    again: Bool.random(using: &random))?.layer,
+                await isLoaded(layer, of: map)
+            else { return }
+            history.note("loaded", ["map": name.rawValue, "layer": layer])
+            guard await carryOut(.removeLayer(layer: layer), on: map, again: false) != nil
+            else { return }
+            try? await Task.sleep(for: .milliseconds(Int.random(in: 0...500, using: &random)))
+        }
     }
 
     private func isLoaded(_ layer: LayerID, of map: KnownMap) async -> Bool {

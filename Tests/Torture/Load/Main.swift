@@ -45,6 +45,7 @@ import Site
             for number in 0..<submitters { group.addTask { await load.submitJobs(number) } }
             group.addTask { await load.geocode() }
             group.addTask { await load.editFeatures() }
+            group.addTask { await load.loadLayers() }
         }
         await follower.finish()
         load.client.close()
