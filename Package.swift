@@ -261,7 +261,7 @@ let testTargets: [Target] = [
     tests("TidyTests", ["TestKit"]),
     tests("CairnModelTests", ["CairnModel", "TestKit"]),
     tests("PlatformTests", ["Platform", "TestKit"]),
-    tests("ZeroMQTests", ["ZeroMQ", "Platform", "TestKit"]),
+    tests("ZeroMQTests", ["ZeroMQ"]),
     tests("BusTests", ["Bus", "CairnModel", "Platform", "ZeroMQ", "TestKit"]),
     tests("SiteTests", ["Site", "CairnModel", "Platform", "TestKit"]),
     .target(name: "PowerCutDisk", dependencies: ["CSQLite"], path: "Tests/PowerCutDisk"),
@@ -271,7 +271,7 @@ let testTargets: [Target] = [
     tests(
         "LogServiceTests",
         [
-            "LogService", "EventLog", "CairnClient", "CairnModel", "Bus", "Daemon", "Site",
+            "LogService", "EventLog", "CairnClient", "CairnModel", "Bus", "Site",
             "Platform", "TestKit", "cairn-logd", logging,
         ]),
     tests("GeometryTests", ["Geometry", "GEOS", "TestKit"]),
@@ -290,21 +290,21 @@ let testTargets: [Target] = [
     tests(
         "RemoteTests",
         [
-            "Remote", "Cairo", "CairnModel", "Curl", "Dataset", "EsriForms", "Expat",
+            "Remote", "Cairo", "CairnModel", "Curl", "Dataset", "EsriForms",
             "FeatureQuery", "Geometry", "Identify", "Rendering", "Site", "TestKit",
         ]),
-    tests("RasterTests", ["Raster", "CairnModel", "Geometry", "Platform", "TestKit"]),
+    tests("RasterTests", ["Raster", "CairnModel", "Geometry", "TestKit"]),
     tests("MapStateTests", ["MapState", "CairnModel", "Geometry", "TestKit"]),
     tests(
         "IdentifyTests",
         [
-            "Identify", "CairnModel", "Dataset", "Expression", "Geometry", "GEOS", "MapState",
+            "Identify", "CairnModel", "Dataset", "Geometry", "GEOS",
             "PROJ", "Raster", "TestKit",
         ]),
     tests(
         "FeatureQueryTests",
         [
-            "FeatureQuery", "CairnModel", "Dataset", "GEOS", "Geometry", "PROJ", "SQLite",
+            "FeatureQuery", "CairnModel", "Dataset", "GEOS", "Geometry", "SQLite",
             "TestKit",
         ]),
     tests(
@@ -326,32 +326,32 @@ let testTargets: [Target] = [
     tests("RecordingTests", ["Recording", "CairnModel", "Geometry", "Platform", "TestKit"]),
     tests(
         "ReplayTests",
-        ["Replay", "CairnModel", "Geometry", "Jobs", "MapState", "SiteStory", "TestKit"]),
+        ["Replay", "CairnModel", "Jobs", "MapState", "SiteStory", "TestKit"]),
     tests(
         "ReexecutionTests",
         [
             "Reexecution", "CairnModel", "Dataset", "EventLog", "Geometry", "JobKinds", "Jobs",
             "Recording", "Replay", "Site", "TestKit",
         ]),
-    tests("JobKindsTests", ["JobKinds", "CairnModel", "Geometry", "Platform", "Site", "TestKit"]),
+    tests("JobKindsTests", ["JobKinds", "CairnModel", "Geometry", "Site", "TestKit"]),
     tests(
         "CairnClientTests",
         [
-            "CairnClient", "CairnModel", "MapState", "Bus", "EventLog", "Platform", "Site",
+            "CairnClient", "CairnModel", "MapState", "Bus",
             "TestKit",
         ]),
     tests(
         "MapStateServiceTests",
         [
             "MapStateService", "MapState", "LogService", "CairnClient", "CairnIdentify",
-            "CairnModel", "Dataset", "EventLog", "Bus", "Daemon", "Geometry", "Site", "SiteStory",
+            "CairnModel", "Dataset", "EventLog", "Bus", "Geometry", "Site", "SiteStory",
             "Platform", "TestKit", logging,
         ]),
     tests(
         "SupervisorTests",
         [
             "Supervisor", "Worker", "LogService", "CairnClient", "CairnModel", "Jobs", "Bus",
-            "Daemon", "Site", "SiteStory", "Platform", "TestKit", "cairn-logd",
+            "Site", "SiteStory", "Platform", "TestKit", "cairn-logd",
             "cairn-supervisor", logging,
         ]),
     tests(
@@ -371,11 +371,11 @@ let testTargets: [Target] = [
     tests(
         "GatewayTests",
         [
-            "Gateway", "CairnClient", "CairnModel", "EsriForms", "Expat", "Geometry", "JobKinds",
+            "Gateway", "CairnModel", "EsriForms", "Expat", "Geometry", "JobKinds",
             "Platform", "Site", "TestKit",
             logging,
         ]),
-    tests("TerminalTests", ["Terminal", "CairnClient", "CairnModel", "Geometry", "TestKit"]),
+    tests("TerminalTests", ["Terminal", "CairnModel", "Geometry", "TestKit"]),
     tests(
         "CommandsTests",
         ["Commands", "CairnModel", "Geometry", "Platform", "Site", "TestKit", arguments]),

@@ -55,11 +55,11 @@ public enum FileSystem {
         throw PlatformError(operation: "rename", subject: path)
     }
 
-    /// Removes a file's name; throws what unlink(2) says.
-    public static func remove(_ path: String) throws(PlatformError) {
-        guard unsafe unlink(path) == 0 else {
-            throw PlatformError(operation: "unlink", subject: path)
-        }
+    /// Removes a file's name; false where there is no such file.
+    public static func remove(_ path: String) throws(PlatformError) -> Bool {
+        if unsafe unlink(path) == 0 { return true }
+        if errno == ENOENT { return false }
+        throw PlatformError(operation: "unlink", subject: path)
     }
 }
 

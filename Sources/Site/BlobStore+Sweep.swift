@@ -82,12 +82,12 @@ extension BlobStore {
             else { return false }
             let stamp = FileSystem.stamp(of: aside)
             guard let stamp, stamp.modifiedNanoseconds / 1_000 < moment.microseconds else {
-                // Renewed between the look and the rename. Where it was put again since, that one stays.
+                // Renewed between the look and the rename; put again since, it has the same bytes.
                 _ = try FileSystem.rename(aside, to: path(id))
                 return false
             }
-            try FileSystem.remove(aside)
-            return true
+            // Not there where another sweep has put it back, as if this one had been killed.
+            return try FileSystem.remove(aside)
         } catch {
             throw Failure(.unreadable, "blob \(id) cannot be removed: \(error)")
         }

@@ -14,6 +14,8 @@ struct PackageTable {
     }
 
     var rows: [String: Row] = [:]
+    /// What each test target depends on of the package.
+    private(set) var tests: [(name: String, dependencies: Set<String>)] = []
 
     /// Modules that a named product brings.
     static let products: [String: Set<String>] = [
@@ -34,15 +36,21 @@ struct PackageTable {
 
     init(manifest: String) {
         for tier in 0...6 {
-            guard let start = manifest.range(of: "let tier\(tier): [Target] = [\n"),
-                let end = manifest.range(of: "\n]\n", range: start.upperBound..<manifest.endIndex)
-            else { continue }
-            let text = manifest[start.upperBound..<end.lowerBound]
-            for entry in Self.entries(in: text) {
+            for entry in Self.entries(of: "tier\(tier)", in: manifest) {
                 rows[entry.name] = Row(
                     name: entry.name, tier: tier, dependencies: entry.dependencies)
             }
         }
+        tests = Self.entries(of: "testTargets", in: manifest).filter { $0.name.hasSuffix("Tests") }
+    }
+
+    private static func entries(
+        of list: String, in manifest: String
+    ) -> [(name: String, dependencies: Set<String>)] {
+        guard let start = manifest.range(of: "let \(list): [Target] = [\n"),
+            let end = manifest.range(of: "\n]\n", range: start.upperBound..<manifest.endIndex)
+        else { return [] }
+        return entries(in: manifest[start.upperBound..<end.lowerBound])
     }
 
     /// Splits `library("A", ["B", logging]), process(…)` at the commas of the outermost level.

@@ -75,6 +75,25 @@ import Testing
         }
     }
 
+    /// What a test target lists for nothing is built before it.
+    @Test func `every dependency of a test target is an import`() throws {
+        #expect(table.tests.count > 30)
+        for target in table.tests {
+            let folder = Repository.root + "/Tests/" + target.name
+            let names = try FileManager.default.subpathsOfDirectory(atPath: folder)
+            var imported: Set<String> = []
+            for name in names where name.hasSuffix(".swift") {
+                let path = "Tests/\(target.name)/\(name)"
+                imported.formUnion(SourceFile(path: path, text: try Repository.read(path)).imports)
+            }
+            // A program is no module: its processes are started.
+            let modules = target.dependencies.filter { !$0.contains("-") }
+            let idle = modules.subtracting(imported)
+            #expect(
+                idle.isEmpty, "\(target.name) depends on \(idle.sorted()), which it never imports")
+        }
+    }
+
     @Test func `only wrappers import C libraries`() {
         for file in sources {
             let tier = table.rows[target(of: file)]?.tier ?? 9
