@@ -70,7 +70,7 @@ public final class Daemon: Sendable {
             let daemon = Daemon(name: name, site: site, bus: bus, logger: logger)
             try TerminationWatch.start { daemon.requestShutdown() }
             logger.info("started", metadata: ["site": "\(site.path)", "pid": "\(getpid())"])
-            let outcome = await Result(catching: body, daemon)
+            let outcome = await Result { try await body(daemon) }
             bus.stop()
             lock?.release()
             try outcome.get()
@@ -87,6 +87,26 @@ public final class Daemon: Sendable {
     ///
     /// Returns at once when it has been asked already; any number of tasks may wait.
     public func untilShutdown() async { await shutdown.wait() }
+
+    /// What `body` returns or throws, unless the process is asked to end first: then nil, and `body` is cancelled
+    /// and not waited for.
+    public func untilShutdown<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value? {
+        let (outcomes, first) = AsyncStream.makeStream(of: Result<Value, any Error>.self)
+        let work = Task {
+            first.yield(await Result(catching: body))
+            first.finish()
+        }
+        // It waits as long as the process lives.
+        Task { [shutdown] in
+            await shutdown.wait()
+            work.cancel()
+            first.finish()
+        }
+        for await outcome in outcomes { return try outcome.get() }
+        return nil
+    }
 
     /// Asks the process to end, as SIGTERM does.
     ///
@@ -186,11 +206,9 @@ extension Failure {
 }
 
 extension Result where Failure == any Error {
-    fileprivate init<Input>(
-        catching body: (Input) async throws -> Success, _ input: Input
-    ) async {
+    fileprivate init(catching body: () async throws -> Success) async {
         do {
-            self = .success(try await body(input))
+            self = .success(try await body())
         } catch {
             self = .failure(error)
         }

@@ -39,8 +39,11 @@ public enum IdentifyProcess {
         defer { follower.stop() }
         recorder.nameLog { follower.incarnation }
         do {
-            let head = try await log.head().head
-            let state = try await follower.snapshot(minSequence: head, timeout: .seconds(10))
+            let state = try await daemon.untilShutdown {
+                let head = try await log.head().head
+                return try await follower.snapshot(minSequence: head, timeout: .seconds(10))
+            }
+            guard let state else { return }
             daemon.logger.info(
                 "maps known",
                 metadata: [

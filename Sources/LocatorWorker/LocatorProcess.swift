@@ -40,8 +40,11 @@ public enum LocatorProcess {
         defer { subscription.cancel() }
         recorder.nameLog { subscription.incarnation }
         do {
-            let head = try await log.head().head
-            _ = try await follower.snapshot(minSequence: head, timeout: .seconds(10))
+            let state = try await daemon.untilShutdown {
+                let head = try await log.head().head
+                return try await follower.snapshot(minSequence: head, timeout: .seconds(10))
+            }
+            guard state != nil else { return }
         } catch {
             daemon.logger.warning(
                 "answers before it has read the log", metadata: ["reason": "\(error)"])

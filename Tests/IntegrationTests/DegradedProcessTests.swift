@@ -195,4 +195,29 @@ import Testing
             #expect((error as? Failure)?.isRetriable == true, "\(error)")
         }
     }
+
+    @Test(arguments: [
+        "cairn-identify", "cairn-locator", "cairn-worker", "cairn-mapstate", "cairn-supervisor",
+    ])
+    func `a process that is asked to end waits no longer for a log that is away`(
+        name: String
+    ) async throws {
+        guard Programs.areBuilt() else { return }
+        let files = try TestSite()
+        defer { files.end() }
+        _ = try Site(openingOrCreating: files.path)
+        let processID = try files.start(name, environment: ["CAIRN_LOG": "info"])
+        let end = ContinuousClock.now + .seconds(20)
+        while !files.output().contains("started"), ContinuousClock.now < end {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+
+        files.signal(processID, SIGTERM)
+
+        #expect(files.waitForExit(processID) == 0)
+        let output = files.output()
+        #expect(output.contains("ended"), "\(output)")
+        // As it would after its ten seconds.
+        #expect(!output.contains("before it has read the log"), "\(output)")
+    }
 }

@@ -54,7 +54,9 @@ extension Load {
                 try? await Task.sleep(for: .milliseconds(300))
                 _ = await command(submission.id, .resume)
             }
-        case .cancel: isCancelled = await command(submission.id, .cancel)
+        case .cancel:
+            await wait(untilWorkersHave: submission.id)
+            isCancelled = await command(submission.id, .cancel)
         case .submitAgain: _ = await submitted(submission, number)
         case nil: break
         }
@@ -70,6 +72,16 @@ extension Load {
             "submitted",
             ["job": job.id.description, "table": table, "sequence": job.sequence])
         return true
+    }
+
+    /// So that somebody has to be told of the cancel; a second at most.
+    private func wait(untilWorkersHave id: JobID) async {
+        let end = ContinuousClock.now + .seconds(1)
+        while ContinuousClock.now < end {
+            let job = try? await client.job(id, timeout: .seconds(1))
+            if let job, job.status == .executing || job.status.isTerminal { return }
+            try? await Task.sleep(for: .milliseconds(5))
+        }
     }
 
     private func command(_ job: JobID, _ command: JobCommand) async -> Bool {
