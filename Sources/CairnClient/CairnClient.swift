@@ -52,7 +52,8 @@ public final class CairnClient: Sendable {
     /// - Parameters:
     ///   - bus: The thread.
     ///   - patience: How long a service may be away.
-    ///   - site: Where the snapshots lie that its maps begin at; without it the whole log is folded.
+    ///   - site: Where the snapshots lie that its maps begin at, and the inputs of the jobs it submits; without it the
+    ///     whole log is folded, and an old input may be swept as the job is submitted.
     ///   - reportSnapshot: Told, on any thread, of each snapshot that could not be taken.
     public convenience init(
         sharing bus: BusThread, patience: Duration = .seconds(5), site: Site? = nil,

@@ -63,7 +63,7 @@ import Testing
         #expect(over.status == .succeeded, "\(over)")
         let (input, product) = (try #require(over.input).id, try #require(over.result).id)
         let orphan = try site.site.blobs.put(Data("never submitted".utf8), mediaType: "text/plain")
-        // Open, and with parts of its own: nobody geocodes any more.
+        // Open, and with parts of its own.
         let open = try await submit(site, JobSite.table(rows: 5_000, seed: 6))
         while try await site.client.job(open.id).completedChunkCount < 3 {
             try await Task.sleep(for: .milliseconds(5))

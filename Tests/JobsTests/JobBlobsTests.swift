@@ -30,14 +30,14 @@ import Testing
         init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
         /// Now and then one that is known already: equal bytes are one blob.
-        mutating func blob() -> BlobReference {
+        mutating func blob() throws -> BlobReference {
             if blobCount == 0 || Int.random(in: 0..<4, using: &random) > 0 { blobCount += 1 }
             let number =
                 Int.random(in: 0..<5, using: &random) == 0
                 ? UInt64.random(in: 1...blobCount, using: &random) : blobCount
             let digits = String(number, radix: 16)
             let text = String(repeating: "0", count: 64 - digits.count) + digits
-            guard let name = ContentID(rawValue: text) else { fatalError("\(text) is no name") }
+            let name = try #require(ContentID(rawValue: text))
             return BlobReference(
                 id: name, byteCount: Int64(number),
                 mediaType: "text/csv")
@@ -59,7 +59,7 @@ import Testing
             if !jobs.isEmpty, Bool.random(using: &random) {
                 job.parent = Int.random(in: 0..<jobs.count, using: &random)
             }
-            if Bool.random(using: &random) { job.input = blob() }
+            if Bool.random(using: &random) { job.input = try blob() }
             job.ends = job.input.map { [$0.id] } ?? []
             jobs.append(job)
             let parent = job.parent.map { JobParent(job: jobs[$0].id, chunk: 1, depth: 1) }
@@ -73,7 +73,7 @@ import Testing
         mutating func goOn(with index: Int, at time: Int64) throws {
             switch Int.random(in: 0..<4, using: &random) {
             case 0:
-                let input = blob()
+                let input = try blob()
                 jobs[index].ends.append(input.id)
                 let chunk = ChunkDescription(
                     pool: .work, operation: "job", input: Data(), weight: 1,
@@ -83,7 +83,7 @@ import Testing
                     .stagePlanned(JobStagePlanned(stage: 1, firstChunk: 1, chunks: [chunk])),
                     at: time)
             case 1, 2:
-                let part = Int.random(in: 0..<4, using: &random) == 0 ? nil : blob()
+                let part = Int.random(in: 0..<4, using: &random) == 0 ? nil : try blob()
                 if let part { jobs[index].parts.append(part.id) }
                 let attempt = ChunkAttempt(chunk: 0, number: 1, lease: UUID())
                 try tell(
@@ -96,7 +96,7 @@ import Testing
                     return try tell(
                         index, .failed(JobFailed(error: Failure(.internal, "broken"))), at: time)
                 }
-                let product = blob()
+                let product = try blob()
                 jobs[index].ends.append(product.id)
                 try tell(index, .succeeded(JobSucceeded(result: product)), at: time)
             }

@@ -5,6 +5,7 @@ import CairnModel
 import Dispatch
 import Foundation
 import Site
+import Synchronization
 import Testing
 
 /// Blobs are removed when they are old, and never under the hands of who puts them again.
@@ -96,15 +97,15 @@ import Testing
     }
 }
 
-private final class Outcomes: @unchecked Sendable {
-    // `@unchecked`: every access holds `lock`.
-    private let lock = NSLock()
-    private var put: Result<BlobReference, any Error>?
-    private var swept: Result<Bool, any Error>?
+private final class Outcomes: Sendable {
+    private typealias Both = (
+        put: Result<BlobReference, any Error>?, swept: Result<Bool, any Error>?
+    )
+    private let state = Mutex<Both>((nil, nil))
 
-    func note(put: Result<BlobReference, any Error>) { lock.withLock { self.put = put } }
-    func note(swept: Result<Bool, any Error>) { lock.withLock { self.swept = swept } }
+    func note(put: Result<BlobReference, any Error>) { state.withLock { $0.put = put } }
+    func note(swept: Result<Bool, any Error>) { state.withLock { $0.swept = swept } }
     var both: (Result<BlobReference, any Error>?, Result<Bool, any Error>?) {
-        lock.withLock { (put, swept) }
+        state.withLock { ($0.put, $0.swept) }
     }
 }

@@ -97,10 +97,10 @@ class Soak:
             allowed = settled.get(name, 0) * (1 + GROWN_PART) + GROWTH
             if seconds >= JUDGED_SECONDS and size > allowed:
                 self.fleet.faults.append(
-                    f"{name} had {settled[name]} bytes after a third of the questions and {size} "
+                    f"{name} had {settled.get(name, 0)} bytes after a third of the questions and {size} "
                     "after all of them")
         return {"seconds": round(seconds), "answered": self.answered,
-                "mebibytes": {name: [round(settled[name] / 2**20, 1), round(size / 2**20, 1)]
+                "mebibytes": {name: [round(settled.get(name, 0) / 2**20, 1), round(size / 2**20, 1)]
                               for name, size in ended.items()}}
 
     def ask(self, paths, expected):
@@ -134,5 +134,7 @@ class Soak:
         sizes = {}
         for name, pid in self.processes().items():
             with open(f"/proc/{pid}/status") as status:
-                sizes[name] = int(re.search(r"RssAnon:\s*(\d+)", status.read())[1]) << 10
+                found = re.search(r"RssAnon:\s*(\d+)", status.read())
+            if found:  # one that has just ended has no memory
+                sizes[name] = int(found[1]) << 10
         return sizes

@@ -97,8 +97,12 @@ struct JobSweep: SiteCommand {
         var kept = jobs.kept(before: before, keepsProducts: !withProducts)
         for input in jobs.openInputs where input.byteCount <= Batch.maximumInputByteCount {
             // A batch that has not been planned names its inputs nowhere else.
-            guard let bytes = try? session.site.blobs.read(input) else { continue }
-            kept.formUnion(ContentID.named(in: bytes))
+            do throws(Failure) {
+                kept.formUnion(ContentID.named(in: try session.site.blobs.read(input)))
+            } catch {
+                // Nobody can plan such a batch. One that cannot be read now may be read later.
+                guard [.notFound, .corrupt].contains(error.code) else { throw error }
+            }
         }
         return kept
     }
