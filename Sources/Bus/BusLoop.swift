@@ -36,6 +36,10 @@ final class BusLoop: @unchecked Sendable {
     /// Whether the last turn has asked the system what is ready.
     private var hasAsked = false
     private var swept: Set<String> = []
+    /// Paths that are being given up.
+    private var releases: [String: Aside<Void>] = [:]
+    /// At once; each has a thread.
+    private static let releaseBound = 64
     private let threadID = Atomic<Int32>(0)
     private var context: Context?
 
@@ -78,6 +82,8 @@ final class BusLoop: @unchecked Sendable {
         polled = []
         due = []
         poller.removeAll()
+        // Waits for them; they hold sockets of the context.
+        releases = [:]
         // Their locks must outlive the context, which may still be sending what lingers.
         let closed = Array(channels.values)
         channels = [:]
@@ -227,8 +233,23 @@ final class BusLoop: @unchecked Sendable {
     /// for each behind.
     func sweepOnce(_ prefix: String) {
         guard swept.insert(prefix).inserted else { return }
-        Channel.sweep(runDirectory, namesBeginningWith: prefix)
+        BoundPath.sweep(runDirectory, namesBeginningWith: prefix)
     }
+
+    /// Gives up a path on a thread of its own: a file system may hold up whoever removes a file, for as long
+    /// as a disk stands still.
+    func giveUp(_ bound: BoundPath) {
+        let body = { @Sendable [mailbox, weak self] in
+            bound.release()
+            _ = mailbox.postFromInside { [weak self] in self?.awaitRelease(of: bound.path) }
+        }
+        guard releases.count < Self.releaseBound, let release = try? Aside("bus-release", body)
+        else { return bound.release() }
+        releases[bound.path] = release
+    }
+
+    /// Waits until a path that is being given up is free.
+    func awaitRelease(of path: String) { releases[path] = nil }
 
     func watch(_ watch: ProcessWatch, id: UInt64, onExit: @escaping @Sendable () -> Void) {
         guard !isStopping else { return }

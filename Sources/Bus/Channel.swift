@@ -37,7 +37,6 @@ class Channel {
     let loop: BusLoop
     private(set) var sockets: Sockets?
     private let path: String
-    private var address: String { "ipc://" + path }
     private let kind: Socket.Kind
     private let role: Role
     private let options: SocketOptions
@@ -77,9 +76,15 @@ class Channel {
         self.options = options
         id = loop.makeID()
         path = try endpoint.path(in: loop.runDirectory)
-        if role == .bind { lock = try Self.takeLock(endpoint, path) }
+        if role == .bind {
+            loop.awaitRelease(of: path)
+            lock = try Self.takeLock(endpoint, path)
+        }
         sockets = try open()
     }
+
+    /// What libzmq calls a path.
+    static func address(_ path: String) -> String { "ipc://" + path }
 
     private func open() throws(Failure) -> Sockets {
         let context = try loop.openContext()
@@ -89,8 +94,8 @@ class Channel {
             let monitor = try SocketMonitor(
                 context, of: socket, name: "monitor-\(loop.makeID())")
             switch role {
-            case .bind: try socket.bind(address)
-            case .connect: try socket.connect(address)
+            case .bind: try socket.bind(Self.address(path))
+            case .connect: try socket.connect(Self.address(path))
             }
             return Sockets(socket, monitor)
         } catch {
@@ -405,16 +410,16 @@ class Channel {
 
     // MARK: Closing
 
-    /// Closes while the loop goes on; afterwards the path is free to be bound again.
+    /// Closes while the loop goes on; whoever binds the path next waits until it is free.
     func close() {
-        guard let sockets else { return }
+        guard !isClosed else { return }
         loop.endGroup(of: self)
         loop.remove(self)
-        if role == .bind { unbind(sockets) }
-        self.sockets = nil
         endRetryWait()
+        if let sockets = sockets.take(), let lock = lock.take() {
+            loop.giveUp(BoundPath(path, lock, sockets))
+        }
         didClose()
-        releasePath(removingLock: true)
     }
 
     /// Closes at the end of the loop; the path stays ours until the context is gone.
@@ -424,36 +429,8 @@ class Channel {
         didClose()
     }
 
-    /// Removes the socket's file (libzmq 4.3.4 leaves it behind), then gives up the lock.
-    ///
-    /// Where another process has replaced the lock, the file is that one's.
-    func releasePath(removingLock: Bool = false) {
-        guard let lock = lock.take(), lock.isInPlace else { return }
-        try? FileManager.default.removeItem(atPath: path)
-        lock.release(removingFile: removingLock)
-    }
-
-    /// Removes what bound sockets of processes that were killed have left: files whose lock is free.
-    static func sweep(_ runDirectory: String, namesBeginningWith prefix: String) {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: runDirectory)) ?? []
-        for name in names where name.hasPrefix(prefix) && name.hasSuffix(".lock") {
-            let lockPath = runDirectory + "/" + name
-            guard let lock = try? FileLock.tryAcquire(lockPath) else { continue }
-            try? FileManager.default.removeItem(atPath: String(lockPath.dropLast(5)))
-            lock.release(removingFile: true)
-        }
-    }
-
-    /// Waits until the listener is closed, which libzmq does in the background, at most a quarter of
-    /// a second: a release that removed the path then would remove the next listener's.
-    private func unbind(_ sockets: Sockets) {
-        guard (try? sockets.socket.unbind(address)) != nil else { return }
-        var poller = Poller()
-        poller.add(sockets.monitor.socket)
-        let end = MonotonicClock.nanoseconds() + 250_000_000
-        while MonotonicClock.nanoseconds() < end {
-            while let event = nextEvent() { if event.kind == .closed { return } }
-            guard (try? poller.wait(milliseconds: 25)) != nil else { return }
-        }
+    /// Gives up the path, after the end of the loop.
+    func releasePath() {
+        if let lock = lock.take() { BoundPath.release(path, lock) }
     }
 }

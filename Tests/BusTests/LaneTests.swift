@@ -280,8 +280,47 @@ private struct Lane {
             #expect(await eventually { ends.count == 1 })
         }
         #expect(lane.supervisor.statistics.laneIntrusionCount == 0)
+        lane.supervisor.stop()
         #expect(!lane.directory.exists(Endpoint.lane(lane.worker).name))
         #expect(!lane.directory.exists(Endpoint.lane(lane.worker).name + ".lock"))
+    }
+
+    @Test func `a path that is slow to be given up holds up who binds it next, and nobody else`()
+        async throws
+    {
+        let lane = try Lane(credit: 1)
+        defer { lane.supervisor.stop() }
+        let worker = try lane.directory.bus("worker")
+        let arrived = Inbox<String>()
+        try worker.connectPull(.lane(lane.worker)) { arrived.put($0.text) }
+        #expect(await lane.send(message(.welcome, "")) == nil)
+        _ = try await arrived.first()
+        // As slow as a disk that stands still: ten thousand files where the socket's was.
+        let path = lane.directory.path + "/" + Endpoint.lane(lane.worker).name
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: false)
+        for number in 0..<10_000 {
+            _ = FileManager.default.createFile(atPath: "\(path)/\(number)", contents: nil)
+        }
+
+        worker.stop()
+        _ = await lane.ends.waitFor(1)
+        // Runs in a turn after the one that has closed the lane.
+        let isStillThere = await withCheckedContinuation { continuation in
+            lane.supervisor.post {
+                continuation.resume(returning: FileManager.default.fileExists(atPath: path))
+            }
+        }
+        #expect(isStillThere)
+
+        let pusher = try lane.supervisor.bindLane(.lane(lane.worker), credit: 1) {}
+        #expect(
+            await Self.send(message(.welcome, "again"), by: pusher, on: lane.supervisor) == nil)
+        let next = try lane.directory.bus("next")
+        defer { next.stop() }
+        try next.connectPull(.lane(lane.worker)) { arrived.put($0.text) }
+        #expect(await arrived.waitFor(2).last == "again")
     }
 }
 

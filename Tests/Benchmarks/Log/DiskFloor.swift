@@ -36,3 +36,35 @@ enum DiskFloor {
             })
     }
 }
+
+/// A thread that keeps the disk busy until it is stopped: it writes a file of 300 MiB, waits for it, and begins again.
+final class BusyDisk: Sendable {
+    private let path: String
+    private let isStopped = Shared(false)
+    private let thread: PinnedThread
+
+    init(in directory: String) throws {
+        let path = directory + "/busy"
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw CocoaError(.fileWriteUnknown) }
+        self.path = path
+        thread = try PinnedThread(name: "busy-disk") { [isStopped] in
+            defer { close(descriptor) }
+            let block = [UInt8](repeating: 7, count: 1 << 20)
+            while !isStopped.value {
+                ftruncate(descriptor, 0)
+                lseek(descriptor, 0, SEEK_SET)
+                for _ in 0..<300 where !isStopped.value {
+                    _ = unsafe write(descriptor, block, block.count)
+                }
+                fsync(descriptor)
+            }
+        }
+    }
+
+    func stop() {
+        isStopped.value = true
+        thread.join()
+        try? FileManager.default.removeItem(atPath: path)
+    }
+}

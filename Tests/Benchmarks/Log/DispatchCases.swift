@@ -15,7 +15,7 @@ struct DispatchCases {
 
     func run() throws {
         for credit in [2, 32] { try fairness(credit: credit) }
-        try deaths()
+        for isDiskBusy in [false, true] { try deaths(isDiskBusy: isDiskBusy) }
         try PoisonCase(shop: shop).run()
         try passage()
     }
@@ -97,7 +97,9 @@ struct DispatchCases {
     }
 
     /// From the SIGKILL of the worker that has a task until another has begun it.
-    private func deaths() throws {
+    private func deaths(isDiskBusy: Bool) throws {
+        let disk = isDiskBusy ? try BusyDisk(in: shop.directory) : nil
+        defer { disk?.stop() }
         var times: [Int64] = []
         try onSite { site, requester, _ in
             var workers: [Int32: Program] = [:]
@@ -133,8 +135,8 @@ struct DispatchCases {
         let figures = Times(times)
         Output.write(
             Line(
-                "worker killed to task begun again, p99", ours: figures.quantile(0.99) / 1e3,
-                unit: "ms"
+                "worker killed to task begun again\(isDiskBusy ? ", disk busy" : ""), p99",
+                ours: figures.quantile(0.99) / 1e3, unit: "ms"
             ).asking(atMost: 50).times(figures).noting("\(times.count) killed"))
     }
 
