@@ -14,8 +14,6 @@ struct IndexCheck: ~Copyable {
     static let columns = "event.category"
     private static let idColumn = 4
     private static let categoryColumn = 10
-    /// Categories that are asked for runs though no event at hand is of them.
-    private static let categoryBound = 1_000
 
     /// The last event that is in the indexes; nil before the first is taken.
     private var through: Int64?
@@ -42,8 +40,9 @@ struct IndexCheck: ~Copyable {
                 + "ON category.number = stream.category WHERE stream.number = ?1")
         let findNext = try connection.prepare(
             "SELECT stream, category FROM event WHERE position = ?1")
+        // Categories that are asked for runs though no event at hand is of them.
         let readCategories = try connection.prepare(
-            "SELECT number FROM category LIMIT \(Self.categoryBound)")
+            "SELECT number FROM category LIMIT \(AppendLimits.categoryCount)")
         let readStreamRuns = try connection.prepare(Self.runs(of: "stream"))
         let readCategoryRuns = try connection.prepare(Self.runs(of: "category"))
         ids = try IDCheck(connection)

@@ -11,7 +11,6 @@ internal import SQLite
 struct Writers {
     /// Claims remembered of one category.
     static let claimBound = 100
-    static let categoryBound = 1_000
     static let categoryByteCount = 100
     static let holderByteCount = 200
 
@@ -48,8 +47,9 @@ struct Writers {
         }
         let earlier = claims[category] ?? []
         if let own = earlier.first(where: { $0.instance == request.instance }) { return own }
-        guard !earlier.isEmpty || claims.count < Self.categoryBound else {
-            throw Failure(.tooLarge, "\(Self.categoryBound) categories have writers already")
+        guard !earlier.isEmpty || claims.count < AppendLimits.categoryCount else {
+            throw Failure(
+                .tooLarge, "\(AppendLimits.categoryCount) categories have writers already")
         }
         return WriterClaim(
             category: category, epoch: (earlier.last?.epoch ?? 0) + 1, instance: request.instance,

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import CCairnLinux
 internal import Glibc
 
-/// A file being written under a hidden temporary name, which becomes visible complete or not at all.
+/// A file being written, which becomes visible complete or not at all.
 ///
-/// Bytes are hashed as they are written. `publish` syncs the file, gives it its name, and syncs the
-/// directory; a staged file that is dropped before leaves nothing behind (and after a crash only a
-/// `.staged-…` file, which nobody opens). Used from one thread.
+/// Until then it has no name (`O_TMPFILE`): one that is dropped, or whose process is killed, leaves nothing behind. Where the file system has no
+/// such files it has a hidden name, `.staged-…`, which a killed process leaves and nobody opens. Bytes are hashed as
+/// they are written. `publish` syncs the file, gives it its name, and syncs the directory. Used from one thread.
 @safe
 public struct StagedFile: ~Copyable {
     private let descriptor: Int32
-    private let temporaryPath: String
+    private let directory: String
+    /// Its hidden name; nil when it has none.
+    private let hiddenPath: String?
     private var hash = SHA256()
     private var isPublished = false
     /// How many bytes have been written.
@@ -19,13 +22,27 @@ public struct StagedFile: ~Copyable {
 
     /// Creates an empty file, mode 0600, in a directory of the file system it shall stay on.
     public init(inDirectory directory: String) throws(PlatformError) {
-        var random = SystemRandomNumberGenerator()
-        let suffix = String(random.next(), radix: 36)
-        temporaryPath = directory + "/.staged-\(getpid())-" + suffix
-        descriptor = unsafe open(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw PlatformError(operation: "open", subject: temporaryPath)
+        try self.init(inDirectory: directory, isNameless: true)
+    }
+
+    /// With a hidden name where `isNameless` is false.
+    package init(inDirectory directory: String, isNameless: Bool) throws(PlatformError) {
+        self.directory = directory
+        let nameless = isNameless ? unsafe cairn_open_nameless(directory) : -1
+        guard nameless < 0 else {
+            hiddenPath = nil
+            descriptor = nameless
+            return
         }
+        let path = Self.hiddenPath(in: directory)
+        hiddenPath = path
+        descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw PlatformError(operation: "open", subject: path) }
+    }
+
+    private static func hiddenPath(in directory: String) -> String {
+        var random = SystemRandomNumberGenerator()
+        return directory + "/.staged-\(getpid())-" + String(random.next(), radix: 36)
     }
 
     /// Appends bytes; throws with `isNoSpace` on a full disk.
@@ -38,7 +55,7 @@ public struct StagedFile: ~Copyable {
                 )
                 if written < 0 {
                     if errno == EINTR { continue }
-                    return PlatformError(operation: "write", subject: temporaryPath)
+                    return PlatformError(operation: "write", subject: hiddenPath ?? directory)
                 }
                 offset += written
             }
@@ -86,20 +103,36 @@ public struct StagedFile: ~Copyable {
         as path: String, replacing: Bool = true
     ) throws(PlatformError) -> Bool {
         guard fsync(descriptor) == 0 else {
-            throw PlatformError(operation: "fsync", subject: temporaryPath)
+            throw PlatformError(operation: "fsync", subject: hiddenPath ?? directory)
         }
         if replacing {
-            guard unsafe rename(temporaryPath, path) == 0 else {
-                throw PlatformError(operation: "rename", subject: path)
+            // Only a rename replaces a file, and only what has a name is renamed.
+            let hidden = if let hiddenPath { hiddenPath } else { try named() }
+            guard unsafe rename(hidden, path) == 0 else {
+                let error = PlatformError(operation: "rename", subject: path)
+                _ = unsafe unlink(hidden)
+                throw error
             }
             isPublished = true
-        } else if unsafe link(temporaryPath, path) != 0 {
+        } else if link(as: path) != 0 {
             if errno == EEXIST { return false }
             throw PlatformError(operation: "link", subject: path)
         }
         let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         try Self.syncDirectory(directory.isEmpty ? "/" : directory)
         return true
+    }
+
+    private borrowing func link(as path: String) -> Int32 {
+        guard let hiddenPath else { return unsafe cairn_name_file(descriptor, path) }
+        return unsafe Glibc.link(hiddenPath, path)
+    }
+
+    /// Gives it a hidden name.
+    private borrowing func named() throws(PlatformError) -> String {
+        let path = Self.hiddenPath(in: directory)
+        guard link(as: path) == 0 else { throw PlatformError(operation: "link", subject: path) }
+        return path
     }
 
     /// Makes a file durable that another writer has written and closed, and gives it its name, on the
@@ -131,6 +164,6 @@ public struct StagedFile: ~Copyable {
 
     deinit {
         close(descriptor)
-        if !isPublished { _ = unsafe unlink(temporaryPath) }
+        if !isPublished, let hiddenPath { _ = unsafe unlink(hiddenPath) }
     }
 }

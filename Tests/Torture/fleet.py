@@ -27,6 +27,7 @@ class Slot:
         self.is_stopped = False
         self.was_hurt = set()  # the signals it was sent so that it ends: "KILL", "TERM"
         self.failpoint = None
+        self.spared_until = 0  # until when a storm leaves it alone
 
     @property
     def is_running(self):
@@ -34,11 +35,11 @@ class Slot:
 
 
 class Fleet:
-    def __init__(self, site, folder, port, older=None):
+    def __init__(self, site, folder, port, fired, older=None):
         self.site, self.folder, self.older = site, folder, older
+        self.fired = fired  # failpoint: how many processes it has killed
         self.counts = {"started": 0, "killed": 0, "stopped": 0, "terminated": 0,
                        "killedBySupervisor": 0, "older": 0, "endedOnFullDisk": 0}
-        self.fired = {}  # failpoint: how many processes it has killed
         self.faults = []
         self.may_be_full = False
         self.slots = [
@@ -97,7 +98,7 @@ class Fleet:
             return
         if status == -signal.SIGKILL and slot.failpoint:
             place = slot.failpoint.split(":")[0]
-            self.fired[place] = self.fired.get(place, 0) + 1
+            self.fired[place] += 1
             return
         if status == -signal.SIGKILL and slot.program in WORKERS:
             self.counts["killedBySupervisor"] += 1

@@ -9,6 +9,9 @@ import time
 import strangers
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+# A failpoint that has killed fewer processes than this is rare: it is armed more often, and who is armed is left alone
+# for a while.
+ENOUGH = 20
 FAILPOINTS_SOURCE = f"{HERE}/../../Sources/Daemon/Failpoints.swift"
 
 
@@ -28,7 +31,6 @@ class Storm:
         self.counts = {"strangers": 0, "stalledReaders": 0, "secondInstances": 0, "diskFull": 0,
                        "skewedClocks": 0, "everythingKilled": 0}
         self.later = []  # (when, what): restarts, SIGCONTs, freed disks
-        self.deck = []
         self.readers = []
         self.fillers = []
         for slot in fleet.slots:
@@ -76,7 +78,13 @@ class Storm:
         self.fleet.start(slot, failpoint, offset, is_older=self.random.random() < 0.3)
 
     def victim(self):
-        return self.random.choices(self.fleet.slots, [3, 3, 3, 1, 1, 1, 1, 1, 1])[0]
+        slots = [slot for slot in self.fleet.slots if not self.is_spared(slot)]
+        weights = [3 if slot.name in ("logd", "mapstate", "supervisor") else 1 for slot in slots]
+        return self.random.choices(slots, weights)[0] if slots else self.fleet.slots[0]
+
+    def is_spared(self, slot):
+        """Whether it is on its way to a rare failpoint, and has some seconds left to get there."""
+        return slot.is_running and slot.failpoint and time.monotonic() < slot.spared_until
 
     # Faults
 
@@ -97,11 +105,10 @@ class Storm:
         self.fleet.terminate(self.victim())
 
     def arm(self):
-        """Starts a process anew that kills itself at the next failpoint of the deck."""
-        if not self.deck:
-            self.deck = failpoints()
-            self.random.shuffle(self.deck)
-        place = self.deck.pop()
+        """Starts a process anew that kills itself at a failpoint, more often at a rare one."""
+        places = failpoints()
+        lacks = [max(0, ENOUGH - self.fleet.fired[place]) for place in places]
+        place = self.random.choices(places, [1 + lack / 4 for lack in lacks])[0]
         owner = place.split(".")[0]
         name = {
             "log": "logd",
@@ -110,12 +117,13 @@ class Storm:
         if place in ("worker.taskTaken", "worker.beforeAnswer") and name == "worker":
             name = "identify-2"
         slot = self.fleet.slot(name)
+        if self.is_spared(slot):
+            return
         self.fleet.kill(slot)
-        passes = 1 + int(self.random.expovariate(1 / 4))
-        if place in ("mapstate.afterLoadStarted", "mapstate.beforeLoaded",
-                     "mapstate.beforeCompacted", "supervisor.beforeAdoption", "supervisor.afterCancelBeforeOrder",
-                     "worker.welcomed"):
-            passes = 1
+        # The first pass, for what does not happen often, or a later one.
+        passes = 1 + self.random.choice([0, int(self.random.expovariate(1 / 4))])
+        is_rare = self.fleet.fired[place] < ENOUGH
+        slot.spared_until = time.monotonic() + is_rare * self.random.uniform(0, 10)
         self.restart(slot, f"{place}:kill@{passes}")
 
     def send_rubbish(self):

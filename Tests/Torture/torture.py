@@ -43,8 +43,10 @@ TOWNS = [(2.3488, 48.8534), (13.4, 52.5), (-3.7, 40.4), (10.75, 59.9)]
 
 
 class Torture:
-    def __init__(self, options):
+    def __init__(self, options, fired=None):
         self.options = options
+        # How many processes each failpoint has killed, in a site before this one too.
+        self.fired = {place: 0 for place in failpoints()} if fired is None else fired
         self.bin = options.bin
         self.site = None
         self.towns = {}
@@ -70,7 +72,8 @@ class Torture:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        self.fleet = Fleet(self.site, self.bin, self.port, self.options.older)
+        self.fleet = Fleet(
+            self.site, self.bin, self.port, self.fired, self.options.older)
         self.checker = Checker(f"{self.site}/log/events.sqlite")
         sample = sqlite3.connect(f"file:{SAMPLE}/world.gpkg?mode=ro", uri=True)
         self.checker.cities = dict(sample.execute("SELECT fid, population FROM cities"))
@@ -317,11 +320,13 @@ class Torture:
     def report(self, label, number, storm):
         self.totals = {"processes": dict(self.fleet.counts), "storm": storm.counts,
                        "told": dict(self.checker.counts), "http": dict(self.web_counts)}
-        fired = self.fleet.fired
+        fired = self.fired
+        fewest = min(fired.values())
         self.say(case=label, round=number, head=self.checker.head, **self.totals,
-                 failpoints={"fired": sum(fired.values()), "places": len(fired),
-                             "fewest": min(fired.get(place, 0) for place in failpoints()),
-                             "notYet": sorted(set(failpoints()) - set(fired))},
+                 failpoints={"fired": sum(fired.values()),
+                             "places": sum(count > 0 for count in fired.values()),
+                             "fewest": fewest,
+                             "rarest": sorted(p for p in fired if fired[p] == fewest)},
                  faults=len(self.faults()))
 
 
@@ -391,7 +396,7 @@ def main():
             torture.say(case="fullDisk", skipped="not asked for" if options.no_full_disk
                         else "no right to mount a small disk")
         elif not faults:
-            full = Torture(options)
+            full = Torture(options, torture.fired)
             os.mkdir(f"{folder}/full")
             full.run(f"{folder}/full", "fullDisk", ["log", "blobs"], options.minutes * 0.2,
                      options.rounds and max(1, options.rounds // 4))

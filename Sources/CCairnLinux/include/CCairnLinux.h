@@ -41,6 +41,14 @@ int cairn_watch_termination(int fd);
 /// The magic number of the file system a path lies on, as statfs(2) gives it; -1 and errno.
 long cairn_filesystem_type(const char *path);
 
+/// Creates a file without a name (O_TMPFILE), mode 0600, for writing: it goes with its last descriptor, however its
+/// process ends. -1 where the file system has no such files, the directory cannot be written, or /proc is not there,
+/// through which it could be given a name.
+int cairn_open_nameless(const char *directory);
+
+/// Gives such a file a name that nothing has yet: linkat(2). 0, or -1 and errno.
+int cairn_name_file(int fd, const char *path);
+
 /// Makes all threads share `count` heaps of the C library, instead of eight for each processor, which give
 /// back what is free at their ends beyond `kept_bytes` and grow by an eighth of it, 128 KiB at most; blocks above that
 /// size and 256 KiB get pages of their own, which go back when they are freed. Call it before there are many threads.

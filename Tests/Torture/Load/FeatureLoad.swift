@@ -17,7 +17,7 @@ extension Load {
     func editFeatures() async {
         let map = KnownMap(MapName(rawValue: "F\(seed)"))
         guard let name = map.name, let layer = await makeEditableLayer(map),
-            let there = await features(of: layer, in: name, since: 0)
+            let there = await features(of: layer, in: name, since: map.sequence)
         else { return }
         history.note("features", there)
         var ids = Set(there["ids"] as? [Int64] ?? [])
