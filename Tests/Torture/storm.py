@@ -120,8 +120,8 @@ class Storm:
         if self.is_spared(slot):
             return
         self.fleet.kill(slot)
-        # The first pass, for what does not happen often, or a later one.
-        passes = 1 + self.random.choice([0, int(self.random.expovariate(1 / 4))])
+        # Mostly the first pass, for what does not happen often.
+        passes = 1 + self.random.choice([0, 0, 0, int(self.random.expovariate(1 / 4))])
         is_rare = self.fleet.fired[place] < ENOUGH
         slot.spared_until = time.monotonic() + is_rare * self.random.uniform(0, 10)
         self.restart(slot, f"{place}:kill@{passes}")

@@ -286,6 +286,8 @@ class Torture:
             return not self.faults()
         finally:
             self.fleet.end()
+            for disk in disks:
+                unmount_small_disk(disk, is_kept=self.options.keep or bool(self.faults()))
 
     def soak(self, seconds):
         """Nothing but questions, each of which is recorded as well."""
@@ -344,6 +346,17 @@ def mount_small_disk(folder, mebibytes):
     for name in os.listdir(aside):
         shutil.move(f"{aside}/{name}", folder)
     os.rmdir(aside)
+
+
+def unmount_small_disk(folder, is_kept):
+    """Takes it away again; where `is_kept`, what is on it stays in the folder, which outlives our mounts."""
+    aside = folder + ".aside"
+    if is_kept:
+        shutil.copytree(folder, aside)
+    subprocess.run(["umount", "--lazy", folder], check=True)
+    if is_kept:
+        os.rmdir(folder)
+        os.rename(aside, folder)
 
 
 def enter_own_mounts():

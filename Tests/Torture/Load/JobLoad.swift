@@ -30,7 +30,7 @@ extension Load {
             let disturbance = JobDisturbance.allCases.randomElement(using: &random)
             await submit(
                 table: Int.random(in: 0..<Self.tableCount, using: &random),
-                disturbing: Int.random(in: 0..<3, using: &random) == 0 ? disturbance : nil)
+                disturbing: Bool.random(using: &random) ? disturbance : nil)
             try? await Task.sleep(for: .milliseconds(Int.random(in: 0...300, using: &random)))
         }
     }
