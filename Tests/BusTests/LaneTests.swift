@@ -24,6 +24,16 @@ private struct Lane {
         pusher = try supervisor.bindLane(.lane(worker), credit: credit) { ends.put(()) }
     }
 
+    /// Its worker, once it has heard the welcome, and what arrives there.
+    func connectWorker() async throws -> (BusThread, Inbox<String>) {
+        let bus = try directory.bus("worker")
+        let arrived = Inbox<String>()
+        try bus.connectPull(.lane(worker)) { arrived.put($0.text) }
+        #expect(await send(message(.welcome, "")) == nil)
+        _ = try await arrived.first()
+        return (bus, arrived)
+    }
+
     /// Sends on the bus thread, as services do; answers what was thrown.
     func send(_ message: Message) async -> Failure? {
         await LaneTests.send(message, by: pusher, on: supervisor)
@@ -86,11 +96,7 @@ private struct Lane {
     @Test func `the end of the worker's socket ends the lane once`() async throws {
         let lane = try Lane(credit: 1)
         defer { lane.supervisor.stop() }
-        let worker = try lane.directory.bus("worker")
-        let arrived = Inbox<String>()
-        try worker.connectPull(.lane(lane.worker)) { arrived.put($0.text) }
-        #expect(await lane.send(message(.welcome, "")) == nil)
-        _ = try await arrived.first()
+        let (worker, _) = try await lane.connectWorker()
 
         worker.stop()
 
@@ -290,11 +296,7 @@ private struct Lane {
     {
         let lane = try Lane(credit: 1)
         defer { lane.supervisor.stop() }
-        let worker = try lane.directory.bus("worker")
-        let arrived = Inbox<String>()
-        try worker.connectPull(.lane(lane.worker)) { arrived.put($0.text) }
-        #expect(await lane.send(message(.welcome, "")) == nil)
-        _ = try await arrived.first()
+        let (worker, arrived) = try await lane.connectWorker()
         // As slow as a disk that stands still: ten thousand files where the socket's was.
         let path = lane.directory.path + "/" + Endpoint.lane(lane.worker).name
         try FileManager.default.removeItem(atPath: path)

@@ -371,7 +371,8 @@ def main():
     parser = argparse.ArgumentParser(prog="deploy/torture", description=__doc__.split("\n")[0])
     parser.add_argument("--minutes", type=float, default=5, help="how long; default 5")
     parser.add_argument("--seed", type=int, default=random.getrandbits(32),
-                        help="chooses every fault; printed with the verdict")
+                        help="chooses the faults, but for what their timing decides; printed with "
+                        "the verdict")
     parser.add_argument("--site", metavar="DIR", help="a new folder on the disk to be tried; "
                         "default one in the system's temporary folder")
     parser.add_argument("--older", metavar="DIR", help="programs of another build, from which a "
