@@ -43,6 +43,19 @@ import Testing
         #expect(stranger.isRunning)
     }
 
+    /// A process has neither arguments nor environment while one program takes another's place.
+    @Test func `a process that goes from program to program ends with it`() throws {
+        let programs = "[ $1 = 0 ] && exec sleep 20; exec /bin/sh -c \"$0\" \"$0\" $(($1 - 1))"
+        for _ in 0..<50 {
+            let directory = try GuardedDirectory(path: Programs.newSite())
+            let started = try start(
+                ["-c", programs, programs, "5"], ["CAIRN_SITE": directory.path])
+            directory.end()
+            started.waitUntilExit()
+            #expect(started.terminationReason == .uncaughtSignal)
+        }
+    }
+
     @Test func `a site that a test leaves up is ended`() async throws {
         guard Programs.areBuilt() else { return }
         let site = try await SmallSite.imported()

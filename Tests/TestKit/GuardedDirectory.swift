@@ -49,16 +49,27 @@ public final class GuardedDirectory: Sendable {
     deinit { end() }
 
     /// The shell's own arguments do not name the directory; grep's do, which is over when it is killed.
+    ///
+    /// While the kernel puts one program in another's place, a process has neither arguments nor
+    /// environment, also after whoever started it has been told that it runs. So the end has come when
+    /// three rounds in a row found nobody, and nobody between two programs (no arguments, but a program:
+    /// the kernel's own threads and the dead have none). Reading a program may wait for the disk: after
+    /// a hundred rounds, five seconds, nobody is waited for any more.
     private static let script = #"""
         read -r path
         cat >/dev/null
-        for round in 1 2 3 4 5 6 7 8 9 10; do
-            found=
+        quiet=0
+        round=0
+        while [ $quiet -lt 3 ] && [ $round -lt 100 ]; do
+            quiet=$((quiet + 1))
+            round=$((round + 1))
             for file in $(grep -laFs -e "$path" /proc/[0-9]*/cmdline /proc/[0-9]*/environ); do
                 process=${file#/proc/}
-                kill -KILL "${process%%/*}" 2>/dev/null && found=1
+                kill -KILL "${process%%/*}" 2>/dev/null && quiet=0
             done
-            [ -n "$found" ] || break
+            for file in $(grep -Las -e '' /proc/[0-9]*/cmdline); do
+                [ -O "$file" ] && [ -e "${file%cmdline}exe" ] && quiet=0 && sleep 0.05
+            done
         done
         rm -rf "$path"
         """#
