@@ -432,8 +432,9 @@ let benchTargets: [Target] =
         .executableTarget(
             name: "bench-log",
             dependencies: [
-                "Bus", "CairnClient", "CairnModel", "EventLog", "Jobs", "MapState", "Platform",
-                "SQLite", "Site", "Worker", "bench-log-peers", "cairn-identify", "cairn-logd",
+                "Bus", "CairnClient", "CairnModel", "EventLog", "Geometry", "Jobs", "MapState",
+                "Platform", "SQLite", "Site", "Worker", "bench-log-peers", "cairn-identify",
+                "cairn-logd",
                 "cairn-mapstate", "cairn-supervisor", "cairn-worker",
                 arguments, logging,
             ],

@@ -74,6 +74,7 @@ extension EventPayload {
 public enum CairnJSON {
     /// Encodes with sorted keys; throws `Failure` (`invalidParameter`) for NaN or infinity.
     public static func encode(_ value: some Encodable) throws(Failure) -> Data {
+        if let text = JSONWriting.encode(value) { return text }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {

@@ -36,6 +36,7 @@ import Site
                 ("append", AppendCase(shop: shop, eventCount: 1).run),
                 ("append", AppendCase(shop: shop, eventCount: 20).run),
                 ("store", StoreCases(shop: shop).foldAndVerify),
+                ("store", JSONCases(shop: shop).run),
                 ("memory", StoreCases(shop: shop).memoryAndStart),
                 ("bus", BusCases(shop: shop).run),
                 ("bus", TaskStartCases(shop: shop).run),
