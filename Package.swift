@@ -208,8 +208,8 @@ let tier5: [Target] = [
     library(
         "LocatorWorker",
         [
-            "CairnClient", "CairnModel", "Daemon", "JobKinds", "Locator", "MapState", "Platform",
-            "Recording", "Site", "Worker", logging,
+            "Bus", "CairnClient", "CairnModel", "Daemon", "JobKinds", "Locator", "MapState",
+            "Platform", "Recording", "Site", "Worker", logging,
         ]),
     library(
         "Gateway",

@@ -22,29 +22,41 @@ extension CairnClient {
     public func geocode(
         _ request: GeocodeRequest, timeout: Duration = .seconds(10)
     ) async throws(Failure) -> GeocodeAnswer {
-        try await task(.locator, "geocode", request, timeout)
+        try await locate("geocode", request, timeout, FixedLayout.geocodeAnswer)
     }
 
     /// Asks how a text may go on.
     public func suggest(
         _ request: SuggestRequest, timeout: Duration = .seconds(5)
     ) async throws(Failure) -> SuggestAnswer {
-        try await task(.locator, "suggest", request, timeout)
+        try await locate("suggest", request, timeout, FixedLayout.suggestAnswer)
     }
 
     /// Asks what a place is called.
     public func reverse(
         _ request: ReverseGeocodeRequest, timeout: Duration = .seconds(10)
     ) async throws(Failure) -> ReverseGeocodeAnswer {
-        try await task(.locator, "reverse", request, timeout)
+        try await locate("reverse", request, timeout, FixedLayout.reverseAnswer)
     }
 
-    private func task<Answer: Decodable>(
-        _ pool: WorkerPool, _ operation: String, _ body: some Encodable & Sendable,
-        _ timeout: Duration
+    /// Asks a locator; the question is JSON, the answer has the fixed layout.
+    private func locate<Answer: Decodable>(
+        _ operation: String, _ request: some Encodable, _ timeout: Duration,
+        _ read: (Data) throws(Failure) -> Answer
     ) async throws(Failure) -> Answer {
-        try await request(
-            .supervisorRequests, operation, body, kind: .task, pool: pool, timeout: timeout)
+        let question = Message(
+            header: MessageHeader(
+                kind: .task, pool: WorkerPool.locator.rawValue,
+                contentType: MessageHeader.fixedLayout),
+            metadata: try RequestMetadata(operation: operation).wireForm(),
+            payload: try CairnJSON.encode(request))
+        let answer = try await ask(
+            try requester(.supervisorRequests), question, timeout: timeout)
+        // Workers of earlier builds know no other form than JSON.
+        guard answer.payload.first == UInt8(ascii: "{") else { return try read(answer.payload) }
+        do throws(Failure) { return try answer.decode(Answer.self) } catch {
+            throw Failure(.corrupt, "\(operation) was answered with: \(error.message)")
+        }
     }
 }
 

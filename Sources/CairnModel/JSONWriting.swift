@@ -9,43 +9,13 @@ internal import Platform
 /// It writes the bytes that Foundation's `JSONEncoder` writes with sorted keys and plain slashes, several times as fast, or nothing
 /// at all: whoever gets nil asks Foundation, which then says what is wrong, if anything is. So `codingPath` is empty.
 package struct JSONWriting: Encoder {
-    /// The text so far, for an encoder and its containers.
-    ///
-    /// Behind a pointer, because every use of a class's variable is watched at run time, which takes
-    /// nearly as long as the writing.
-    @safe
-    private final class Page {
-        private let pointer: UnsafeMutablePointer<JSONDraft>
-
-        init() {
-            unsafe pointer = .allocate(capacity: 1)
-            unsafe pointer.initialize(to: JSONDraft())
-        }
-
-        deinit {
-            unsafe pointer.deinitialize(count: 1)
-            unsafe pointer.deallocate()
-        }
-
-        var draft: JSONDraft {
-            @inline(__always) unsafeAddress { unsafe UnsafePointer(pointer) }
-            @inline(__always) unsafeMutableAddress { unsafe pointer }
-        }
-
-        /// An encoder for what is left to Foundation.
-        func refuse() -> JSONWriting {
-            draft.abandon()
-            return JSONWriting(page: self, value: draft.beginValue())
-        }
-    }
-
-    private let page: Page
+    private let page: JSONPage
     private let value: JSONDraft.Beginning
 
     /// The text, or nil: for what `JSONDraft` does not write, for what JSON cannot say, and for anything that
     /// Foundation might write otherwise.
     package static func encode(_ value: some Encodable) -> Data? {
-        let page = Page()
+        let page = JSONPage()
         guard (try? write(value, to: page)) != nil, let text = page.draft.finish() else {
             return nil
         }
@@ -55,16 +25,22 @@ package struct JSONWriting: Encoder {
     /// Whatever is left to Foundation.
     private struct Misfit: Error {}
 
-    private static func misfit(_ page: Page) -> Misfit {
+    private static func misfit(_ page: JSONPage) -> Misfit {
         page.draft.abandon()
         return Misfit()
+    }
+
+    /// An encoder for what is left to Foundation.
+    private static func refused(_ page: JSONPage) -> JSONWriting {
+        page.draft.abandon()
+        return JSONWriting(page: page, value: page.draft.beginValue())
     }
 
     package var codingPath: [any CodingKey] { [] }
     package var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     /// What JSON has no word for is written as a string, or by rules of Foundation's own.
-    private static func write<Value: Encodable>(_ value: Value, to page: Page) throws {
+    private static func write<Value: Encodable>(_ value: Value, to page: JSONPage) throws {
         if Value.self == UUID.self, let id = value as? UUID {
             return page.draft.string(UUIDText.text(id.words, inCapitals: true))
         }
@@ -109,7 +85,7 @@ package struct JSONWriting: Encoder {
 
 extension JSONWriting: SingleValueEncodingContainer {
     /// The page, for the one value there may be.
-    private func begin() throws -> Page {
+    private func begin() throws -> JSONPage {
         guard page.draft.byteCount == value.start else { throw JSONWriting.misfit(page) }
         return page
     }
@@ -137,12 +113,12 @@ extension JSONWriting: SingleValueEncodingContainer {
 extension JSONWriting {
     /// An object by its members' names; nil where there cannot be one.
     private struct Members<Key: CodingKey>: KeyedEncodingContainerProtocol {
-        let page: Page
+        let page: JSONPage
         let object: JSONDraft.Container?
 
         var codingPath: [any CodingKey] { [] }
 
-        private func begin(_ key: Key) throws -> Page {
+        private func begin(_ key: Key) throws -> JSONPage {
             guard let object, page.draft.beginMember(key.stringValue, of: object) else {
                 throw Misfit()
             }
@@ -194,24 +170,24 @@ extension JSONWriting {
         func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
             Elements(page: page, array: (try? begin(key))?.draft.open(isObject: false))
         }
-        func superEncoder() -> any Encoder { page.refuse() }
-        func superEncoder(forKey key: Key) -> any Encoder { page.refuse() }
+        func superEncoder() -> any Encoder { JSONWriting.refused(page) }
+        func superEncoder(forKey key: Key) -> any Encoder { JSONWriting.refused(page) }
     }
 
     /// An array from front to back; nil where there cannot be one.
     private struct Elements: UnkeyedEncodingContainer {
-        let page: Page
+        let page: JSONPage
         let array: JSONDraft.Container?
         private(set) var count = 0
 
-        init(page: Page, array: JSONDraft.Container?) {
+        init(page: JSONPage, array: JSONDraft.Container?) {
             self.page = page
             self.array = array
         }
 
         var codingPath: [any CodingKey] { [] }
 
-        private mutating func begin() throws -> Page {
+        private mutating func begin() throws -> JSONPage {
             guard let array, page.draft.beginElement(of: array) else { throw Misfit() }
             count += 1
             return page
@@ -245,6 +221,6 @@ extension JSONWriting {
         mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
             Elements(page: page, array: (try? begin())?.draft.open(isObject: false))
         }
-        mutating func superEncoder() -> any Encoder { page.refuse() }
+        mutating func superEncoder() -> any Encoder { JSONWriting.refused(page) }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import Bus
 public import CairnModel
 internal import FoundationEssentials
 internal import JobKinds
@@ -32,29 +33,29 @@ public enum LocatorOperations {
             }
         }
         let tasks: [String: Operation] = [
-            "geocode": { _, payload in
+            "geocode": { context, payload in
                 let request = try CairnJSON.decode(GeocodeRequest.self, from: payload)
                 let locator = try find(request.locator)
                 var answer = try locator.geocode(request)
                 answer.isStale = isStale()
                 record({ [answer] in .geocode(request, answer) }, locator.id)
-                return try CairnJSON.encode(answer)
+                return context.isFixed ? FixedLayout.encode(answer) : try CairnJSON.encode(answer)
             },
-            "suggest": { _, payload in
+            "suggest": { context, payload in
                 let request = try CairnJSON.decode(SuggestRequest.self, from: payload)
                 let locator = try find(request.locator)
                 var answer = try locator.suggest(request)
                 answer.isStale = isStale()
                 record({ [answer] in .suggest(request, answer) }, locator.id)
-                return try CairnJSON.encode(answer)
+                return context.isFixed ? FixedLayout.encode(answer) : try CairnJSON.encode(answer)
             },
-            "reverse": { _, payload in
+            "reverse": { context, payload in
                 let request = try CairnJSON.decode(ReverseGeocodeRequest.self, from: payload)
                 let locator = try find(request.locator)
                 var answer = try locator.reverse(request)
                 answer.isStale = isStale()
                 record({ [answer] in .reverse(request, answer) }, locator.id)
-                return try CairnJSON.encode(answer)
+                return context.isFixed ? FixedLayout.encode(answer) : try CairnJSON.encode(answer)
             },
         ]
         let chunks = ChunkOperations.hosted(
@@ -64,4 +65,9 @@ public enum LocatorOperations {
             }, blobs: blobs)
         return tasks.merging(chunks) { task, _ in task }
     }
+}
+
+extension OperationContext {
+    /// Whether the answer is to have the fixed layout; the question is JSON either way.
+    fileprivate var isFixed: Bool { contentType == MessageHeader.fixedLayout }
 }

@@ -141,6 +141,45 @@ import Testing
                 explanation: maybe { $0.explanation() },
                 failures: maybe { maker in maker.many(3) { $0.failure() } })
         }
+
+        mutating func candidate() -> Candidate {
+            let names = ["Match_addr", "Addr_type", text()]
+            var candidate = Candidate(
+                address: text(), location: coordinate(), score: real(),
+                matchType: [.exact, .alternateName, .prefix, .fuzzy, .position][number(0..<5)],
+                extent: envelope(),
+                attributes: Attributes(
+                    names.prefix(number(0..<4)).map { .init(name: $0, value: value()) }),
+                distanceMeters: maybe { $0.real() })
+            candidate.explanation = maybe { maker in
+                Explanation(
+                    words: [], weight: maker.real(), lost: maker.real(),
+                    order: Explanation.Order(
+                        importance: maker.real(), role: 0.25, nearness: 1))
+            }
+            return candidate
+        }
+        mutating func geocodeAnswer() throws -> GeocodeAnswer {
+            let locator = String(repeating: String(number(1..<10)), count: 64)
+            var answer = GeocodeAnswer(
+                candidates: many(5) { $0.candidate() },
+                locator: try #require(ContentID(rawValue: locator)))
+            answer.isStale = flag()
+            return answer
+        }
+        mutating func suggestAnswer() -> SuggestAnswer {
+            var answer = SuggestAnswer(
+                suggestions: many(5) {
+                    Suggestion(text: $0.text(), magicKey: $0.text(), isCollection: $0.flag())
+                })
+            answer.isStale = flag()
+            return answer
+        }
+        mutating func reverseAnswer() -> ReverseGeocodeAnswer {
+            var answer = ReverseGeocodeAnswer(candidate: maybe { $0.candidate() })
+            answer.isStale = flag()
+            return answer
+        }
     }
 
     // MARK: Round trips
@@ -157,18 +196,36 @@ import Testing
             #expect(try FixedLayout.identifyAnswer(FixedLayout.encode(answer)) == answer)
             #expect(
                 try CairnJSON.decode(IdentifyAnswer.self, from: CairnJSON.encode(answer)) == answer)
+            let found = try maker.geocodeAnswer()
+            #expect(try FixedLayout.geocodeAnswer(FixedLayout.encode(found)) == found)
+            let suggested = maker.suggestAnswer()
+            #expect(try FixedLayout.suggestAnswer(FixedLayout.encode(suggested)) == suggested)
+            let reversed = maker.reverseAnswer()
+            #expect(try FixedLayout.reverseAnswer(FixedLayout.encode(reversed)) == reversed)
         }
     }
 
     /// Made by the first build that wrote this version; the hexadecimal text of the bytes.
-    @Test(arguments: ["identify-request.2", "identify-answer.2"])
+    @Test(arguments: [
+        "identify-request.2", "identify-answer.2", "geocode-answer.2", "suggest-answer.2",
+        "reverse-answer.2",
+    ])
     func `the layout is that of the golden bytes`(_ name: String) throws {
         let file = Self.folder.appending(path: name + ".hex")
         var maker = Maker(random: SeededGenerator(seed: 7))
         let request = try maker.request()
         let answer = maker.answer()
+        let found = try maker.geocodeAnswer()
+        let suggested = maker.suggestAnswer()
+        let reversed = maker.reverseAnswer()
         let bytes =
-            name.contains("request") ? FixedLayout.encode(request) : FixedLayout.encode(answer)
+            switch name.split(separator: ".").first {
+            case "identify-request": FixedLayout.encode(request)
+            case "identify-answer": FixedLayout.encode(answer)
+            case "geocode-answer": FixedLayout.encode(found)
+            case "suggest-answer": FixedLayout.encode(suggested)
+            default: FixedLayout.encode(reversed)
+            }
         let text = Self.hexadecimal(bytes)
         if ProcessInfo.processInfo.environment["CAIRN_WRITE_GOLDEN"] != nil {
             try FileManager.default.createDirectory(
@@ -209,6 +266,12 @@ import Testing
         for count in 0..<answer.count {
             #expect(throws: Failure.self) { try FixedLayout.identifyAnswer(answer.prefix(count)) }
         }
+        let found = FixedLayout.encode(try maker.geocodeAnswer())
+        for count in 0..<found.count {
+            #expect(throws: Failure.self) { try FixedLayout.geocodeAnswer(found.prefix(count)) }
+        }
+        #expect(throws: Failure.self) { try FixedLayout.geocodeAnswer(found + [0]) }
+        #expect(throws: Failure.self) { try FixedLayout.suggestAnswer(found) }
         #expect(throws: Failure.self) { try FixedLayout.identifyRequest(request + [0]) }
         #expect(throws: Failure.self) { try FixedLayout.identifyAnswer(answer + [0]) }
         #expect(throws: Failure.self) { try FixedLayout.identifyAnswer(request) }
@@ -219,10 +282,19 @@ import Testing
         for _ in 0..<300 {
             var request = FixedLayout.encode(try maker.request())
             var answer = FixedLayout.encode(maker.answer())
+            var found = FixedLayout.encode(try maker.geocodeAnswer())
+            var suggested = FixedLayout.encode(maker.suggestAnswer())
+            var reversed = FixedLayout.encode(maker.reverseAnswer())
             for _ in 0..<maker.number(1..<6) {
                 request[maker.number(2..<request.count)] = UInt8(maker.number(0..<256))
                 answer[maker.number(2..<answer.count)] = UInt8(maker.number(0..<256))
+                found[maker.number(2..<found.count)] = UInt8(maker.number(0..<256))
+                suggested[maker.number(2..<suggested.count)] = UInt8(maker.number(0..<256))
+                reversed[maker.number(2..<reversed.count)] = UInt8(maker.number(0..<256))
             }
+            _ = try? FixedLayout.geocodeAnswer(found)
+            _ = try? FixedLayout.suggestAnswer(suggested)
+            _ = try? FixedLayout.reverseAnswer(reversed)
             _ = try? FixedLayout.identifyRequest(request)
             _ = try? FixedLayout.identifyAnswer(answer)
             let noise =

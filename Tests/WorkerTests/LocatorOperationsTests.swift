@@ -58,16 +58,22 @@ private final class Names: Sendable {
         shelf = names.shelf()
     }
 
-    private func run<Answer: Decodable>(
-        _ name: String, _ request: some Encodable, as type: Answer.Type
-    ) throws -> Answer {
+    private func answer(
+        _ name: String, _ request: some Encodable, contentType: UInt8
+    ) throws -> Data {
         let operations = LocatorOperations.hosted(on: shelf, blobs: names.site.blobs)
         let operation = try #require(operations[name])
         let context = OperationContext(
-            metadata: RequestMetadata(operation: name), contentType: MessageHeader.json,
+            metadata: RequestMetadata(operation: name), contentType: contentType,
             deadline: nil, control: WorkControl())
-        return try CairnJSON.decode(
-            type, from: operation(context, CairnJSON.encode(request)))
+        return try operation(context, CairnJSON.encode(request))
+    }
+
+    private func run<Answer: Decodable>(
+        _ name: String, _ request: some Encodable, as type: Answer.Type
+    ) throws -> Answer {
+        try CairnJSON.decode(
+            type, from: answer(name, request, contentType: MessageHeader.json))
     }
 
     private func geocode(_ text: String, locator: String = "World") throws -> GeocodeAnswer {
@@ -88,6 +94,25 @@ private final class Names: Sendable {
             try run(
                 "reverse", ReverseGeocodeRequest(location: location), as: ReverseGeocodeAnswer.self
             ).candidate?.address == "Melun, FR")
+    }
+
+    @Test func `an answer has the form that is asked for, and says the same`() throws {
+        try names.publish("World", town: "Melun")
+        func fixed(_ name: String, _ request: some Encodable) throws -> Data {
+            try answer(name, request, contentType: MessageHeader.fixedLayout)
+        }
+        let geocode = GeocodeRequest(singleLine: "melun")
+        #expect(
+            try FixedLayout.geocodeAnswer(fixed("geocode", geocode))
+                == run("geocode", geocode, as: GeocodeAnswer.self))
+        let suggest = SuggestRequest(text: "me")
+        #expect(
+            try FixedLayout.suggestAnswer(fixed("suggest", suggest))
+                == run("suggest", suggest, as: SuggestAnswer.self))
+        let reverse = ReverseGeocodeRequest(location: Coordinate(x: 2.25, y: 48.5))
+        #expect(
+            try FixedLayout.reverseAnswer(fixed("reverse", reverse))
+                == run("reverse", reverse, as: ReverseGeocodeAnswer.self))
     }
 
     @Test func `a name moves on to the file published last`() throws {

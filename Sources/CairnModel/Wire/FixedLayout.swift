@@ -30,6 +30,30 @@ public enum FixedLayout {
         try decode(bytes, kind: 2, .corrupt, "an identify answer")
     }
 
+    /// The bytes of an answer of a locator.
+    public static func encode(_ answer: GeocodeAnswer) -> Data { encode(answer, kind: 3) }
+
+    /// The bytes of an answer of a locator.
+    public static func encode(_ answer: SuggestAnswer) -> Data { encode(answer, kind: 4) }
+
+    /// The bytes of an answer of a locator.
+    public static func encode(_ answer: ReverseGeocodeAnswer) -> Data { encode(answer, kind: 5) }
+
+    /// Reads an answer of a locator; throws as ``identifyAnswer(_:)``.
+    public static func geocodeAnswer(_ bytes: Data) throws(Failure) -> GeocodeAnswer {
+        try decode(bytes, kind: 3, .corrupt, "a geocode answer")
+    }
+
+    /// Reads an answer of a locator; throws as ``identifyAnswer(_:)``.
+    public static func suggestAnswer(_ bytes: Data) throws(Failure) -> SuggestAnswer {
+        try decode(bytes, kind: 4, .corrupt, "a suggest answer")
+    }
+
+    /// Reads an answer of a locator; throws as ``identifyAnswer(_:)``.
+    public static func reverseAnswer(_ bytes: Data) throws(Failure) -> ReverseGeocodeAnswer {
+        try decode(bytes, kind: 5, .corrupt, "a reverse geocode answer")
+    }
+
     private static func encode(_ value: some WireValue, kind: UInt8) -> Data {
         var wire = WireOutput()
         wire.put(version)

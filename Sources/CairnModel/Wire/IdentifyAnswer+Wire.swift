@@ -1,42 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-internal import FoundationEssentials
 internal import Geometry
 
 extension GeometryType: WireValue {}
 
-/// Asked for by people, not in the hot path: its JSON, as one text.
-extension IdentifyExplanation: WireValue {
-    func write(to wire: inout WireOutput) {
-        let json = (try? CairnJSON.encode(self)) ?? Data()
-        wire.put(String(decoding: json, as: UTF8.self))
-    }
-
-    init(from wire: inout WireInput) throws(WireFault) {
-        let json = Data(try wire.get(String.self).utf8)
-        guard let value = try? CairnJSON.decode(IdentifyExplanation.self, from: json) else {
-            throw .meaningless("an explanation")
-        }
-        self = value
-    }
-}
-
-/// Rare, so its JSON, as one text.
-extension LayerFailure: WireValue {
-    func write(to wire: inout WireOutput) {
-        let json = (try? CairnJSON.encode(self)) ?? Data()
-        wire.put(String(decoding: json, as: UTF8.self))
-    }
-
-    init(from wire: inout WireInput) throws(WireFault) {
-        let json = Data(try wire.get(String.self).utf8)
-        guard let value = try? CairnJSON.decode(LayerFailure.self, from: json) else {
-            throw .meaningless("a layer's failure")
-        }
-        self = value
-    }
-}
+extension IdentifyExplanation: JSONWireValue { static var wireName: String { "an explanation" } }
+extension LayerFailure: JSONWireValue { static var wireName: String { "a layer's failure" } }
 
 extension IdentifyAnswer: WireValue {
     func write(to wire: inout WireOutput) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import FoundationEssentials
 internal import Platform
 
 /// What goes wrong when bytes are not a value's fixed layout.
@@ -65,6 +66,27 @@ struct WireInput {
         let value = try body(&self)
         depth -= 1
         return value
+    }
+}
+
+/// What is rare, or asked for by people: its JSON, as one text.
+protocol JSONWireValue: WireValue, Codable {
+    /// What it is called where bytes are none.
+    static var wireName: String { get }
+}
+
+extension JSONWireValue {
+    func write(to wire: inout WireOutput) {
+        let json = (try? CairnJSON.encode(self)) ?? Data()
+        wire.put(String(decoding: json, as: UTF8.self))
+    }
+
+    init(from wire: inout WireInput) throws(WireFault) {
+        let json = Data(try wire.get(String.self).utf8)
+        guard let value = try? CairnJSON.decode(Self.self, from: json) else {
+            throw .meaningless(Self.wireName)
+        }
+        self = value
     }
 }
 
