@@ -7,6 +7,7 @@ usage: gateway.py --help
 """
 
 import argparse
+import csv
 import http.client
 import json
 import os
@@ -228,6 +229,29 @@ def clicks(options, layer):
     return contest("click", contenders, places, options.seconds, options.rounds, {})
 
 
+def addresses(options, layer):
+    """Names of places of the sample; nobody else to ask."""
+    with open(options.names, encoding="utf-8", newline="") as file:
+        names = sorted({row["query"] for row in csv.DictReader(file)})
+    random.seed(11)
+    names = random.sample(names, min(500, len(names)))
+    contender = Contender(
+        "cairn", options.port,
+        lambda name: "/arcgis/rest/services/World/GeocodeServer/findAddressCandidates?"
+        + urllib.parse.urlencode(
+            {"f": "json", "SingleLine": name, "outFields": "*", "maxLocations": 10}),
+        options.cairn_processes)
+    wrong = 0
+    sizes = []
+    for name in names:
+        _, body = get(contender.port, contender.path(name))
+        wrong += not json.loads(body)["candidates"]
+        sizes.append(len(body))
+    extra = {"wrong": wrong, "bytes": {"cairn": sum(sizes) // len(sizes)}}
+    return contest(
+        "geocode", [contender], names, options.seconds, options.rounds, extra) and not wrong
+
+
 def followers(options, layer):
     """Clients that follow an answer and hear nothing: what they cost the gateway."""
     x, y = (options.box[0] + options.box[2]) / 2, (options.box[1] + options.box[3]) / 2
@@ -269,6 +293,7 @@ def main():
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--map", required=True)
     parser.add_argument("--layer", required=True, help="the name of its one layer")
+    parser.add_argument("--names", required=True, help="CSV whose column query has names of places")
     parser.add_argument("--box", type=numbers, required=True)
     parser.add_argument("--gateway-process", type=int, required=True)
     parser.add_argument("--cairn-processes", type=processes, required=True)
@@ -283,7 +308,7 @@ def main():
     options = parser.parse_args()
     layer = Layer(options)
     good = True
-    for case in (clicks, feature_queries, pictures, followers):
+    for case in (clicks, feature_queries, pictures, addresses, followers):
         good = case(options, layer) and good
     print(json.dumps({
         "case": "memory",
