@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// A draft that several hold and write into in turn, as an encoder and its containers do. One thread at a time.
+/// A draft that several hold and write into in turn, as an encoder and its containers do.
 ///
-/// It lies behind a pointer: every use of a class's variable is watched for overlap at run time (SE-0176), which takes nearly
+/// One thread at a time. It lies behind a pointer: every use of a class's variable is watched for overlap at run time (SE-0176), which takes nearly
 /// as long as the writing.
 @safe
 public final class JSONPage {
