@@ -14,7 +14,7 @@ final class PublisherChannel: Channel {
     ) throws(Failure) {
         self.onSubscribe = onSubscribe
         var options = SocketOptions()
-        options.sendHighWaterMark = 10_000
+        options.sendHighWaterMark = endpoint.publicationBound
         options.everySubscription = true
         try super.init(loop, endpoint, .xpub, .bind, options)
     }
@@ -74,7 +74,7 @@ public struct Publisher: Sendable {
     /// Publishes; any thread, never waits.
     ///
     /// Subscribers get it when their subscription is a prefix of the topic and they keep up: beyond
-    /// 10,000 waiting messages a subscriber misses some. When the mailbox of the bus thread is full
+    /// 10,000 waiting messages (of the log's tail 1,000) a subscriber misses some. When the mailbox of the bus thread is full
     /// it is dropped and counted. Throws `Failure`: `tooLarge`, `invalidParameter` for a topic of
     /// more than 256 bytes.
     public func publish(topic: String, _ message: Message) throws(Failure) {

@@ -17,8 +17,10 @@ final class LogTail: Sendable {
     /// Beyond so many categories a head message does not list them.
     static let categoryBound = 100
 
-    /// About how many bytes of events travel together.
-    static let runByteCapacity = 128 << 10
+    /// The most bytes of events that travel together; a greater event is left to be read.
+    ///
+    /// So many at most wait for a subscriber that stands still, times ``Endpoint``'s bound of messages: 32 MiB.
+    static let runByteCapacity = 32 << 10
 
     private let publisher = Mutex<Publisher?>(nil)
     private let timer = Mutex<BusThread.Timer?>(nil)
@@ -51,18 +53,27 @@ final class LogTail: Sendable {
     /// Publishes what was committed; called on the bus thread, in the order of the log.
     ///
     /// Neighbours of one category travel together, in the bytes in which they were stored. An event too large to publish
-    /// is left to be read.
+    /// is left to be read; the head tells of it at once.
     func publish(_ batch: CommittedBatch) {
         guard let publisher = publisher.withLock({ $0 }) else { return }
+        var isLeftOut = false
         for run in batch.runs {
             var rest = run.records
             while !rest.isEmpty {
                 failpoints.pass("log.duringPublish")
                 let part = Self.part(of: rest, batch.records)
                 rest = part.upperBound..<rest.upperBound
-                publish(part, of: batch.records, in: run.category, publisher)
+                if batch.records.range(part).count <= Self.runByteCapacity {
+                    publish(part, of: batch.records, in: run.category, publisher)
+                } else {
+                    isLeftOut = true
+                }
+                // Only now, so that no head message overtakes the events it speaks of.
+                let last = batch.records.position(part.upperBound - 1)
+                published.withLock { $0.advance(to: last, in: run.category) }
             }
         }
+        if isLeftOut { publishHead() }
     }
 
     private func publish(
@@ -77,8 +88,6 @@ final class LogTail: Sendable {
         let payload = PublishedEvents.fixedLayout(records, run)
         try? publisher.publish(
             topic: "e/" + category + "/", Message(header: header, payload: payload))
-        // Only now, so that no head message overtakes the events it speaks of.
-        published.withLock { $0.advance(to: records.position(run.upperBound - 1), in: category) }
     }
 
     /// The first of some neighbours, at least one, and not too many for a message.

@@ -4,6 +4,7 @@
 import Bus
 import CairnModel
 import FoundationEssentials
+import Platform
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct PublishTests {
@@ -34,6 +35,46 @@ import Testing
 
         #expect(await heard.waitFor(3).last == "e/job/=4")
         #expect(Set(subscriptions.all) == ["e/map/", "head", "e/job/"])
+    }
+
+    /// 6,000 messages of 30 KiB, for a subscriber whose thread stands still meanwhile.
+    @Test func `what waits for a subscriber that stands still is bounded`() async throws {
+        let directory = try RunDirectory()
+        let server = try directory.bus("server")
+        let client = try directory.bus("client")
+        defer {
+            client.stop()
+            server.stop()
+        }
+        let subscriptions = Inbox<String>()
+        let (begun, taken, ended) = (Inbox<String>(), Inbox<String>(), Inbox<String>())
+        let stands = BlockingQueue<Bool>(capacity: 1)
+        let publisher = try server.bindPublisher(.logTail) { subscriptions.put($0) }
+        _ = try client.subscribe(.logTail, topics: ["e/"]) { topic, _ in
+            switch topic {
+            case "e/begin":
+                begun.put(topic)
+                _ = stands.pop()
+            case "e/end": ended.put(topic)
+            default: taken.put(topic)
+            }
+        }
+        _ = await subscriptions.waitFor(1)
+        try publisher.publish(topic: "e/begin", message(.event, ""))
+        _ = await begun.waitFor(1)
+
+        let text = String(repeating: "x", count: 30 << 10)
+        for _ in 0..<6_000 { try publisher.publish(topic: "e/", message(.event, text)) }
+        // Comes back when the thread has published them all.
+        _ = try server.bindPublisher(.supervisorLive)
+        _ = stands.tryPush(true)
+        while ended.all.isEmpty {
+            try publisher.publish(topic: "e/end", message(.event, ""))
+            try await Task.sleep(for: .milliseconds(1))
+        }
+
+        // As many in each of the two processes, and what is on the way between them.
+        #expect(taken.all.count < 2_500)
     }
 
     @Test func `each subscriber of a topic is announced, not only the first`() async throws {

@@ -6,6 +6,7 @@ import CairnClient
 import CairnModel
 import Foundation
 import Site
+import Synchronization
 import Testing
 
 /// More than fits, faster than one can follow.
@@ -102,6 +103,37 @@ import Testing
         }
         #expect(after < before + 48 << 20, "\(before >> 20) MiB, then \(after >> 20) MiB")
         for subscription in subscriptions { subscription.cancel() }
+    }
+
+    @Test func `a large event is not published, and followed in its place all the same`()
+        async throws
+    {
+        let running = try RunningLog(scratch.site)
+        defer { running.stop() }
+        let client = try LogClient(scratch.site)
+        let published = Mutex<[Int64]>([])
+        let subscriber = try client.bus.subscribe(.logTail, topics: ["e/"]) { _, message in
+            published.withLock { $0.append(message.header.sequence) }
+        }
+        defer { subscriber.close() }
+        let handled = Handled()
+        let subscription = try LogSubscription(bus: client.bus, log: client.log) { events, upTo in
+            handled.take(events, upTo: upTo)
+        }
+        defer { subscription.cancel() }
+        #expect(await eventually { !subscription.isStale })
+
+        let large = String(repeating: "x", count: 40 << 10)
+        for round in 0..<20 {
+            try await client.log.append(
+                [newEvent(round % 3 == 1 ? large : "small")], to: try stream("job-1"),
+                expected: .any)
+        }
+
+        #expect(await handled.reached(20))
+        #expect(handled.events.map(\.globalPosition) == Array(1...20))
+        let seen = published.withLock { $0 }
+        #expect(seen == (1...20).filter { $0 % 3 != 2 })
     }
 
     /// Resident bytes.

@@ -175,7 +175,12 @@ enum PipelineRoles {
     /// Subscribes to every event and takes none of them once it is stopped.
     static func listen(_ site: Site) throws {
         let bus = try BusThread(name: "listener", runDirectory: site.runDirectory)
-        let subscriber = try bus.subscribe(.logTail, topics: ["e/"]) { _, _ in }
+        let heard = BlockingQueue<Bool>(capacity: 1)
+        let subscriber = try bus.subscribe(.logTail, topics: ["e/", "h/"]) { _, _ in
+            _ = heard.tryPush(true)
+        }
+        // Subscribed is who has been told something; before that nothing is kept for it.
+        _ = heard.pop()
         Output.ready()
         while true {
             sleep(60)
