@@ -12,11 +12,6 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
     /// and on their way to workers and back, 1 MiB elsewhere.
     public let maximumMessageByteCount: Int
 
-    /// The most publications that wait for a subscriber in the publisher's process, and as many again in its own.
-    ///
-    /// Of the log's tail fewer: they are large where much is appended at once, and whoever misses some reads them.
-    var publicationBound: Int32 { self == .logTail ? 1_000 : 10_000 }
-
     private init(trusted name: String) {
         self.name = name
         let carriesRequests =

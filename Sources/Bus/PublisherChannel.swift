@@ -7,6 +7,8 @@ internal import ZeroMQ
 /// Publishes: an XPUB socket.
 final class PublisherChannel: Channel {
     static let maximumTopicByteCount = 256
+    /// Messages that wait for a subscriber, in the publisher's process and as many in its own.
+    static let highWaterMark: Int32 = 1_000
     private let onSubscribe: (@Sendable (String) -> Void)?
 
     init(
@@ -14,7 +16,7 @@ final class PublisherChannel: Channel {
     ) throws(Failure) {
         self.onSubscribe = onSubscribe
         var options = SocketOptions()
-        options.sendHighWaterMark = endpoint.publicationBound
+        options.sendHighWaterMark = Self.highWaterMark
         options.everySubscription = true
         try super.init(loop, endpoint, .xpub, .bind, options)
     }
@@ -74,7 +76,7 @@ public struct Publisher: Sendable {
     /// Publishes; any thread, never waits.
     ///
     /// Subscribers get it when their subscription is a prefix of the topic and they keep up: beyond
-    /// 10,000 waiting messages (of the log's tail 1,000) a subscriber misses some. When the mailbox of the bus thread is full
+    /// 1,000 waiting messages a subscriber misses some. When the mailbox of the bus thread is full
     /// it is dropped and counted. Throws `Failure`: `tooLarge`, `invalidParameter` for a topic of
     /// more than 256 bytes.
     public func publish(topic: String, _ message: Message) throws(Failure) {

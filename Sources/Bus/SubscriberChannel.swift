@@ -19,7 +19,7 @@ final class SubscriberChannel: Channel {
     ) throws(Failure) {
         self.handler = handler
         var options = SocketOptions()
-        options.receiveHighWaterMark = endpoint.publicationBound
+        options.receiveHighWaterMark = PublisherChannel.highWaterMark
         try super.init(loop, endpoint, .sub, .connect, options)
         for topic in topics { add(topic) }
     }

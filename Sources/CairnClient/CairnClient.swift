@@ -160,7 +160,7 @@ public final class CairnClient: Sendable {
     /// What services publish under these topics from now on (`result/<map>`, `job/<uuid>`,
     /// `workers`): ephemeral, with gaps; the log is the record.
     ///
-    /// At most 1,024 messages wait for the reader, then the oldest are dropped.
+    /// Results of more than 64 KiB are not among them. At most 1,024 messages wait for the reader, then the oldest are dropped.
     public func live(topics: [String]) throws(Failure) -> AsyncStream<LiveMessage> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: LiveMessage.self, bufferingPolicy: .bufferingNewest(1024))

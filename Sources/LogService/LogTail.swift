@@ -19,7 +19,7 @@ final class LogTail: Sendable {
 
     /// The most bytes of events that travel together; a greater event is left to be read.
     ///
-    /// So many at most wait for a subscriber that stands still, times ``Endpoint``'s bound of messages: 32 MiB.
+    /// For a subscriber that stands still a thousand messages wait: 32 MiB.
     static let runByteCapacity = 32 << 10
 
     private let publisher = Mutex<Publisher?>(nil)

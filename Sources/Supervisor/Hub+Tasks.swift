@@ -277,9 +277,13 @@ extension Hub {
             + (queues[pool]?.removeAll() ?? [])
     }
 
-    /// Shows an identify answer to whoever watches the map.
+    /// The largest answer that is shown to others: a thousand wait for who does not take them.
+    private static let shownByteCount = 64 << 10
+
+    /// Shows an identify answer to whoever watches the map, where it is not too large for that.
     private func publishResult(of task: PendingTask, _ answer: Message) {
         guard hasResultSubscribers, task.pool == .identify,
+            answer.payload.count <= Self.shownByteCount,
             let map = (try? task.request.metadata())?.map
         else { return }
         let header = MessageHeader(
