@@ -128,7 +128,7 @@ public actor MapStateService {
         }
         await loadNext()
         if case .wake = item, log.isBehind, compactor?.isWaiting == true {
-            try? await log.catchUp()
+            try? await catchUp()
         }
         // On a state that lacks events a compaction would begin whose dataset the log never names.
         if !log.isBehind { compactor?.startNext(log.state) }
@@ -191,7 +191,7 @@ public actor MapStateService {
 
     private func attemptOnce(_ request: MapCommandRequest) async throws(Failure) -> MapCommandResult
     {
-        do throws(Failure) { try await log.catchUp() } catch {
+        do throws(Failure) { try await catchUp() } catch {
             guard error.isRetriable else { throw error }
             throw Failure(
                 .logUnavailable, "the log is out of reach: nothing was changed",
@@ -213,7 +213,7 @@ public actor MapStateService {
         }
         let sequence = try await log.append(events, to: request.map, because: request)
         if log.isBehind {
-            try await log.catchUp()
+            try await catchUp()
             if let known = log.state.outcome(of: request.id) { return known }
         }
         for event in events { noteLoad(event, of: request.map) }
@@ -236,7 +236,7 @@ public actor MapStateService {
         }
         let sequence = try await log.append([event], to: request.map, because: request)
         if log.isBehind {
-            try await log.catchUp()
+            try await catchUp()
             if let known = try await outcome(of: request, edits) { return known }
         }
         for each in edits { compactor?.noteEdit(of: each.layer, in: request.map) }
@@ -265,6 +265,14 @@ public actor MapStateService {
 
     // MARK: Loading
 
+    /// Folds what the log holds beyond the state: events whose append was not answered, so that nobody has noted yet
+    /// what they ask to be loaded.
+    private func catchUp() async throws(Failure) {
+        let before = log.foldedCount
+        defer { if log.foldedCount > before { lanes.refill(from: log.state) } }
+        try await log.catchUp()
+    }
+
     /// Starts the next loads where there is room; the log being away leaves them for later.
     private func loadNext() async {
         for lane in LayerLoader.Lane.allCases { await loadNext(in: lane) }
@@ -273,7 +281,7 @@ public actor MapStateService {
     private func loadNext(in lane: LayerLoader.Lane) async {
         while let next = lanes.next(in: lane) {
             do throws(Failure) {
-                try await log.catchUp()
+                try await catchUp()
                 guard let layer = log.state.layerToLoad(next.map, next.layer),
                     LayerLoader.Lane(layer.source) == lane
                 else {
@@ -306,7 +314,7 @@ public actor MapStateService {
         var event = Self.event(of: loaded)
         for _ in 0..<Self.attempts {
             do throws(Failure) {
-                try await log.catchUp()
+                try await catchUp()
                 guard let current = log.state.layerToLoad(map, layer) else { return }
                 guard current.source == loaded.layer.source,
                     log.state.status(of: layer, in: map) == .loading
@@ -340,7 +348,7 @@ public actor MapStateService {
             let (dataset, properties) = try compacted.result.get()
             var isSettled = false
             for _ in 0..<Self.attempts where !isSettled {
-                try await log.catchUp()
+                try await catchUp()
                 let layer = log.state.layer(entry.layer, in: entry.map)
                 guard layer?.kind.dataset == compacted.base else {
                     compactor?.noteUnrecorded(dataset, over: compacted.base, of: entry, layer)

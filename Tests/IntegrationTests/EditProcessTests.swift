@@ -330,6 +330,26 @@ import Testing
         #expect(Set(try site.datasets()) == Set([base, compacted, last].map(\.rawValue)))
         #expect(try await count(site, "where=1%3D1") == 2_475)
     }
+
+    @Test func `a layer whose addition the log did not answer is loaded all the same`()
+        async throws
+    {
+        guard Programs.areBuilt() else { return }
+        let site = try await IdentifySite(side: 5)
+        let source = try #require(try await site.layer().kind.source)
+        try site.kill("cairn-logd")
+        let victim = try site.start("cairn-logd", failpoint: "log.afterCommitBeforeReply:kill@1")
+
+        async let added = site.client.command(
+            map: site.map, .addLayer(name: "again", source: source, place: LayerPlace()))
+        try site.waitForKill("cairn-logd", victim)
+        try site.start("cairn-logd")
+        let layer = try #require(try await added.layer)
+
+        try await site.until("the layer") {
+            try await $0.client.map(named: $0.map)?.layer(layer)?.loadStatus == .loaded
+        }
+    }
 }
 
 /// So many squares beside each other.
