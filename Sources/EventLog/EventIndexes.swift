@@ -134,7 +134,8 @@ struct EventIndexes: ~Copyable {
         after: Int64, through: Int64, isInOrder: Bool, to connection: Connection
     ) throws(SQLiteError) {
         var insert = try connection.prepare(
-            "INSERT INTO event_id SELECT id, position FROM event WHERE position > ?1 "
+            // As with the rows of `event`: who writes rolls all back.
+            "INSERT OR FAIL INTO event_id SELECT id, position FROM event WHERE position > ?1 "
                 + "AND position <= ?2 ORDER BY \(isInOrder ? "position" : "id")")
         try insert.bind(1, after)
         try insert.bind(2, through)

@@ -6,8 +6,6 @@ internal import SQLite
 
 /// A row of the table `event` that is to be written; its bytes lie among those of its commit.
 struct EventRow {
-    /// Rows that one statement writes where there are as many.
-    static let togetherCount = 16
     private static let columnCount = 11
 
     let position: Int64
@@ -21,10 +19,13 @@ struct EventRow {
     let checksum: UInt32
 
     /// The statement that writes so many rows.
+    ///
+    /// `OR FAIL`: whoever writes rolls all back. Else SQLite would copy each page that the statement changes, to take
+    /// back its rows alone.
     static func insertion(of count: Int) -> String {
         let row = "(" + Array(repeating: "?", count: columnCount).joined(separator: ", ") + ")"
-        return "INSERT INTO event (position, stream, stream_position, category, recorded_at, id, "
-            + "type, schema, metadata, data, crc) VALUES "
+        return "INSERT OR FAIL INTO event (position, stream, stream_position, category, "
+            + "recorded_at, id, type, schema, metadata, data, crc) VALUES "
             + Array(repeating: row, count: count).joined(separator: ", ")
     }
 

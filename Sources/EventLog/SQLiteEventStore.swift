@@ -20,9 +20,7 @@ public final class SQLiteEventStore: EventStore {
     private var lastCommit: Timestamp
     private var committedHead: Int64
     private var chain: HashChain
-    private var insertEvent: Statement
-    /// Some events at once: what SQLite does once for a statement costs as much as some of the columns.
-    private var insertEvents: Statement
+    private let insertion: EventInsertion
     private var insertBatch: Statement
     private var numbers: NumberTable
     private var indexes: EventIndexes
@@ -63,8 +61,7 @@ public final class SQLiteEventStore: EventStore {
                 live: try SQLiteEventReader(connection: connection), path: path)
             isEvicting = try Self.isEvictionDue(connection)
             incarnation = try Self.incarnation(connection)
-            insertEvent = try connection.prepare(EventRow.insertion(of: 1))
-            insertEvents = try connection.prepare(EventRow.insertion(of: EventRow.togetherCount))
+            insertion = try EventInsertion(connection)
             insertBatch = try connection.prepare(
                 "INSERT INTO batch (last, first, hash) VALUES (?1, ?2, ?3)")
             indexes = try EventIndexes(connection)
@@ -217,25 +214,8 @@ public final class SQLiteEventStore: EventStore {
                 stream: stream.number, category: stream.category, first: first,
                 count: Int64(group.count))
         }
-        try new.records.withBytes { bytes throws(SQLiteError) in try insert(rows, from: bytes) }
-    }
-
-    private func insert(_ rows: [EventRow], from bytes: RawSpan) throws(SQLiteError) {
-        let together = EventRow.togetherCount
-        var index = 0
-        while index + together <= rows.count {
-            try insertEvents.run(lending: bytes) { statement throws(SQLiteError) in
-                for offset in 0..<together {
-                    try rows[index + offset].bind(to: statement, asNumber: offset)
-                }
-            }
-            index += together
-        }
-        while index < rows.count {
-            try insertEvent.run(lending: bytes) { statement throws(SQLiteError) in
-                try rows[index].bind(to: statement, asNumber: 0)
-            }
-            index += 1
+        try new.records.withBytes { bytes throws(SQLiteError) in
+            try insertion.write(rows, from: bytes)
         }
     }
 

@@ -70,8 +70,8 @@ public final class LogService: Sendable {
     ) {
         do throws(Failure) {
             switch try request.metadata().operation {
-            case "append": try writer.enqueue(.append, request)
-            case "claim": try writer.enqueue(.claim, request)
+            case "append": try writer.append(request)
+            case "claim": try writer.claim(request)
             case "read": try readers.enqueue(.read, request)
             case "verify": try readers.enqueue(.verify, request)
             case "head":

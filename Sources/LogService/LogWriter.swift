@@ -12,7 +12,8 @@ internal import Synchronization
 /// The thread that appends: it takes what is queued and commits it as one; the bus thread then publishes and
 /// answers, while the next commit is under way.
 final class LogWriter: Sendable {
-    /// Appends that may wait, and the bytes of their requests; beyond either the asker gets `busy`.
+    /// Appends that may wait, and the bytes of their requests, which are there twice; beyond either the asker gets
+    /// `busy`.
     static let queueCapacity = 8_192
     static let queueByteCapacity = 16 << 20
     /// What one commit takes at most: more would make those at its front wait for those at its end.
@@ -20,8 +21,9 @@ final class LogWriter: Sendable {
     static let commitByteCapacity = 1 << 20
 
     /// What the writer thread does.
-    enum Operation: Sendable {
-        case append
+    private enum Operation: Sendable {
+        /// Nil for an append in JSON, which takes longer to read than the bus thread has time for.
+        case append(AppendBytes?)
         case claim
     }
 
@@ -54,9 +56,19 @@ final class LogWriter: Sendable {
         }
     }
 
-    /// Takes an append or a claim, which are done in the order in which they come; throws `busy` when
-    /// the queue is full, `draining` at the end.
-    func enqueue(_ operation: Operation, _ request: IncomingRequest) throws(Failure) {
+    /// Takes an append, which is done in the order in which they and claims come; throws `invalidParameter` when it is
+    /// none, `busy` when the queue is full, `draining` at the end.
+    func append(_ request: IncomingRequest) throws(Failure) {
+        let message = request.message
+        let isFixed = message.header.contentType == MessageHeader.fixedLayout
+        try enqueue(
+            .append(isFixed ? try AppendBytes(fixedLayout: message.payload) : nil), request)
+    }
+
+    /// Takes a claim, as an append.
+    func claim(_ request: IncomingRequest) throws(Failure) { try enqueue(.claim, request) }
+
+    private func enqueue(_ operation: Operation, _ request: IncomingRequest) throws(Failure) {
         let size = request.message.payload.count
         let before = queuedByteCount.wrappingAdd(size, ordering: .relaxed).oldValue
         guard before + size <= Self.queueByteCapacity, queue.tryPush((operation, request)) else {
@@ -96,20 +108,30 @@ final class LogWriter: Sendable {
             }
             var rest = tasks[...]
             while let first = rest.first {
-                guard first.operation == .append else {
-                    claim(rest.removeFirst().request)
+                if case .claim = first.operation {
+                    record(claim: rest.removeFirst().request)
                     continue
                 }
-                var byteCount = 0
-                let group = rest.prefix { task in
-                    defer { byteCount += task.request.message.payload.count }
-                    return task.operation == .append && byteCount < Self.commitByteCapacity
-                }
-                rest = rest.dropFirst(group.count)
-                commit(group.map(\.request))
+                commit(Self.takeGroup(from: &rest))
             }
             putInOrder()
         }
+    }
+
+    /// The appends before the next claim, as many as one commit takes.
+    private static func takeGroup(
+        from rest: inout ArraySlice<Task>
+    ) -> [(append: AppendBytes?, request: IncomingRequest)] {
+        var group: [(append: AppendBytes?, request: IncomingRequest)] = []
+        var byteCount = 0
+        while byteCount < commitByteCapacity, let next = rest.first,
+            case .append(let append) = next.operation
+        {
+            group.append((append, next.request))
+            byteCount += next.request.message.payload.count
+            rest.removeFirst()
+        }
+        return group
     }
 
     /// Makes an archive the place of its events; any thread.
@@ -128,7 +150,7 @@ final class LogWriter: Sendable {
         }
     }
 
-    private func claim(_ request: IncomingRequest) {
+    private func record(claim request: IncomingRequest) {
         do throws(Failure) {
             let asked = try request.message.decode(ClaimRequest.self)
             let claim = try store.withLock { store throws(Failure) in try store?.claim(asked) }
@@ -146,14 +168,14 @@ final class LogWriter: Sendable {
         }
     }
 
-    private func commit(_ requests: [IncomingRequest]) {
+    private func commit(_ group: [(append: AppendBytes?, request: IncomingRequest)]) {
         var asked: [IncomingRequest] = []
         var appends: [AppendBytes] = []
-        asked.reserveCapacity(requests.count)
-        appends.reserveCapacity(requests.count)
-        for request in requests {
+        asked.reserveCapacity(group.count)
+        appends.reserveCapacity(group.count)
+        for (append, request) in group {
             do throws(Failure) {
-                appends.append(try Self.append(request.message))
+                appends.append(try Self.taken(append, from: request.message))
                 asked.append(request)
             } catch {
                 request.reply(failure: error)
@@ -186,10 +208,11 @@ final class LogWriter: Sendable {
         }
     }
 
-    private static func append(_ message: Message) throws(Failure) -> AppendBytes {
-        message.header.contentType == MessageHeader.fixedLayout
-            ? try AppendBytes(fixedLayout: message.payload)
-            : try AppendBytes(try message.decode(AppendRequest.self))
+    private static func taken(
+        _ append: AppendBytes?, from message: Message
+    ) throws(Failure) -> AppendBytes {
+        if let append { return append }
+        return try AppendBytes(try message.decode(AppendRequest.self))
     }
 
     private func answer(_ request: IncomingRequest, _ result: AppendResult) {

@@ -25,6 +25,10 @@ public final class Connection {
         case read
     }
 
+    /// Once in a process; without effect where somebody else, GDAL say, has opened a file before.
+    private static let isWithoutAccount: Bool =
+        cairn_sqlite3_keep_no_account_of_memory() == SQLITE_OK
+
     /// Opens the file; throws `SQLiteError`, whose code 14 means that the file cannot be opened.
     ///
     /// SQLite reads the file only with the first statement.
@@ -37,6 +41,7 @@ public final class Connection {
             }
         // URI: so that `attachReadOnly` can say so; a path begins with `/` or `.`, never with `file:`.
         let flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_URI
+        _ = Self.isWithoutAccount
         var opened: OpaquePointer?
         let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
         guard code == SQLITE_OK, let opened = unsafe opened else {

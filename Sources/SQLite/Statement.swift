@@ -105,7 +105,7 @@ public struct Statement: ~Copyable {
         try connection.check(unsafe sqlite3_bind_null(handle, Int32(parameter)), "bind")
     }
 
-    /// Parameters of one run; see `run(lending:)`.
+    /// Parameters of one run; see `run(times:lending:)`.
     @safe
     public struct Row: ~Copyable {
         fileprivate let connection: Connection
@@ -141,17 +141,22 @@ public struct Statement: ~Copyable {
         }
     }
 
-    /// Runs the statement once, ignoring rows, with parameters that lie in these bytes and are not copied.
+    /// Runs the statement so many times, ignoring rows, with parameters that lie in these bytes and are not copied.
     ///
-    /// `bind` binds them; every one is forgotten before this returns.
+    /// `bind` binds all of them for each time, counted from 0; every one is forgotten before this returns.
     public mutating func run(
-        lending bytes: RawSpan, _ bind: (borrowing Row) throws(SQLiteError) -> Void
+        times: Int, lending bytes: RawSpan,
+        _ bind: (borrowing Row, _ time: Int) throws(SQLiteError) -> Void
     ) throws(SQLiteError) {
         defer { reset() }
         let result = unsafe bytes.withUnsafeBytes { buffer in
             Result { () throws(SQLiteError) in
-                try bind(unsafe Row(connection: connection, handle: handle, bytes: buffer))
-                while try step() {}
+                let row = unsafe Row(connection: connection, handle: handle, bytes: buffer)
+                for time in 0..<times {
+                    try bind(row, time)
+                    while try step() {}
+                    _ = unsafe sqlite3_reset(handle)
+                }
             }
         }
         try result.get()

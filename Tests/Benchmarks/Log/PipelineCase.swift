@@ -83,14 +83,14 @@ enum PipelineRoles {
         let bus = try BusThread(name: "subscriber", runDirectory: site.runDirectory)
         let log = try LogReader(bus: bus)
         let times = Shared<[Int64]>([])
+        times.change { $0.reserveCapacity(count) }
         let began = Shared(Int64(0))
         let done = BlockingQueue<Int64>(capacity: 1)
         let subscription = try LogSubscription(bus: bus, log: log) { events, _ in
             let now = MonotonicClock.nanoseconds()
             if began.value == 0, !events.isEmpty { began.value = now }
-            let made = events.map { now - time(of: $0) }
             let isLast = times.change { times in
-                times += made
+                for event in events { times.append(now - time(of: event)) }
                 return times.count >= count
             }
             if isLast { _ = done.tryPush(now) }
@@ -107,28 +107,35 @@ enum PipelineRoles {
         bus.stop()
     }
 
-    /// When it was made: its payload begins with `{"at":` and nanoseconds.
-    private static func time(of record: RecordedEvent) -> Int64 {
-        var number: Int64 = 0
-        for byte in record.event.data.dropFirst(6) {
-            guard UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte else { break }
-            number = number * 10 + Int64(byte - UInt8(ascii: "0"))
-        }
-        return number
-    }
-
+    /// Of the text of an event's payload; in front of it are spaces.
     private static let timePlace = 6..<26
-    private static let template = Array(
+    private static let template = Data(
         (#"{"at":"# + String(repeating: " ", count: timePlace.count) + #","worker":"#
             + #""0D7F2A40-6C2B-4A55-8C9E-6A1F0E3D2C1B","lease":"5E0A3B1C-8F5E-4C53-9E5A-2B9B0C6D7E8F"}"#)
             .utf8)
 
+    /// When it was made, in nanoseconds.
+    private static func time(of record: RecordedEvent) -> Int64 {
+        let bytes = record.event.data.bytes
+        var number: Int64 = 0
+        for place in timePlace where bytes.byte(at: place) != UInt8(ascii: " ") {
+            number = number * 10 + Int64(bytes.byte(at: place) & 15)
+        }
+        return number
+    }
+
     /// Of an event that is made now.
     static func payload() -> Data {
-        var bytes = template
-        let digits = MonotonicClock.nanoseconds().description.utf8
-        for (place, digit) in zip(timePlace, digits) { bytes[place] = digit }
-        return Data(bytes)
+        var payload = template
+        var bytes = payload.mutableBytes
+        var (rest, place) = (MonotonicClock.nanoseconds(), timePlace.upperBound)
+        while rest > 0, place > timePlace.lowerBound {
+            place -= 1
+            bytes.storeBytes(
+                of: UInt8(ascii: "0") + UInt8(rest % 10), toByteOffset: place, as: UInt8.self)
+            rest /= 10
+        }
+        return payload
     }
 
     private static func event() -> NewEvent {
