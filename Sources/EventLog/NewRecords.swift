@@ -7,7 +7,6 @@ internal import CairnModel
 struct NewRecords {
     /// The columns of one record.
     struct Place {
-        let stream: StreamName
         let streamPosition: Int64
         let schema: Int64
         /// Bytes of the record, from its beginning on.
@@ -21,6 +20,8 @@ struct NewRecords {
 
     private(set) var records: CanonicalRecords
     private(set) var places: [Place] = []
+    /// Neighbours of one stream.
+    private(set) var streams: [(name: StreamName, records: Range<Int>)] = []
     /// Their ids.
     var ids: RecentIDs
     /// The time of all of them; nil while there is none.
@@ -50,6 +51,11 @@ struct NewRecords {
         }
         self.time = time
         ids.append(event.id)
+        if let last = streams.indices.last, streams[last].name == stream {
+            streams[last].records = streams[last].records.lowerBound..<records.count
+        } else {
+            streams.append((stream, records.count - 1..<records.count))
+        }
         let end = records.range(records.count - 1).count
         // From the id to its end an event has the same bytes in an append as in a record, so places count from there.
         let shift = end - event.data.upperBound
@@ -58,33 +64,20 @@ struct NewRecords {
         }
         places.append(
             Place(
-                stream: stream, streamPosition: streamPosition, schema: Int64(event.schema),
+                streamPosition: streamPosition, schema: Int64(event.schema),
                 type: moved(event.type), metadata: moved(event.metadata), data: moved(event.data)))
     }
 
     /// Neighbours of one category.
     var runs: [CommittedBatch.Run] {
         var runs: [CommittedBatch.Run] = []
-        for group in streams {
-            let stream = places[group.lowerBound].stream
+        for (stream, records) in streams {
             if let last = runs.last, stream.isOf(category: last.category) {
-                runs[runs.count - 1].records = last.records.lowerBound..<group.upperBound
+                runs[runs.count - 1].records = last.records.lowerBound..<records.upperBound
             } else {
-                runs.append(CommittedBatch.Run(category: stream.category, records: group))
+                runs.append(CommittedBatch.Run(category: stream.category, records: records))
             }
         }
         return runs
-    }
-
-    /// Neighbours of one stream.
-    var streams: [Range<Int>] {
-        var groups: [Range<Int>] = []
-        var start = 0
-        for end in places.indices.dropFirst() where places[end].stream != places[start].stream {
-            groups.append(start..<end)
-            start = end
-        }
-        if !places.isEmpty { groups.append(start..<places.count) }
-        return groups
     }
 }

@@ -197,8 +197,7 @@ public final class SQLiteEventStore: EventStore {
     private func insert(_ new: NewRecords, _ runs: inout EventRuns) throws(SQLiteError) {
         var rows: [EventRow] = []
         rows.reserveCapacity(new.places.count)
-        for group in new.streams {
-            let name = new.places[group.lowerBound].stream
+        for (name, group) in new.streams {
             let stream = try numbers.stream(name)
             let first = committedHead + 1 + Int64(group.lowerBound)
             for index in group {

@@ -19,16 +19,30 @@ extension AppendRequest {
     ///
     /// Throws as `CairnJSON.encode`.
     public func fixedLayout() throws(Failure) -> Data {
-        Self.fixedLayout(
-            streams: [try streamsInFixedLayout()], streamCount: appends.count, epochs: epochs)
+        var writer = ByteWriter(capacity: streamsCapacity + 64)
+        writer.append(count: appends.count)
+        try writeStreams(to: &writer)
+        Self.write(epochs, to: &writer)
+        return Data(writer.bytes)
     }
 
     /// What is appended to which streams, as it stands in the fixed layout; throws as `CairnJSON.encode`.
     public func streamsInFixedLayout() throws(Failure) -> Data {
-        var writer = ByteWriter(
-            capacity: appends.reduce(0) { size, append in
-                append.events.reduce(size + 64) { $0 + $1.data.count + 256 }
-            })
+        var writer = ByteWriter(capacity: streamsCapacity)
+        try writeStreams(to: &writer)
+        return Data(writer.bytes)
+    }
+
+    private var streamsCapacity: Int {
+        appends.reduce(0) { size, append in
+            append.events.reduce(size + 64) { $0 + $1.data.count + 256 }
+        }
+    }
+
+    private func writeStreams(to writer: inout ByteWriter) throws(Failure) {
+        // Those of one append nearly always have the same metadata.
+        var metadata = EventMetadata()
+        var stored = try metadata.storedForm()
         for append in appends {
             writer.append(counted: append.stream.rawValue)
             switch append.expected {
@@ -44,13 +58,23 @@ extension AppendRequest {
                 writer.append(event.id)
                 writer.append(UInt32(clamping: event.schema))
                 writer.append(counted: event.type)
-                let metadata = try event.metadata.storedForm()
-                writer.append(count: metadata.count)
-                writer.append(metadata)
+                if event.metadata != metadata {
+                    metadata = event.metadata
+                    stored = try metadata.storedForm()
+                }
+                writer.append(count: stored.count)
+                writer.append(stored)
                 writer.append(counted: event.data.bytes)
             }
         }
-        return Data(writer.bytes)
+    }
+
+    private static func write(_ epochs: [String: Int64]?, to writer: inout ByteWriter) {
+        writer.append(count: epochs?.count ?? 0)
+        for (category, epoch) in epochs?.sorted(by: { $0.key < $1.key }) ?? [] {
+            writer.append(counted: category)
+            writer.append(epoch)
+        }
     }
 
     /// A request of what ``streamsInFixedLayout()`` gave, one after the other; `streamCount` streams in all.
@@ -60,11 +84,7 @@ extension AppendRequest {
         var writer = ByteWriter(capacity: streams.reduce(64) { $0 + $1.count })
         writer.append(count: streamCount)
         for bytes in streams { writer.append(bytes.bytes) }
-        writer.append(count: epochs?.count ?? 0)
-        for (category, epoch) in epochs?.sorted(by: { $0.key < $1.key }) ?? [] {
-            writer.append(counted: category)
-            writer.append(epoch)
-        }
+        write(epochs, to: &writer)
         return Data(writer.bytes)
     }
 
