@@ -82,11 +82,7 @@ final class LayerCompactor {
         } catch {
             throw Failure(error)
         }
-        for name in state.mapNames {
-            for layer in state.map(named: name)?.layers ?? [] where layer.edits != nil {
-                edited.insert(LoadQueue.Entry(map: name, layer: layer.id))
-            }
-        }
+        noteEdits(in: state)
     }
 
     private static func compact(
@@ -116,13 +112,19 @@ final class LayerCompactor {
             layer: task.layer, base: task.base, through: task.edits.sequence, result: result)
     }
 
+    /// Any layer that has edits may have been edited.
+    func noteEdits(in state: MapsState) {
+        for name in state.mapNames {
+            for layer in state.map(named: name)?.layers ?? [] where layer.edits != nil {
+                noteEdit(of: layer.id, in: name)
+            }
+        }
+    }
+
     /// A layer was edited.
     func noteEdit(of layer: LayerID, in map: MapName) {
         edited.insert(LoadQueue.Entry(map: map, layer: layer))
     }
-
-    /// Whether there may be something to begin with.
-    var isWaiting: Bool { running == nil && !(unrecorded.isEmpty && edited.isEmpty) }
 
     /// Begins with a layer that has enough edits, unless one is under way; `state` lacks nothing that this process
     /// has added to the log.

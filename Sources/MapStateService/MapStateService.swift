@@ -124,12 +124,9 @@ public actor MapStateService {
         case .command(let request): await answer(request)
         case .loaded(let loaded): await record(loaded)
         case .compacted(let compacted): await record(compacted)
-        case .wake: break
+        case .wake: if log.isBehind { try? await catchUp() }
         }
         await loadNext()
-        if case .wake = item, log.isBehind, compactor?.isWaiting == true {
-            try? await catchUp()
-        }
         // On a state that lacks events a compaction would begin whose dataset the log never names.
         if !log.isBehind { compactor?.startNext(log.state) }
     }
@@ -266,10 +263,15 @@ public actor MapStateService {
     // MARK: Loading
 
     /// Folds what the log holds beyond the state: events whose append was not answered, so that nobody has noted yet
-    /// what they ask to be loaded.
+    /// what they ask to be loaded or compacted.
     private func catchUp() async throws(Failure) {
         let before = log.foldedCount
-        defer { if log.foldedCount > before { lanes.refill(from: log.state) } }
+        defer {
+            if log.foldedCount > before {
+                lanes.refill(from: log.state)
+                compactor?.noteEdits(in: log.state)
+            }
+        }
         try await log.catchUp()
     }
 

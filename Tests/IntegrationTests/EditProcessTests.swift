@@ -331,6 +331,27 @@ import Testing
         #expect(try await count(site, "where=1%3D1") == 2_475)
     }
 
+    @Test func `edits that the log did not answer are compacted without another edit`() async throws
+    {
+        guard Programs.areBuilt() else { return }
+        let site = try await IdentifySite(side: 5)
+        _ = try await site.client.command(
+            map: site.map, .setEditable(layer: 0, isEditable: true))
+        let base = try #require(try await site.layer().kind.dataset)
+        try site.kill("cairn-logd")
+        let victim = try site.start("cairn-logd", failpoint: "log.afterCommitBeforeReply:kill@1")
+
+        async let edited = site.client.command(
+            map: site.map, .editFeatures(layer: 0, edits: squares(1_200, y: 100)))
+        try site.waitForKill("cairn-logd", victim)
+        try site.start("cairn-logd")
+        _ = try await edited
+
+        try await site.until("the compaction") { try await $0.layer().kind.dataset != base }
+        #expect(try #require(try await site.layer().edits).changes.isEmpty)
+        #expect(try await count(site, "where=1%3D1") == 1_225)
+    }
+
     @Test func `a layer whose addition the log did not answer is loaded all the same`()
         async throws
     {
