@@ -30,6 +30,11 @@ public struct StreamName: RawRepresentable, Hashable, Sendable, Codable, CustomS
         StreamName(trusted: UUIDText.text(id.rawValue.words, inCapitals: false, after: "job-"))
     }
 
+    /// The job whose stream it is; nil for any other name.
+    public var job: JobID? {
+        UUIDText.words(rawValue, after: "job-").map { JobID(rawValue: UUID(words: $0)) }
+    }
+
     /// `locator-<name>`.
     public static func locator(_ name: String) -> StreamName {
         StreamName(trusted: "locator-" + name)

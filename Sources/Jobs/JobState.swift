@@ -147,7 +147,7 @@ public struct JobState: Hashable, Sendable, Codable {
     /// Throws `Failure`: `corrupt` for a record that is not
     /// the next one or breaks the job's rules, `newerVersion` for one this build does not know.
     public mutating func apply(_ record: RecordedEvent) throws(Failure) {
-        guard record.stream == .job(id), record.streamPosition == streamPosition + 1 else {
+        guard record.stream.job == id, record.streamPosition == streamPosition + 1 else {
             throw Failure(
                 .corrupt,
                 "job \(id): expected event \(streamPosition + 1) of its stream, found "

@@ -26,7 +26,7 @@ public struct JobTable: Sendable {
     @discardableResult
     public mutating func apply(_ record: RecordedEvent) throws(Failure) -> JobID? {
         guard record.globalPosition > sequence else { return nil }
-        guard record.stream.category == "job" else {
+        guard record.stream.isOf(category: "job") else {
             sequence = record.globalPosition
             return nil
         }
@@ -36,13 +36,14 @@ public struct JobTable: Sendable {
     }
 
     private mutating func apply(job record: RecordedEvent) throws(Failure) -> JobID {
-        guard let id = JobID(String(record.stream.rawValue.dropFirst("job-".count))) else {
+        guard let id = record.stream.job else {
             throw Failure(.corrupt, "stream \(record.stream) names no job")
         }
-        if jobs[id] == nil {
-            add(try JobState(first: record))
+        // In its place: a job's state is large, and would be copied to be compared with nil.
+        if let index = jobs.index(forKey: id) {
+            try jobs.values[index].apply(record)
         } else {
-            try jobs[id]?.apply(record)
+            add(try JobState(first: record))
         }
         return id
     }

@@ -41,14 +41,12 @@ public struct MapsState: Hashable, Sendable {
     /// state is then unchanged.
     public mutating func apply(_ record: RecordedEvent) throws(Failure) {
         guard record.globalPosition > sequence else { return }
-        switch record.stream.category {
-        case "map":
+        if record.stream.isOf(category: "map") {
             try applyMapEvent(record)
             lastEvent = record.globalPosition
-        case "locator":
+        } else if record.stream.isOf(category: "locator") {
             try applyLocatorEvent(record)
             lastEvent = record.globalPosition
-        default: break
         }
         sequence = record.globalPosition
     }

@@ -16,6 +16,19 @@ public enum UUIDText {
         return text.withUTF8 { unsafe words(UnsafeRawBufferPointer($0).bytes) }
     }
 
+    /// As `words`, of small letters alone that follow this text.
+    public static func words(_ text: String, after prefix: StaticString) -> (UInt64, UInt64)? {
+        var text = text
+        return text.withUTF8 { bytes in
+            let count = prefix.utf8CodeUnitCount
+            guard bytes.count == count + 36,
+                (0..<count).allSatisfy({ unsafe bytes[$0] == prefix.utf8Start[$0] })
+            else { return nil }
+            let digits = unsafe UnsafeRawBufferPointer(bytes).bytes.extracting(count...)
+            return read(digits, caseBit: 0, first: UInt8(ascii: "a"))
+        }
+    }
+
     /// As `words`, of capitals alone.
     public static func capitals(_ text: RawSpan) -> (UInt64, UInt64)? {
         read(text, caseBit: 0, first: UInt8(ascii: "A"))
