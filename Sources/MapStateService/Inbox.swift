@@ -17,13 +17,14 @@ final class Inbox: Sendable {
         case command(IncomingRequest)
         case loaded(LoadedLayer)
         case compacted(CompactedLayer)
-        /// The log may be within reach again: look for layers to load.
+        /// The log may be within reach again: look for what it has beyond the state, and for layers to load.
         case wake
     }
 
     private struct Inner {
         var items: [Item] = []
         var commandCount = 0
+        var hasWake = false
         var isClosed = false
     }
 
@@ -52,9 +53,19 @@ final class Inbox: Sendable {
         if let refusal { request.reply(failure: refusal) } else { signal.yield() }
     }
 
-    /// Puts a result or a wake-up in; there are only so many outstanding as loads under way.
-    func put(_ item: Item) {
-        inner.withLock { $0.items.append(item) }
+    /// Puts a result in, of which there are only as many as loads under way.
+    func put(_ result: Item) {
+        inner.withLock { $0.items.append(result) }
+        signal.yield()
+    }
+
+    /// Puts a wake-up in unless one waits: each may wait for a log that is away, and commands with it.
+    func wake() {
+        inner.withLock { inner in
+            guard !inner.hasWake else { return }
+            inner.hasWake = true
+            inner.items.append(.wake)
+        }
         signal.yield()
     }
 
@@ -64,6 +75,7 @@ final class Inbox: Sendable {
             defer {
                 inner.items = []
                 inner.commandCount = 0
+                inner.hasWake = false
             }
             return inner.items
         }

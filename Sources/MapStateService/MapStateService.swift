@@ -73,14 +73,14 @@ public actor MapStateService {
             site, log.state, threshold: compactionFeatureCount, logger: logger
         ) { inbox.put(.compacted($0)) }
         try bus.bindRouter(.mapRequests) { inbox.put($0) }
-        timer = bus.schedule(every: Self.retryInterval) { inbox.put(.wake) }
+        timer = bus.schedule(every: Self.retryInterval) { inbox.wake() }
         logger.info(
             "maps ready",
             metadata: [
                 "sequence": "\(log.state.sequence)", "maps": "\(log.state.mapNames.count)",
                 "toLoad": "\(lanes.waitingCount)", "folded": "\(log.foldedCount)",
             ])
-        inbox.put(.wake)
+        inbox.wake()
         for await _ in inbox.signals {
             for item in inbox.takeAll() where log.fault == nil { await handle(item) }
             if log.fault != nil { break }

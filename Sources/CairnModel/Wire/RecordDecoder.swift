@@ -13,18 +13,23 @@ public struct RecordDecoder: Sendable {
     private static let remembered = 128
 
     private struct Known<Value: Sendable>: Sendable {
-        private var slots: [(bytes: [UInt8], value: Value)?] = []
+        /// Apart from the values: to compare a text must not copy what was made of it.
+        private var texts: [[UInt8]] = []
+        private var values: [Value?] = []
 
         /// The value made of these bytes; `make` is asked where it is not the one met last in its slot.
         @inline(__always)
         mutating func value(_ bytes: RawSpan, _ make: (RawSpan) -> Value?) -> Value? {
-            if slots.isEmpty { slots = Array(repeating: nil, count: remembered) }
+            if texts.isEmpty {
+                texts = Array(repeating: [], count: remembered)
+                values = Array(repeating: nil, count: remembered)
+            }
             let slot = Self.slot(bytes)
-            if let known = slots[slot], known.bytes.lend({ $0.isEqual(to: bytes) }) {
-                return known.value
+            if texts[slot].lend({ $0.isEqual(to: bytes) }), let known = values[slot] {
+                return known
             }
             guard let value = make(bytes) else { return nil }
-            slots[slot] = (bytes.copy(), value)
+            (texts[slot], values[slot]) = (bytes.copy(), value)
             return value
         }
 
