@@ -12,8 +12,9 @@ internal import Synchronization
 /// The thread that appends: it takes what is queued and commits it as one; the bus thread then publishes and
 /// answers, while the next commit is under way.
 final class LogWriter: Sendable {
-    /// Appends that may wait, and the bytes of their requests, which are there twice; beyond either the asker gets
-    /// `busy`.
+    /// Appends that may wait, and the bytes of their requests; beyond either the asker gets `busy`.
+    ///
+    /// The bytes are there twice, with some 90 bytes more for each event.
     static let queueCapacity = 8_192
     static let queueByteCapacity = 16 << 20
     /// What one commit takes at most: more would make those at its front wait for those at its end.

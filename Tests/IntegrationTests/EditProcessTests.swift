@@ -266,9 +266,7 @@ import Testing
     @Test func `a kill between a compacted dataset and its event loses neither`() async throws {
         guard Programs.areBuilt() else { return }
         let site = try await IdentifySite(side: 5)
-        _ = try await site.client.command(
-            map: site.map, .setEditable(layer: 0, isEditable: true))
-        let base = try #require(try await site.layer().kind.dataset)
+        let base = try await site.madeEditable()
         try site.kill("cairn-mapstate")
         var victim = try site.start(
             "cairn-mapstate", failpoint: "mapstate.beforeCompacted:kill")
@@ -303,9 +301,7 @@ import Testing
     {
         guard Programs.areBuilt() else { return }
         let site = try await IdentifySite(side: 5)
-        _ = try await site.client.command(
-            map: site.map, .setEditable(layer: 0, isEditable: true))
-        let base = try #require(try await site.layer().kind.dataset)
+        let base = try await site.madeEditable()
         try site.kill("cairn-logd")
         // The commits of two edits, which wait for each other, then that of the compaction of the first.
         let victim = try site.start("cairn-logd", failpoint: "log.afterCommitBeforeReply:kill@3")
@@ -335,9 +331,7 @@ import Testing
     {
         guard Programs.areBuilt() else { return }
         let site = try await IdentifySite(side: 5)
-        _ = try await site.client.command(
-            map: site.map, .setEditable(layer: 0, isEditable: true))
-        let base = try #require(try await site.layer().kind.dataset)
+        let base = try await site.madeEditable()
         try site.kill("cairn-logd")
         let victim = try site.start("cairn-logd", failpoint: "log.afterCommitBeforeReply:kill@1")
 
@@ -387,6 +381,12 @@ private func squares(_ count: Int, y: Double) -> FeatureEdits {
 }
 
 extension IdentifySite {
+    /// Lets the layer be edited; its dataset, which has no edits yet.
+    fileprivate func madeEditable() async throws -> ContentID {
+        _ = try await client.command(map: map, .setEditable(layer: 0, isEditable: true))
+        return try #require(try await layer().kind.dataset)
+    }
+
     /// The names of the datasets that are there; nothing that is hidden.
     fileprivate func datasets() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: site.datasetsDirectory)
