@@ -264,6 +264,7 @@ let testTargets: [Target] = [
     tests("ZeroMQTests", ["ZeroMQ"]),
     tests("BusTests", ["Bus", "CairnModel", "Platform", "ZeroMQ", "TestKit"]),
     tests("SiteTests", ["Site", "CairnModel", "Platform", "TestKit"]),
+    tests("DaemonTests", ["Daemon"]),
     .target(name: "PowerCutDisk", dependencies: ["CSQLite"], path: "Tests/PowerCutDisk"),
     tests(
         "EventLogTests",

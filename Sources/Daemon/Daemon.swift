@@ -93,19 +93,7 @@ public final class Daemon: Sendable {
     public func untilShutdown<Value: Sendable>(
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value? {
-        let (outcomes, first) = AsyncStream.makeStream(of: Result<Value, any Error>.self)
-        let work = Task {
-            first.yield(await Result(catching: body))
-            first.finish()
-        }
-        // It waits as long as the process lives.
-        Task { [shutdown] in
-            await shutdown.wait()
-            work.cancel()
-            first.finish()
-        }
-        for await outcome in outcomes { return try outcome.get() }
-        return nil
+        try await shutdown.first(or: body)
     }
 
     /// Asks the process to end, as SIGTERM does.
@@ -206,7 +194,7 @@ extension Failure {
 }
 
 extension Result where Failure == any Error {
-    fileprivate init(catching body: () async throws -> Success) async {
+    init(catching body: () async throws -> Success) async {
         do {
             self = .success(try await body())
         } catch {

@@ -37,4 +37,24 @@ final class ShutdownGate: Sendable {
             if isOpen { continuation.resume() }
         }
     }
+
+    /// What `body` returns or throws, unless the gate opens first: then nil, and `body` is cancelled and not waited for.
+    func first<Value: Sendable>(
+        or body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value? {
+        let (outcomes, first) = AsyncStream.makeStream(of: Result<Value, any Error>.self)
+        let work = Task {
+            first.yield(await Result(catching: body))
+            first.finish()
+        }
+        // It waits as long as the process lives.
+        Task {
+            await wait()
+            // In this order: what a body says because it is cancelled comes too late.
+            first.finish()
+            work.cancel()
+        }
+        for await outcome in outcomes { return try outcome.get() }
+        return nil
+    }
 }
