@@ -265,6 +265,7 @@ let testTargets: [Target] = [
     tests("BusTests", ["Bus", "CairnModel", "Platform", "ZeroMQ", "TestKit"]),
     tests("SiteTests", ["Site", "CairnModel", "Platform", "TestKit"]),
     tests("DaemonTests", ["Daemon"]),
+    tests("SQLiteTests", ["SQLite", "Platform", "TestKit"]),
     .target(name: "PowerCutDisk", dependencies: ["CSQLite"], path: "Tests/PowerCutDisk"),
     tests(
         "EventLogTests",

@@ -23,9 +23,9 @@ enum ArchivedCheck {
     ) throws(SQLiteError) -> LogFault? {
         let last = min(through, try log.integer(evicted) ?? 0)
         guard last > after else { return nil }
-        var events = try archive.prepare(
-            "SELECT position, id, stream, stream_position, category FROM event "
-                + "WHERE position > ?1 AND position <= ?2 ORDER BY position")
+        var events = try archive.scan(
+            "position, id, stream, stream_position, category",
+            "FROM event WHERE position > ?1 AND position <= ?2 ORDER BY position")
         try events.bind(1, after)
         try events.bind(2, last)
         var ids = try IDCheck(log, table: "archived_event", called: "the list of archived ids")

@@ -27,27 +27,34 @@ struct EventRows: ~Copyable {
     /// Appends the canonical bytes of a row to others; throws where it is not what was stored, and then
     /// appends nothing.
     mutating func append(
-        _ row: borrowing Statement, to records: inout CanonicalRecords
+        _ row: borrowing RowScan, to records: inout CanonicalRecords
     ) throws(LogFault) {
         let position = row.integer(0)
         let number = row.integer(1)
         if number != last.number { last = (number, try name(of: number, at: position)) }
+        let (id, isID) = row.withBytes(4) { bytes in
+            bytes.byteCount == 16
+                ? ((bytes.uint64(at: 0), bytes.uint64(at: 8)), true) : ((0, 0), false)
+        }
+        guard isID else { throw Self.broken(position) }
         records.append { writer in
-            writer.append(position)
-            writer.append(row.integer(2))
-            writer.append(row.integer(3))
-            row.withBytes(4) { writer.append($0) }
-            writer.append(UInt32(truncatingIfNeeded: row.integer(5)))
-            writer.append(count: last.name.count)
+            writer.append(words: [
+                UInt64(bitPattern: position), UInt64(bitPattern: row.integer(2)),
+                UInt64(bitPattern: row.integer(3)), id.0, id.1,
+                UInt64(UInt32(truncatingIfNeeded: row.integer(5)))
+                    | UInt64(last.name.count) << 32,
+            ])
             writer.append(last.name)
-            row.withBytes(6) { writer.append(counted: $0) }
-            row.withBytes(7) { writer.append(counted: $0) }
-            row.withBytes(8) { writer.append(counted: $0) }
+            row.withCountedBytes(6...8) { writer.append($0) }
         }
         guard Int64(records.checksum(records.count - 1)) == row.integer(9) else {
             records.removeLast()
-            throw LogFault(position: position, message: "the record fails its checksum")
+            throw Self.broken(position)
         }
+    }
+
+    private static func broken(_ position: Int64) -> LogFault {
+        LogFault(position: position, message: "the record fails its checksum")
     }
 
     private mutating func name(of number: Int64, at position: Int64) throws(LogFault) -> [UInt8] {

@@ -16,20 +16,19 @@ struct IDCheck: ~Copyable {
     private var held: [(id: UInt128, position: Int64)] = []
     private var isInOrder = true
     private let name: String
-    private var find: Statement
+    private var find: RowScan
 
     init(
         _ connection: Connection, table: String = "event_id",
         called name: String = "the index of ids"
     ) throws(SQLiteError) {
         self.name = name
-        find = try connection.prepare(
-            "SELECT id, position FROM \(table) WHERE id >= ?1 ORDER BY id")
+        find = try connection.scan("id, position", "FROM \(table) WHERE id >= ?1 ORDER BY id")
     }
 
     /// Takes the id of an event, which the row has in this column.
     mutating func take(
-        _ row: borrowing Statement, _ column: Int, at position: Int64
+        _ row: borrowing RowScan, _ column: Int, at position: Int64
     ) throws(LogFault) {
         guard let id = Self.id(in: row, column) else {
             throw LogFault(position: position, message: "its id has not 16 bytes")
@@ -38,7 +37,7 @@ struct IDCheck: ~Copyable {
         held.append((id, position))
     }
 
-    private static func id(in row: borrowing Statement, _ column: Int) -> UInt128? {
+    private static func id(in row: borrowing RowScan, _ column: Int) -> UInt128? {
         row.withBytes(column) { bytes in
             guard bytes.byteCount == 16 else { return nil }
             let (high, low) = (bytes.uint64(at: 0).byteSwapped, bytes.uint64(at: 8).byteSwapped)

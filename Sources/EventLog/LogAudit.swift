@@ -12,6 +12,10 @@ internal import Synchronization
 public enum LogAudit {
     private struct State {
         var next: Int64
+        /// Whether somebody has gone to look for rows of the indexes that no event leads to.
+        var isSeekingStrays = false
+        /// The first of these, which counts once the pages have found every event in its place.
+        var stray: LogFault?
         let head: Int64
         let pageSize: Int
         /// The first fault so far, or what was known of the end.
@@ -38,9 +42,11 @@ public enum LogAudit {
         }
         shared.check { first }
         for thread in threads { thread.join() }
-        let (page, failure) = shared.state.withLock { ($0.page, $0.failure) }
-        if let failure, page?.fault == nil { throw failure }
-        return page ?? VerifyPage(checkedThrough: floor, head: head, chainHash: "")
+        let (found, stray, failure) = shared.state.withLock { ($0.page, $0.stray, $0.failure) }
+        var page = found ?? VerifyPage(checkedThrough: floor, head: head, chainHash: "")
+        if let stray, stray.position < page.fault?.position ?? .max { page.fault = stray }
+        if let failure, page.fault == nil { throw failure }
+        return page
     }
 
     private final class Shared: Sendable {
@@ -52,9 +58,16 @@ public enum LogAudit {
         func check(_ open: () throws(Failure) -> SQLiteEventReader) {
             do throws(Failure) {
                 let log = try open()
-                let pageSize = state.withLock { $0.pageSize }
+                let (pageSize, isSeeking) = state.withLock { state in
+                    defer { state.isSeekingStrays = true }
+                    return (state.pageSize, state.isSeekingStrays)
+                }
+                if !isSeeking {
+                    let stray = try log.firstStray()
+                    state.withLock { $0.stray = stray }
+                }
                 while let after = take() {
-                    note(try log.verify(after: after, limit: pageSize))
+                    note(try log.verify(after: after, limit: pageSize, seeksStrays: false))
                 }
             } catch {
                 state.withLock { $0.failure = $0.failure ?? error }

@@ -10,6 +10,12 @@ extension SQLiteEventReader {
     /// up from 0, time does not go back, that the hash chain holds, and that the indexes say of each
     /// event what it is.
     public func verify(after: Int64, limit: Int) throws(Failure) -> VerifyPage {
+        // A single batch is asked for because of its hash, and in a hurry.
+        try verify(after: after, limit: limit, seeksStrays: limit > 1)
+    }
+
+    /// The same; whether the last page looks for rows of the indexes that no event leads to is said.
+    func verify(after: Int64, limit: Int, seeksStrays: Bool) throws(Failure) -> VerifyPage {
         let (head, floor) = (try head(), try floor())
         do throws(SQLiteError) {
             var check = try LogCheck(self, after: max(after, floor))
@@ -21,7 +27,8 @@ extension SQLiteEventReader {
             }
             var fault: LogFault?
             do throws(SQLiteError) {
-                fault = try check.run(self, after: after, limit: max(1, limit), head: head)
+                fault = try check.run(
+                    self, after: after, limit: max(1, limit), head: head, seeksStrays: seeksStrays)
             } catch {
                 guard error.isCorrupt else { throw error }
                 fault = LogFault(near: check.checkedThrough + 1, in: path, error)
@@ -34,6 +41,19 @@ extension SQLiteEventReader {
             throw Failure(log: error, at: path)
         }
     }
+
+    /// The first row of the indexes that no event leads to; nil for none.
+    ///
+    /// Means something only where `verify` finds every event in its place.
+    func firstStray() throws(Failure) -> LogFault? {
+        let head = try head()
+        do throws(SQLiteError) {
+            return try IndexStrays.fault(in: connection)
+        } catch {
+            guard error.isCorrupt else { throw Failure(log: error, at: path) }
+            return LogFault(near: max(1, head), in: path, error)
+        }
+    }
 }
 
 /// One pass over batches and events side by side, in the order of the log.
@@ -43,7 +63,7 @@ private struct LogCheck: ~Copyable {
     /// The records of the batch that is being checked.
     private var records = CanonicalRecords()
     private var batches: Statement
-    private var events: Statement
+    private var events: RowScan
     private var eventRows: EventRows
     private var indexes: IndexCheck
     /// The time of the last event checked.
@@ -67,9 +87,9 @@ private struct LogCheck: ~Copyable {
         var batches = try connection.prepare(
             "SELECT first, last, hash FROM batch WHERE last > ?1 ORDER BY last")
         try batches.bind(1, start)
-        var events = try connection.prepare(
-            "SELECT \(EventRows.columns), \(IndexCheck.columns) FROM event "
-                + "WHERE event.position > ?1 ORDER BY event.position")
+        var events = try connection.scan(
+            "\(EventRows.columns), \(IndexCheck.columns)",
+            "FROM event WHERE event.position > ?1 ORDER BY event.position")
         try events.bind(1, start)
         let eventRows = try EventRows(connection)
         let indexes = try IndexCheck(connection)
@@ -85,7 +105,7 @@ private struct LogCheck: ~Copyable {
 
     /// Checks whole batches until about `limit` events are done; the first thing wrong, if any.
     mutating func run(
-        _ reader: SQLiteEventReader, after: Int64, limit: Int, head: Int64
+        _ reader: SQLiteEventReader, after: Int64, limit: Int, head: Int64, seeksStrays: Bool
     ) throws(SQLiteError) -> LogFault? {
         let (sum, isBeyond) = max(after, checkedThrough).addingReportingOverflow(Int64(limit))
         let end = isBeyond ? .max : sum
@@ -101,8 +121,7 @@ private struct LogCheck: ~Copyable {
             do throws(LogFault) { try batch(reader) } catch { fault = error }
         }
         var misplaced = try indexes.fault(isOpen: fault == nil)
-        // A single batch is asked for because of its hash, and in a hurry.
-        if misplaced == nil, fault == nil, limit > 1, checkedThrough >= head {
+        if seeksStrays, misplaced == nil, fault == nil, checkedThrough >= head {
             misplaced = try IndexStrays.fault(in: reader.connection)
         }
         guard let misplaced, misplaced.position <= fault?.position ?? .max else { return fault }

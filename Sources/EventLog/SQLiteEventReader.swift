@@ -16,11 +16,11 @@ public final class SQLiteEventReader: EventReader {
     var eventRows: EventRows
     private var decoder = RecordDecoder()
     private var places: StreamPlaces
-    private var readAll: Statement
-    private var readRun: Statement
+    private var readAll: RowScan
+    private var readRun: RowScan
     private var findStreamRuns: Statement
     private var findCategoryRuns: Statement
-    private var readID: Statement
+    private var readID: RowScan
     private var findHead: Statement
     private var findIndexed: Statement
     private var findPending: Statement
@@ -46,19 +46,20 @@ public final class SQLiteEventReader: EventReader {
         connection: Connection, version: Int64 = SQLiteSchema.version
     ) throws(SQLiteError) {
         hasFloor = version >= 2
-        let select = "SELECT \(EventRows.columns) FROM event "
         self.connection = connection
         eventRows = try EventRows(connection)
         places = try StreamPlaces(connection, hasFloor: hasFloor)
-        readAll = try connection.prepare(
-            select + "WHERE event.position > ?1 ORDER BY event.position LIMIT ?2")
-        readRun = try connection.prepare(
-            "SELECT \(EventRows.columns), event.category FROM event "
-                + "WHERE event.position BETWEEN ?1 AND ?2 ORDER BY event.position")
+        readAll = try connection.scan(
+            EventRows.columns,
+            "FROM event WHERE event.position > ?1 ORDER BY event.position LIMIT ?2")
+        readRun = try connection.scan(
+            "\(EventRows.columns), event.category",
+            "FROM event WHERE event.position BETWEEN ?1 AND ?2 ORDER BY event.position")
         findStreamRuns = try connection.prepare(Self.runs(of: "stream"))
         findCategoryRuns = try connection.prepare(Self.runs(of: "category"))
-        readID = try connection.prepare(
-            select + "WHERE event.position IN (SELECT position FROM event_id WHERE id = ?1 "
+        readID = try connection.scan(
+            EventRows.columns,
+            "FROM event WHERE event.position IN (SELECT position FROM event_id WHERE id = ?1 "
                 + "UNION ALL SELECT position FROM event WHERE \(Self.isPending) AND id = ?1)")
         findHead = try connection.prepare("SELECT max(position) FROM event")
         findIndexed = try connection.prepare(
@@ -295,8 +296,8 @@ public final class SQLiteEventReader: EventReader {
 
     /// Reads rows until a bound is met, and checks each against its checksum.
     private func collect(
-        _ statement: inout Statement, _ range: ReadRange,
-        bind: (inout Statement) throws(SQLiteError) -> Void
+        _ statement: inout RowScan, _ range: ReadRange,
+        bind: (inout RowScan) throws(SQLiteError) -> Void
     ) throws(Failure) -> Rows {
         defer { statement.reset() }
         var rows = Rows()
@@ -354,7 +355,7 @@ public final class SQLiteEventReader: EventReader {
 
     /// Takes a row; false when a bound is met or the record is damaged.
     private func take(
-        _ row: borrowing Statement, _ range: ReadRange, to rows: inout Rows
+        _ row: borrowing RowScan, _ range: ReadRange, to rows: inout Rows
     ) throws(Failure) -> Bool {
         guard rows.records.count < range.limit else { return false }
         do throws(LogFault) {
@@ -374,7 +375,7 @@ public final class SQLiteEventReader: EventReader {
     /// That the index of streams has left nothing out before a row, which comes after one with the place `last`; nil for
     /// the first row.
     private func check(
-        _ row: borrowing Statement, after last: Int64?
+        _ row: borrowing RowScan, after last: Int64?
     ) throws(LogFault) {
         let (position, stream, place) = (row.integer(0), row.integer(1), row.integer(2))
         let isThere =
@@ -402,7 +403,7 @@ public final class SQLiteEventReader: EventReader {
     /// The next row; where the file is damaged there is none, and the rows say near which event that
     /// is.
     private func step(
-        _ statement: inout Statement, near position: Int64, _ rows: inout Rows
+        _ statement: inout RowScan, near position: Int64, _ rows: inout Rows
     ) throws(Failure) -> Bool {
         do throws(SQLiteError) {
             return try statement.step()

@@ -107,6 +107,14 @@ public struct ByteWriter: Hashable, Sendable {
         unsafe withUnsafeBytes(of: value.littleEndian) { unsafe storage.append(contentsOf: $0) }
     }
 
+    /// Appends 64-bit integers, one behind the other.
+    @inlinable
+    public mutating func append<let count: Int>(words: InlineArray<count, UInt64>) {
+        var words = words
+        for index in words.indices { words[index] = words[index].littleEndian }
+        unsafe append(words.span.bytes)
+    }
+
     /// Appends the bits of a 64-bit floating-point number.
     @inlinable
     public mutating func append(_ value: Double) { append(value.bitPattern) }

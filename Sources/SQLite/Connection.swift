@@ -12,6 +12,8 @@ public final class Connection {
     let handle: OpaquePointer
     /// Frames in the write-ahead log after this connection's last commit.
     private let frames: UnsafeMutablePointer<Int32>
+    /// Where the row of a `RowScan` is to go while it steps; nil before the first scan.
+    private var target: UnsafeMutablePointer<UnsafeMutablePointer<RowCopy>?>?
     /// The file.
     public let path: String
 
@@ -53,11 +55,23 @@ public final class Connection {
         self.path = path
         unsafe frames = .allocate(capacity: 1)
         unsafe frames.initialize(to: 0)
+        unsafe target = nil
     }
 
     deinit {
         _ = unsafe sqlite3_close_v2(handle)
         unsafe frames.deallocate()
+        unsafe target?.deallocate()
+    }
+
+    /// Where the row of a scan is to be put; throws where SQLite does not take the function that puts it there.
+    func rowTarget() throws(SQLiteError) -> UnsafeMutablePointer<UnsafeMutablePointer<RowCopy>?> {
+        if let target = unsafe target { return unsafe target }
+        let target = UnsafeMutablePointer<UnsafeMutablePointer<RowCopy>?>.allocate(capacity: 1)
+        unsafe target.initialize(to: nil)
+        unsafe self.target = target
+        try check(unsafe RowCopy.register(handle, into: target), "take rows")
+        return unsafe target
     }
 
     /// Begins to count what this connection's commits put into the write-ahead log.

@@ -56,6 +56,9 @@ public struct Statement: ~Copyable {
         _ = unsafe sqlite3_clear_bindings(handle)
     }
 
+    /// Whether SQLite has sorted rows for it, ever.
+    var hasSorted: Bool { unsafe sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_SORT, 0) > 0 }
+
     // MARK: Binding
 
     /// Binds an integer.
