@@ -30,8 +30,8 @@ struct IndexCheck: ~Copyable {
     private var findStream: Statement
     private var findNext: Statement
     private var readCategories: Statement
-    private var readStreamRuns: RowScan
-    private var readCategoryRuns: RowScan
+    private var readStreamRuns: Statement
+    private var readCategoryRuns: Statement
 
     init(_ connection: Connection) throws(SQLiteError) {
         let findIndexed = try connection.prepare("SELECT through FROM indexed")
@@ -43,8 +43,8 @@ struct IndexCheck: ~Copyable {
         // Categories that are asked for runs though no event at hand is of them.
         let readCategories = try connection.prepare(
             "SELECT number FROM category LIMIT \(AppendLimits.categoryCount)")
-        let readStreamRuns = try connection.scan("first, count", Self.runs(of: "stream"))
-        let readCategoryRuns = try connection.scan("first, count", Self.runs(of: "category"))
+        let readStreamRuns = try connection.prepare(Self.runs(of: "stream"))
+        let readCategoryRuns = try connection.prepare(Self.runs(of: "category"))
         ids = try IDCheck(connection)
         path = connection.path
         self.findIndexed = findIndexed
@@ -56,9 +56,11 @@ struct IndexCheck: ~Copyable {
     }
 
     /// The rows of ?1 that begin at or before ?3, from that on in which ?2 lies.
+    ///
+    /// No `RowScan`: in a file of version 1 or 2 they have to be sorted.
     private static func runs(of kind: String) -> String {
         """
-        FROM \(kind)_run WHERE \(kind) = ?1 AND first <= ?3
+        SELECT first, count FROM \(kind)_run WHERE \(kind) = ?1 AND first <= ?3
         AND first >= coalesce((SELECT first FROM \(kind)_run WHERE \(kind) = ?1 AND first <= ?2
             ORDER BY first DESC LIMIT 1), ?2)
         ORDER BY first
@@ -174,7 +176,7 @@ struct IndexCheck: ~Copyable {
     }
 
     private static func named(
-        _ number: Int64, _ window: ClosedRange<Int64>, _ rows: inout RowScan
+        _ number: Int64, _ window: ClosedRange<Int64>, _ rows: inout Statement
     ) throws(SQLiteError) -> NamedRuns {
         defer { rows.reset() }
         try rows.bind(1, number)

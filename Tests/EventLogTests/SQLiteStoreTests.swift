@@ -99,6 +99,9 @@ import Testing
                     .prefix(2) + [])
         }
         let hash = "401f11119d5f01faa6ae7d111a8bf02860b19bc851afae0863a06792276b9285"
+        let whole = VerifyPage(checkedThrough: 7, head: 7, chainHash: hash)
+        #expect(try SQLiteEventReader(path: scratch.file).verify(after: 0, limit: 100) == whole)
+        #expect(try LogAudit.verify(path: scratch.file) == whole)
 
         do {
             let store = try open()
@@ -110,9 +113,7 @@ import Testing
                     try store.read(ReadRange(after: 0, limit: 100, filter: filter)).events
                         == asWritten.filter { filter.admits($0.stream) })
             }
-            #expect(
-                try store.verify(after: 0, limit: 100)
-                    == VerifyPage(checkedThrough: 7, head: 7, chainHash: hash))
+            #expect(try store.verify(after: 0, limit: 100) == whole)
             #expect(try store.lastPosition(of: name("map-World")) == 1)
             #expect(try store.categoryHeads() == ["map": 2, "job": 7])
             let again = asWritten[0]
