@@ -203,9 +203,9 @@ public final class SQLiteEventStore: EventStore {
             for index in group {
                 rows.append(
                     EventRow(
-                        position: committedHead + 1 + Int64(index), stream: stream.number,
-                        category: stream.category, time: new.time?.microseconds ?? 0,
-                        place: new.places[index], start: new.records.range(index).lowerBound,
+                        stream: stream.number, category: stream.category,
+                        time: new.time?.microseconds ?? 0, place: new.places[index],
+                        start: new.records.range(index).lowerBound,
                         checksum: new.records.checksum(index)))
             }
             numbers.end(name, at: new.places[group.upperBound - 1].streamPosition)
@@ -215,6 +215,12 @@ public final class SQLiteEventStore: EventStore {
         }
         try new.records.withBytes { bytes throws(SQLiteError) in
             try insertion.write(rows, from: bytes)
+        }
+        let last = committedHead + Int64(rows.count)
+        guard connection.lastRowID == last else {
+            throw SQLiteError(
+                extendedCode: 11, operation: "append",
+                reason: "an event would have got the position \(connection.lastRowID), not \(last)")
         }
     }
 

@@ -174,6 +174,9 @@ public final class Connection {
     /// How many rows the last INSERT, UPDATE or DELETE touched.
     public var changeCount: Int { Int(unsafe sqlite3_changes64(handle)) }
 
+    /// The rowid of the last row that an INSERT of this connection wrote, 0 before the first.
+    public var lastRowID: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
+
     /// The version of the linked library, `3.40.1`.
     public static var libraryVersion: String { unsafe String(cString: sqlite3_libversion()) }
 

@@ -554,6 +554,22 @@ import Testing
         #expect(fault.message.contains("hash chain"))
     }
 
+    @Test func `no event gets the position of one that was removed behind the log's back`() throws {
+        _ = try fill()
+        let store = try open()
+        try tamper("DELETE FROM event WHERE position = 45")
+
+        let refusal = failure {
+            try store.append([
+                StreamAppend(stream: name("job-1"), expected: .any, events: [event("late")])
+            ])
+        }
+
+        #expect(refusal?.code == .corrupt)
+        #expect(refusal?.message.contains("position 45, not 46") == true)
+        #expect(try store.firstFault()?.position == 45)
+    }
+
     @Test func `a damaged page is told with the file and an event near it`() throws {
         let before = try fill()
         let page: UInt64 = 8_192
