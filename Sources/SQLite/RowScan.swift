@@ -6,7 +6,7 @@ internal import CSQLite
 /// A SELECT whose rows are taken whole, for rows that are read by the million.
 ///
 /// A `Statement` asks SQLite for each value of a row by a call of its own. Here all of them are the arguments of one SQL
-/// function, which copies them, and are read from the copy: with eleven columns a row takes 0.6 µs instead of 0.85.
+/// function, which copies them, and are read from the copy: a row of eleven columns costs a third less (decision 0178).
 ///
 /// The rows have to come as they are found: where SQLite sorts them first, `step` throws. Otherwise it is used as a
 /// `Statement`; bound to its connection's thread.
