@@ -15,7 +15,7 @@ internal import ZeroMQ
 /// handlers.
 public final class BusThread: SerialExecutor, Sendable {
     let loop: BusLoop
-    private let lateJobs = LateJobs()
+    let lateJobs = LateJobs()
     private let thread: Mutex<PinnedThread?>
     private let stopped = Atomic<Bool>(false)
 
@@ -174,7 +174,7 @@ public final class BusThread: SerialExecutor, Sendable {
     /// Takes an actor's work; called by the runtime.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = ThreadJob(job)
-        if !loop.mailbox.enqueue(job) { lateJobs.run(job, on: self) }
+        if !loop.mailbox.enqueue(job) { lateJobs.run { job.run(on: self) } }
     }
 
     /// Traps when the caller is not on the bus thread; called by the runtime.

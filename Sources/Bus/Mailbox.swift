@@ -80,11 +80,11 @@ final class Mailbox: Sendable {
     func close() { queue.close() }
 }
 
-/// Runs actors' work after the bus thread has ended: one piece after the other, on whichever thread
-/// hands it over.
+/// Runs actors' and tasks' work after the bus thread has ended: one piece after the other, on whichever
+/// thread hands it over.
 final class LateJobs: Sendable {
-    /// A job, and the executor that it may be the last to need.
-    private typealias Late = (job: ThreadJob, executor: any SerialExecutor)
+    /// Holds on to the executor, which it may be the last to need.
+    typealias Late = @Sendable () -> Void
 
     private struct State {
         var waiting: [Late] = []
@@ -93,16 +93,16 @@ final class LateJobs: Sendable {
 
     private let state = Mutex(State())
 
-    func run(_ job: ThreadJob, on executor: some SerialExecutor) {
+    func run(_ late: @escaping Late) {
         let isMine = state.withLock { state in
-            state.waiting.append((job, executor))
+            state.waiting.append(late)
             defer { state.isRunning = true }
             return !state.isRunning
         }
         guard isMine else { return }
         var next = takeNext()
         while let late = next {
-            late.job.run(on: late.executor)
+            late()
             // The job may have let go of the executor, and so of this, for good: not before the next is taken.
             next = withExtendedLifetime(late) { takeNext() }
         }

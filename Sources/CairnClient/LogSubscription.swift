@@ -49,10 +49,12 @@ public final class LogSubscription: Sendable {
     ///   - incarnation: Of which log that was; any other is a replaced one.
     ///   - onFault: Told why it cannot go on, when it finds so, as ``fault`` will say; `conflict` says that the
     ///     log has been replaced by an older copy or a restored backup: what was made of it must be made anew.
+    ///   - isPrompt: Whether events are read and handed on on the bus thread, which wakes no other thread up for
+    ///     them: for a handler that takes microseconds and never blocks. At the beginning it has a page after the other, too.
     ///   - handler: Called on no particular thread, one call at a time.
     public init(
         bus: BusThread, log: LogReader, categories: Set<String> = [], after: Int64 = 0,
-        of incarnation: UUID? = nil,
+        of incarnation: UUID? = nil, isPrompt: Bool = false,
         onFault: @escaping @Sendable (Failure) -> Void = { _ in },
         handler: @escaping Handler
     ) throws(Failure) {
@@ -84,7 +86,9 @@ public final class LogSubscription: Sendable {
             name: { [weak self] found in self?.status.withLock { $0.incarnation = found } })
         let follow = LogFollow(
             categories: categories, after: after, of: incarnation, outside: outside)
-        let running = Task { await Self.run(follow, inbox) }
+        let running = Task(executorPreference: isPrompt ? bus.tasks : nil) {
+            await Self.run(follow, inbox)
+        }
         task.withLock { $0 = running }
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// A piece of an actor's work, handed to an executor, to be run exactly once on its thread.
+/// A piece of an actor's or task's work, handed to an executor, to be run exactly once on its thread.
 public struct ThreadJob: Sendable {
     private let job: UnownedJob
 
@@ -13,6 +13,11 @@ public struct ThreadJob: Sendable {
     /// Call once.
     public func run(on executor: some SerialExecutor) {
         unsafe job.runSynchronously(on: executor.asUnownedSerialExecutor())
+    }
+
+    /// The same as the work of a task that prefers the executor.
+    public func run(for executor: some TaskExecutor) {
+        unsafe job.runSynchronously(on: executor.asUnownedTaskExecutor())
     }
 }
 

@@ -64,6 +64,32 @@ private actor Tally {
         #expect(await tally.count == 101)
     }
 
+    @Test func `a task that prefers the bus thread runs there, and elsewhere after its end`()
+        async throws
+    {
+        let directory = try RunDirectory()
+        let bus = try directory.bus("bus")
+        try bus.bindRouter(.requests) { $0.reply(Data()) }
+        let requester = try bus.connectRequester(.requests)
+
+        let asking = Task(executorPreference: bus.tasks) {
+            var places = [bus.isIsolatingCurrentContext()]
+            for _ in 0..<10 {
+                _ = try await requester.request(operation: "x", timeout: .seconds(40))
+                places.append(bus.isIsolatingCurrentContext())
+            }
+            return places
+        }
+        #expect(try await asking.value == Array(repeating: true, count: 11))
+
+        bus.stop()
+        let late = Task(executorPreference: bus.tasks) {
+            await Task.yield()
+            return bus.isIsolatingCurrentContext()
+        }
+        #expect(await late.value == false)
+    }
+
     @Test func `what one thread posts runs in order, all of it`() async throws {
         let directory = try RunDirectory()
         let bus = try directory.bus("bus")

@@ -86,7 +86,7 @@ enum PipelineRoles {
         times.change { $0.reserveCapacity(count) }
         let began = Shared(Int64(0))
         let done = BlockingQueue<Int64>(capacity: 1)
-        let subscription = try LogSubscription(bus: bus, log: log) { events, _ in
+        let subscription = try LogSubscription(bus: bus, log: log, isPrompt: true) { events, _ in
             let now = MonotonicClock.nanoseconds()
             if began.value == 0, !events.isEmpty { began.value = now }
             let isLast = times.change { times in
@@ -156,6 +156,7 @@ enum PipelineRoles {
         }
         let mostUnderWay = perSecond > 0 ? appends.count : 8
         let underWay = DispatchSemaphore(value: mostUnderWay)
+        let tasks = bus.tasks
         // This thread paces, asleep between two appends: spinning would take one of two processors from the log.
         let start = MonotonicClock.nanoseconds()
         var made = 0
@@ -168,8 +169,8 @@ enum PipelineRoles {
             made += eventCount
             underWay.wait()
             let events = (0..<eventCount).map { _ in event() }
-            // On this thread as far as it goes at once, as somebody's own task would.
-            Task.immediate {
+            // On this thread as far as it goes at once, then on the bus thread, where the supervisor's appends go on.
+            Task.immediate(executorPreference: tasks) {
                 _ = try? await log.append(events, to: stream, expected: .any)
                 underWay.signal()
             }
