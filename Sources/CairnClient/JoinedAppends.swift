@@ -25,7 +25,7 @@ final class JoinedAppends: Sendable {
     static let fullByteCount = 128 << 10
     /// So many messages are under way before what comes has to wait: the log finds the next one when it has
     /// written one, while answers and appends are on their way.
-    static let underWayBound = 4
+    static let underWayBound = 16
     /// How long an answer is waited for; at most twice as long goes by until an append is known to
     /// have had none.
     static let patience = Duration.seconds(2)

@@ -252,6 +252,15 @@ public final class SQLiteEventStore: EventStore {
         try writeIndexes()
     }
 
+    /// Whether an idle moment should be used, by ``writeIndexesIfDue(isIdle:)`` and ``checkpointIfDue()``.
+    public var isOrderDue: Bool {
+        indexes.pendingCount >= EventIndexes.worthwhileCount || isCheckpointDue
+    }
+
+    private var isCheckpointDue: Bool {
+        connection.frameCount - movedFrames >= Self.checkpointFrames
+    }
+
     /// Puts everything there.
     package func writeIndexes() throws(Failure) {
         do throws(SQLiteError) {
@@ -314,8 +323,7 @@ public final class SQLiteEventStore: EventStore {
     /// It is then written again from its beginning: to sync bytes that a file has already takes half as long as to sync
     /// bytes by which it grows. For the moments in which nobody waits for a commit.
     public func checkpointIfDue() throws(Failure) {
-        guard connection.frameCount - movedFrames >= Self.checkpointFrames else { return }
-        try checkpoint()
+        if isCheckpointDue { try checkpoint() }
     }
 
     /// Moves the write-ahead log into the file; with `truncating` it is emptied, as at an orderly

@@ -13,9 +13,9 @@ public import Site
 /// The log of a site as a service: `log.req` answers appends and reads, `log.tail` publishes what has
 /// been committed.
 ///
-/// Appends go to one writer thread, which commits whatever has gathered; the bus thread then publishes and answers it, in
-/// the order of the log. Reads go to threads with connections of their own. It knows streams, positions and bytes, and
-/// decodes no payload.
+/// Whatever appends have gathered are one commit, which the bus thread then publishes and answers, in the order of
+/// the log; brief ones it makes itself, others a thread of their own (``LogWriter``). Reads go to threads with connections
+/// of their own. It knows streams, positions and bytes, and decodes no payload.
 public final class LogService: Sendable {
     private let writer: LogWriter
     private let readers: LogReaders

@@ -174,7 +174,7 @@ import Testing
         #expect(positions.sorted() == Array(2...3_001))
     }
 
-    @Test func `what comes while four messages are under way goes as soon as it fills one`()
+    @Test func `what comes while sixteen messages are under way goes as soon as it fills one`()
         async throws
     {
         let logd = try LogdProcess(scratch.site)
@@ -183,19 +183,19 @@ import Testing
         let sent = client.bus.statistics.sentCount
         logd.signal(SIGSTOP)
 
-        // Four before which fewer are under way, ten full messages of 64, and three that wait for an answer.
-        let calls = (0..<647).map { _ in
+        // Sixteen before which fewer are under way, ten full messages of 64, and three that wait for an answer.
+        let calls = (0..<659).map { _ in
             Task {
                 try await client.log.append([newEvent()], to: name, expected: .any).firstPosition
             }
         }
-        #expect(await eventually { client.bus.statistics.sentCount == sent + 14 })
+        #expect(await eventually { client.bus.statistics.sentCount == sent + 26 })
         logd.signal(SIGCONT)
 
         var positions: [Int64] = []
         for call in calls { positions.append(try await call.value) }
-        #expect(positions.sorted() == Array(2...648))
-        #expect(client.bus.statistics.sentCount == sent + 15)
+        #expect(positions.sorted() == Array(2...660))
+        #expect(client.bus.statistics.sentCount == sent + 27)
     }
 
     @Test func `who gives up while others' appends are under way has appended nothing`()
@@ -206,10 +206,10 @@ import Testing
         let name = try stream("job-any")
         let sent = client.bus.statistics.sentCount
         logd.signal(SIGSTOP)
-        let first = (0..<4).map { _ in
+        let first = (0..<16).map { _ in
             Task { try await client.log.append([newEvent()], to: name, expected: .any) }
         }
-        #expect(await eventually { client.bus.statistics.sentCount == sent + 4 })
+        #expect(await eventually { client.bus.statistics.sentCount == sent + 16 })
 
         let last = Task { try await client.log.append([newEvent()], to: name, expected: .any) }
         last.cancel()
@@ -219,8 +219,8 @@ import Testing
         #expect(failure?.code == .cancelled)
         var positions: [Int64] = []
         for call in first { positions.append(try await call.value.firstPosition) }
-        #expect(positions.sorted() == [2, 3, 4, 5])
-        #expect(try await client.log.head().head == 5)
+        #expect(positions.sorted() == Array(2...17))
+        #expect(try await client.log.head().head == 17)
     }
 }
 
