@@ -59,7 +59,7 @@ public final class Failpoints: Sendable {
     }
 
     /// Every place at which a thread can be held.
-    public static let holdPlaces = ["worker.longTask"]
+    public static let holdPlaces = ["worker.longTask", "log.duringCommit"]
 
     /// Every place at which the process can be killed, by the part of the site that passes it: the name's first word.
     public static let places = [

@@ -225,6 +225,7 @@ final class LogWriter: Sendable {
     private func append(_ group: Group, to store: SQLiteEventStore) -> CommittedBatch {
         failpoints.pass("log.beforeCommit")
         let began = MonotonicClock.nanoseconds()
+        failpoints.pass("log.duringCommit")
         let committed = store.append(batch: group.appends)
         lastTook.store(MonotonicClock.nanoseconds() - began, ordering: .relaxed)
         failpoints.pass("log.afterCommitBeforeReply")

@@ -11,30 +11,6 @@ import Testing
 
 /// A worker with a long answer under way, held in the middle of it, and what it answers meanwhile.
 @Suite(.serialized, .timeLimit(.minutes(4))) struct LongWorkProcessTests {
-    /// A named pipe at which the long thread of a worker stops.
-    private struct Gate {
-        let path: String
-
-        init(_ path: String) throws {
-            self.path = path
-            let maker = try Process.run(
-                URL(filePath: "/usr/bin/env"), arguments: ["mkfifo", path])
-            maker.waitUntilExit()
-            try #require(maker.terminationStatus == 0)
-        }
-
-        /// Waits until a thread stands at the gate; closing what it returns lets it go on.
-        func arrival() async throws -> FileHandle {
-            let opened: FileHandle? = await withCheckedContinuation { continuation in
-                // Opening blocks until somebody reads.
-                Thread.detachNewThread { [path] in
-                    continuation.resume(returning: FileHandle(forWritingAtPath: path))
-                }
-            }
-            return try #require(opened)
-        }
-    }
-
     private func site() async throws -> (IdentifySite, Gate) {
         let site = try await IdentifySite(side: 20, workers: 0, gateway: ["--no-identify-at-once"])
         let gate = try Gate(site.files.path + "/gate")

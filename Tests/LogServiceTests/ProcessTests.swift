@@ -136,6 +136,36 @@ private final class Acknowledged: Sendable {
         begun.kill()
     }
 
+    /// The disk is played by a pipe at which each commit waits.
+    @Test func `after a commit that took long, one that takes long holds up no read`() async throws
+    {
+        let gate = try Gate(scratch.site.path + "/gate")
+        let logd = try LogdProcess(scratch.site, failpoint: "log.duringCommit:hold=\(gate.path)")
+        defer { logd.kill() }
+        let client = try LogClient(scratch.site)
+        let name = try stream("job-a")
+        func append() -> Task<Int64, any Error> {
+            Task {
+                try await client.log.append(
+                    [newEvent()], to: name, expected: .any, timeout: .seconds(100)
+                ).firstPosition
+            }
+        }
+
+        // The first is in JSON, which is not for the bus thread; the second could be.
+        for number in 1...2 as ClosedRange<Int64> {
+            let waiting = append()
+            let disk = try await gate.arrival()
+            let began = ContinuousClock.now
+            while began.duration(to: .now) < .milliseconds(20) {
+                let head = try await client.log.head(timeout: .seconds(30)).head
+                #expect(head == number - 1)
+            }
+            try disk.close()
+            #expect(try await waiting.value == number)
+        }
+    }
+
     @Test(
         arguments: [
             nil, "log.beforeCommit:kill@40", "log.afterCommitBeforeReply:kill@40",

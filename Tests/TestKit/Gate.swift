@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import Foundation
+
+/// A named pipe at which a thread of a process stops: `CAIRN_FAILPOINT=PLACE:hold=PATH`.
+public struct Gate: Sendable {
+    /// The pipe.
+    public let path: String
+
+    struct Unmade: Error {}
+
+    /// Makes the pipe, at a path where nothing is.
+    public init(_ path: String) throws {
+        self.path = path
+        let maker = try Process.run(URL(filePath: "/usr/bin/env"), arguments: ["mkfifo", path])
+        maker.waitUntilExit()
+        guard maker.terminationStatus == 0 else { throw Unmade() }
+    }
+
+    /// Waits until a thread stands at the gate; closing what it returns lets it go on.
+    public func arrival() async throws -> FileHandle {
+        let opened: FileHandle? = await withCheckedContinuation { continuation in
+            // Opening blocks until somebody reads.
+            Thread.detachNewThread { [path] in
+                continuation.resume(returning: FileHandle(forWritingAtPath: path))
+            }
+        }
+        guard let opened else { throw Unmade() }
+        return opened
+    }
+}
