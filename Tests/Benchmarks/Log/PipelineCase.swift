@@ -28,19 +28,7 @@ struct PipelineCase {
         Output.write(
             Line("producer to durable to subscriber", ours: many.perSecond, unit: "events/s")
                 .asking(atLeast: 300_000).noting("appends of 500 events, 8 under way"))
-        let count = shop.isShort ? 20_000 : 100_000
-        let paced = try measure(count: count, eventsOfAppend: 1, perSecond: 10_000)
-        let title = "producer to durable to subscriber at 10,000/s, p50"
-        Output.write(
-            Line(title, ours: paced.p50, unit: "µs").asking(atMost: 400)
-                .noting("p99 \(Int(paced.p99)) µs; \(Int(paced.perSecond)) a second"))
-        // What the machine allows: the same three processes, with one thread each beside libzmq's own.
-        for (kind, name) in [("sqlite", "C over SQLite"), ("file", "C over a plain file")] {
-            let theirs = try peer(kind, count: count)
-            Output.write(
-                Line(title, ours: paced.p50, unit: "µs").beside(name, theirs.p50 ?? 0)
-                    .noting("its p99 \(Int(theirs.p99 ?? 0)) µs"))
-        }
+        try paced()
         let floor = try DiskFloor.times(
             in: shop.directory, rounds: shop.isShort ? 1_000 : 20_000)
         Output.write(
@@ -49,6 +37,34 @@ struct PipelineCase {
                 unit: "µs"
             ).noting(
                 "p99 \(Int(floor.quantile(0.99))) µs, longest \(Int(floor.quantile(1))) µs"))
+    }
+
+    /// In turns with what the machine allows: the same three processes in C, with one thread each beside libzmq's own.
+    private func paced() throws {
+        let (rounds, count) = shop.isShort ? (1, 20_000) : (3, 40_000)
+        var ours: [Figures] = []
+        var overSQLite: [PeerFigures] = []
+        var overFile: [PeerFigures] = []
+        for _ in 0..<rounds {
+            ours.append(try measure(count: count, eventsOfAppend: 1, perSecond: 10_000))
+            overSQLite.append(try peer("sqlite", count: count))
+            overFile.append(try peer("file", count: count))
+        }
+        let p50 = ours.map(\.p50).median
+        let title = "producer to durable to subscriber at 10,000/s, p50"
+        Output.write(
+            Line(title, ours: p50, unit: "µs").asking(atMost: 400)
+                .noting(
+                    "p99 \(Int(ours.map(\.p99).median)) µs; "
+                        + "\(Int(ours.map(\.perSecond).median)) a second"))
+        for (name, theirs, bound) in [
+            ("C over SQLite", overSQLite, 1.25), ("C over a plain file", overFile, nil),
+        ] {
+            Output.write(
+                Line(title, ours: p50, unit: "µs")
+                    .beside(name, theirs.map { $0.p50 ?? 0 }.median, atMost: bound)
+                    .noting("its p99 \(Int(theirs.map { $0.p99 ?? 0 }.median)) µs"))
+        }
     }
 
     private func peer(_ kind: String, count: Int) throws -> PeerFigures {
