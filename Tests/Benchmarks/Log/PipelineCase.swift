@@ -185,7 +185,7 @@ enum PipelineRoles {
             made += eventCount
             underWay.wait()
             let events = (0..<eventCount).map { _ in event() }
-            // On this thread as far as it goes at once, then on the bus thread, where the supervisor's appends go on.
+            // On this thread as far as it goes at once, then on the bus thread, where services' completions run.
             Task.immediate(executorPreference: tasks) {
                 _ = try? await log.append(events, to: stream, expected: .any)
                 underWay.signal()
