@@ -15,7 +15,7 @@ internal import Synchronization
 ///
 /// Only appends that expect nothing of their streams are joined, under the same claim. They are in the log together or
 /// not at all, side by side in the order in which they came, so each has the result that it would have had alone.
-/// Where the log refuses them together, each is asked for alone and has its own refusal.
+/// Where the log refuses them together, or has them already, each is asked for alone and has its own refusal or result.
 final class JoinedAppends: Sendable {
     /// So many appends, events or bytes make a message full, so that it waits for nothing.
     ///
@@ -129,6 +129,9 @@ final class JoinedAppends: Sendable {
         }
         if !next.isEmpty { send(next) }
         switch result {
+        case .success(let whole) where whole.isRepeat && appends.count > 1:
+            // What lies side by side may have been committed at different times.
+            for append in appends { append.end(.success(nil)) }
         case .success(let whole):
             var first = whole.firstPosition
             for append in appends {

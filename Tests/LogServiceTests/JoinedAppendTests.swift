@@ -198,6 +198,38 @@ import Testing
         #expect(client.bus.statistics.sentCount == sent + 27)
     }
 
+    @Test func `appends that are repeated together have their own results`() async throws {
+        let logd = try LogdProcess(scratch.site)
+        let client = try await client()
+        let name = try stream("job-any")
+        let events = Self.events(64)
+        var results: [AppendResult] = []
+        for event in events {
+            results.append(try await client.log.append([event], to: name, expected: .any))
+        }
+        let sent = client.bus.statistics.sentCount
+        logd.signal(SIGSTOP)
+        let others = (0..<16).map { _ in
+            Task { try await client.log.append([newEvent()], to: name, expected: .any) }
+        }
+        #expect(await eventually { client.bus.statistics.sentCount == sent + 16 })
+
+        // At once, so in order: a full message.
+        let again = events.map { event in
+            Task.immediate { try await client.log.append([event], to: name, expected: .any) }
+        }
+        #expect(await eventually { client.bus.statistics.sentCount == sent + 17 })
+        logd.signal(SIGCONT)
+
+        for (call, result) in zip(again, results) {
+            var expected = result
+            expected.isRepeat = true
+            #expect(try await call.value == expected)
+        }
+        #expect(results[0].recordedAt < results[63].recordedAt)
+        for call in others { _ = try await call.value }
+    }
+
     @Test func `who gives up while others' appends are under way has appended nothing`()
         async throws
     {
