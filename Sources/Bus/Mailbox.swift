@@ -43,7 +43,8 @@ final class Mailbox: Sendable {
         return isIn
     }
 
-    /// From the bus thread itself, which must not wait for its own room; false when stopped.
+    /// From the bus thread itself, which must not wait for its own room, or of what is bounded elsewhere; false when
+    /// stopped.
     func postFromInside(_ body: @escaping @Sendable () -> Void) -> Bool {
         let isIn = queue.pushPastBound(.call(body))
         if isIn { raise() }

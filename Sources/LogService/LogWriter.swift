@@ -125,7 +125,7 @@ final class LogWriter: Sendable {
             return (turn.tasks, turn.awayCount == 0)
         }
         if isAlone, lastTook.load(ordering: .relaxed) <= Self.briefNanoseconds,
-            let appends = Self.brief(tasks), commitHere(appends)
+            let group = Self.brief(tasks), commitHere(group)
         {
             letGo(tasks)
         } else {
@@ -133,22 +133,23 @@ final class LogWriter: Sendable {
         }
     }
 
-    /// The appends, where they are little enough for a commit on this thread.
-    private static func brief(_ tasks: [Task]) -> [Append]? {
-        var appends: [Append] = []
+    /// What this thread commits; nil where it is not for it, or too much.
+    private static func brief(_ tasks: [Task]) -> Group? {
+        var (appends, asked): Group = ([], [])
         appends.reserveCapacity(tasks.count)
+        asked.reserveCapacity(tasks.count)
         var byteCount = 0
         for task in tasks {
             guard case .append(.some(let bytes), let request) = task else { return nil }
             byteCount += task.byteCount
-            appends.append((bytes, request))
+            appends.append(bytes)
+            asked.append(request)
         }
-        return byteCount <= briefByteCapacity ? appends : nil
+        return byteCount <= briefByteCapacity ? (appends, asked) : nil
     }
 
     /// False while the file is held by somebody else, or closed.
-    private func commitHere(_ appends: [Append]) -> Bool {
-        let group = read(appends)
+    private func commitHere(_ group: Group) -> Bool {
         let done = store.withLockIfAvailable { store in
             store.map { store in (append(group, to: store), store.isOrderDue) }
         }
@@ -198,29 +199,6 @@ final class LogWriter: Sendable {
 
     /// What is committed together, and who asked for it.
     private typealias Group = (appends: [AppendBytes], asked: [IncomingRequest])
-
-    /// Reads those in JSON and refuses what is none.
-    private func read(_ group: [Append]) -> Group {
-        var (appends, asked): Group = ([], [])
-        appends.reserveCapacity(group.count)
-        asked.reserveCapacity(group.count)
-        for (bytes, request) in group {
-            do throws(Failure) {
-                appends.append(try Self.bytes(bytes, of: request.message))
-                asked.append(request)
-            } catch {
-                request.reply(failure: error)
-            }
-        }
-        return (appends, asked)
-    }
-
-    private static func bytes(
-        _ read: AppendBytes?, of message: Message
-    ) throws(Failure) -> AppendBytes {
-        if let read { return read }
-        return try AppendBytes(try message.decode(AppendRequest.self))
-    }
 
     private func append(_ group: Group, to store: SQLiteEventStore) -> CommittedBatch {
         failpoints.pass("log.beforeCommit")
@@ -302,6 +280,29 @@ final class LogWriter: Sendable {
             rest.removeFirst()
         }
         return group
+    }
+
+    /// Reads those in JSON and refuses what is none.
+    private func read(_ group: [Append]) -> Group {
+        var (appends, asked): Group = ([], [])
+        appends.reserveCapacity(group.count)
+        asked.reserveCapacity(group.count)
+        for (bytes, request) in group {
+            do throws(Failure) {
+                appends.append(try Self.bytes(bytes, of: request.message))
+                asked.append(request)
+            } catch {
+                request.reply(failure: error)
+            }
+        }
+        return (appends, asked)
+    }
+
+    private static func bytes(
+        _ read: AppendBytes?, of message: Message
+    ) throws(Failure) -> AppendBytes {
+        if let read { return read }
+        return try AppendBytes(try message.decode(AppendRequest.self))
     }
 
     private func commit(_ appends: [Append]) {

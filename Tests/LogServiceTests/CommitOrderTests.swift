@@ -26,10 +26,13 @@ import Testing
         defer { running.stop() }
         let follower = try LogClient(scratch.site)
         let handled = Handled()
+        let isPrompt = seed == 2
+        let isOnBus = Mutex<Set<Bool?>>([])
         let subscription = try LogSubscription(
-            bus: follower.bus, log: follower.log, isPrompt: seed == 2
-        ) {
-            handled.take($0, upTo: $1)
+            bus: follower.bus, log: follower.log, isPrompt: isPrompt
+        ) { [bus = follower.bus] events, position in
+            isOnBus.withLock { _ = $0.insert(bus.isIsolatingCurrentContext()) }
+            handled.take(events, upTo: position)
         }
         defer { subscription.cancel() }
         let published = Mutex<[Int64]>([])
@@ -75,6 +78,7 @@ import Testing
         }
         #expect(await handled.reached(Int64(Self.appendCount)))
         #expect(handled.events.map(\.event.id) == ids)
+        #expect(isOnBus.withLock { $0 } == [isPrompt])
         let order = published.withLock { $0 }
         #expect(!order.isEmpty && order == order.sorted())
         #expect(epoch > 5)

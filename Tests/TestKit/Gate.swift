@@ -8,14 +8,17 @@ public struct Gate: Sendable {
     /// The pipe.
     public let path: String
 
-    struct Unmade: Error {}
+    struct Fault: Error {
+        let operation: String
+        let path: String
+    }
 
     /// Makes the pipe, at a path where nothing is.
     public init(_ path: String) throws {
         self.path = path
         let maker = try Process.run(URL(filePath: "/usr/bin/env"), arguments: ["mkfifo", path])
         maker.waitUntilExit()
-        guard maker.terminationStatus == 0 else { throw Unmade() }
+        guard maker.terminationStatus == 0 else { throw Fault(operation: "mkfifo", path: path) }
     }
 
     /// Waits until a thread stands at the gate; closing what it returns lets it go on.
@@ -26,7 +29,7 @@ public struct Gate: Sendable {
                 continuation.resume(returning: FileHandle(forWritingAtPath: path))
             }
         }
-        guard let opened else { throw Unmade() }
+        guard let opened else { throw Fault(operation: "open", path: path) }
         return opened
     }
 }
