@@ -168,6 +168,15 @@ class Channel {
         areEventsDue = true
     }
 
+    /// The same for everything up to now: the story of the connection that brought the message taken last may lie
+    /// behind many others'.
+    func receiveEventsToNow() {
+        for _ in 0..<Self.batchCount {
+            receiveEvents()
+            guard areEventsDue else { return }
+        }
+    }
+
     /// libzmq connects again after a connection broke, but never again after one that broke the
     /// protocol.
     ///

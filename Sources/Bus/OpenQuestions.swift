@@ -6,24 +6,14 @@ internal import ZeroMQ
 
 /// The tasks that askers of a ROUTER socket wait for, so that those of an asker that goes away, or
 /// says that it no longer waits, are known; lives on the bus thread.
-///
-/// libzmq tells of a connection's end by its descriptor, and of a message which descriptor brought it.
-/// A descriptor's number is used again, so an asker is bound to it only while its connection is known
-/// to be open.
 struct OpenQuestions {
     private struct Key: Hashable {
         let asker: RoutingID
         let id: UUID
     }
 
-    private struct Connection {
-        /// Nil until somebody has asked over it.
-        var asker: RoutingID?
-    }
-
     private var tasks: [Key: OpenQuestion] = [:]
-    /// Open connections by descriptor.
-    private var connections: [Int32: Connection] = [:]
+    private var connections = Connections<RoutingID>()
     /// Askers known to be at the end of an open connection.
     private var located: Set<RoutingID> = []
 
@@ -36,19 +26,14 @@ struct OpenQuestions {
     /// Whether this asker is known to be at the other end of that connection.
     func knows(_ asker: RoutingID, at descriptor: Int32?) -> Bool {
         guard let descriptor else { return true }
-        return connections[descriptor]?.asker == asker
+        return connections.peer(at: descriptor) == asker
     }
 
-    /// Whether a connection of that number is open, as far as the events go.
-    func isOpen(_ descriptor: Int32?) -> Bool {
-        descriptor.map { connections[$0] != nil } ?? true
-    }
-
-    mutating func opened(_ descriptor: Int32) { connections[descriptor] = Connection() }
+    mutating func opened(_ descriptor: Int32) { connections.opened(descriptor) }
 
     /// A connection ended; returns what its asker waited for, to be ended.
     mutating func closed(_ descriptor: Int32) -> [OpenQuestion] {
-        guard let asker = connections.removeValue(forKey: descriptor)?.asker else { return [] }
+        guard let asker = connections.closed(descriptor) else { return [] }
         located.remove(asker)
         let left = tasks.filter { $0.key.asker == asker }
         for key in left.keys { tasks[key] = nil }
@@ -60,11 +45,9 @@ struct OpenQuestions {
     ///
     /// False when its connection has ended already.
     mutating func locate(_ asker: RoutingID, at descriptor: Int32?) -> Bool {
-        guard let descriptor, let connection = connections[descriptor] else {
-            return descriptor == nil
-        }
-        guard connection.asker != asker else { return true }
-        connections[descriptor] = Connection(asker: asker)
+        guard let descriptor else { return true }
+        guard connections.isOpen(descriptor) else { return false }
+        _ = connections.bind(asker, to: descriptor)
         located.insert(asker)
         return true
     }

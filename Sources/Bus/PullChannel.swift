@@ -10,7 +10,7 @@ final class PullChannel: Channel {
     private let handler: @Sendable (Message) -> Void
     private let onEnd: (@Sendable (UUID) -> Void)?
     /// Who sends over which connection; only where somebody wants to hear of ends.
-    private var senders: [Int32: UUID] = [:]
+    private var senders = Connections<UUID>()
     private var known: Set<UUID> = []
     /// Senders whose connection has ended, and of whom something may still wait in the socket.
     private var ended: [UUID] = []
@@ -39,30 +39,39 @@ final class PullChannel: Channel {
     }
 
     override func handle(_ event: SocketEvent) {
-        guard event.kind == .disconnected, let sender = senders.removeValue(forKey: event.value)
-        else { return }
-        known.remove(sender)
-        ended.append(sender)
+        switch event.kind {
+        case .accepted: senders.opened(event.value)
+        case .disconnected: if let sender = senders.closed(event.value) { end(sender) }
+        default: break
+        }
     }
 
     /// Binds a sender to its connection, when it is new here or greets or beats: to look for every message
     /// would cost as much as the rest of receiving it.
+    ///
+    /// The connection may have ended before anything of it was taken, and its number may be another's by now.
     private func note(_ header: MessageHeader) {
         let sender = header.sender
         guard !known.contains(sender) || header.kind == .hello || header.kind == .beat,
-            let descriptor = connectionDescriptor, senders[descriptor] != sender
+            let descriptor = connectionDescriptor, senders.peer(at: descriptor) != sender
         else { return }
-        // The number may have been another connection's, whose end comes first.
-        receiveEvents()
-        if let earlier = senders.updateValue(sender, forKey: descriptor) { known.remove(earlier) }
+        receiveEventsToNow()
         known.insert(sender)
+        if !senders.isOpen(descriptor) {
+            end(sender)
+        } else if let earlier = senders.bind(sender, to: descriptor) {
+            end(earlier)
+        }
     }
+
+    private func end(_ sender: UUID) { if !ended.contains(sender) { ended.append(sender) } }
 
     /// The socket is empty: what a connection brought before its end has been handed over.
     private func tellEnds() {
         guard !ended.isEmpty else { return }
         let told = ended
         ended = []
+        known.subtract(told)
         for sender in told { onEnd?(sender) }
     }
 }

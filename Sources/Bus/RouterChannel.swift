@@ -86,8 +86,7 @@ final class RouterChannel: Channel {
         let descriptor = connectionDescriptor
         // Who is new on a connection may have gone again, and its number may have been another's: the
         // connections' story up to here comes first.
-        if !open.knows(asker, at: descriptor) { receiveEvents() }
-        for _ in 0..<Self.batchCount where !open.isOpen(descriptor) { receiveEvents() }
+        if !open.knows(asker, at: descriptor) { receiveEventsToNow() }
         return open.locate(asker, at: descriptor)
     }
 

@@ -156,6 +156,35 @@ private struct Lane {
         #expect(!told.all.contains("end of \(stayer.instance)"))
     }
 
+    @Test func `the end of a sender that was gone before it was heard is told too`() async throws {
+        let directory = try RunDirectory()
+        let supervisor = try directory.bus("supervisor")
+        defer { supervisor.stop() }
+        let told = Inbox<String>()
+        try supervisor.bindPull(.sink) {
+            told.put("end of \($0)")
+        } _: { message in
+            told.put("\(message.text) of \(message.header.sender)")
+        }
+        for _ in 0..<20 {
+            let (gate, before) = (DispatchGate(), told.count)
+            supervisor.post { gate.wait() }
+            let sender = try directory.bus("sender")
+            try await push(3, by: sender)
+            sender.stop()
+            // libzmq serves connections in turn: who comes after the end is accepted after it.
+            let next = try directory.bus("next")
+            try await push(1, by: next)
+            gate.open()
+
+            let end = "end of \(sender.instance)"
+            try #require(await eventually { told.all.contains(end) })
+            let ofSender = told.all[before...].filter { $0.hasSuffix("\(sender.instance)") }
+            #expect(ofSender == (0..<3).map { "\($0) of \(sender.instance)" } + [end])
+            next.stop()
+        }
+    }
+
     @Test func `who found no room is told when there is some, or when nobody is left to make it`()
         async throws
     {
