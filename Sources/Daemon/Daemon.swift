@@ -28,7 +28,12 @@ public final class Daemon: Sendable {
     /// Writes to standard error; its level comes from `CAIRN_LOG` (`trace` … `critical`, `info`).
     public let logger: Logger
     /// How often a service writes its state down: `CAIRN_SNAPSHOT_EVENTS`, for tests, or as usual.
-    public var snapshotPace: SnapshotPace { Self.askedPace ?? .usual }
+    public var snapshotPace: SnapshotPace {
+        EnvironmentNumber.snapshotEvents.value.map { SnapshotPace(eventCount: $0) } ?? .usual
+    }
+    /// How many changed features make `cairn-mapstate` compact a layer: `CAIRN_COMPACTION_FEATURES`, for
+    /// tests; nil as usual.
+    public var compactionFeatureCount: Int? { EnvironmentNumber.compactionFeatures.value }
     private let shutdown = ShutdownGate()
 
     private init(name: String, site: Site, bus: BusThread, logger: Logger) {
@@ -55,10 +60,12 @@ public final class Daemon: Sendable {
         _ body: @Sendable (Daemon) async throws -> Void
     ) async -> Never {
         let logger = bootstrapLogging(name)
-        if let complaint = Failpoints.complaint ?? clockComplaint() ?? paceComplaint()
-            ?? compactionComplaint()
-        {
+        let complaints = [Failpoints.complaint] + EnvironmentNumber.all.map(\.complaint)
+        if let complaint = complaints.lazy.compactMap(\.self).first {
             end(name, complaint, status: 64)
+        }
+        if let seconds = EnvironmentNumber.clockOffset.value {
+            WallClock.setOffset(microseconds: Int64(seconds) * 1_000_000)
         }
         do {
             guard let path = sitePath ?? environment("CAIRN_SITE"), !path.isEmpty else {
@@ -68,6 +75,7 @@ public final class Daemon: Sendable {
             let lock = isSingleInstance ? try lockOrEnd(name, site) : nil
             let bus = try BusThread(name: name, runDirectory: site.runDirectory)
             let daemon = Daemon(name: name, site: site, bus: bus, logger: logger)
+            daemon.keepProcessorsAwake()
             try TerminationWatch.start { daemon.requestShutdown() }
             logger.info("started", metadata: ["site": "\(site.path)", "pid": "\(getpid())"])
             let outcome = await Result { try await body(daemon) }
@@ -128,47 +136,20 @@ extension Daemon {
         }
     }
 
+    /// As `CAIRN_WAKE_LATENCY` says; where the machine does not let it, the process goes on as it is.
+    private func keepProcessorsAwake() {
+        guard let microseconds = EnvironmentNumber.wakeLatency.value else { return }
+        do throws(PlatformError) {
+            let processors = try WakefulProcessors(
+                microseconds: Int32(clamping: microseconds), logger: logger)
+            processors.start(on: bus)
+        } catch {
+            logger.warning("wake latency not asked for", metadata: ["error": "\(error)"])
+        }
+    }
+
     private static func environment(_ name: String) -> String? {
         ProcessInfo.processInfo.environment[name]
-    }
-
-    /// `CAIRN_CLOCK_OFFSET=-3600` has the process see a wall clock that is an hour slow; for tests.
-    private static func clockComplaint() -> String? {
-        guard let text = environment("CAIRN_CLOCK_OFFSET") else { return nil }
-        guard let seconds = Int64(text), abs(seconds) <= 1_000_000 else {
-            return "CAIRN_CLOCK_OFFSET is '\(text.prefix(40))': expected whole seconds, at most a "
-                + "million either way"
-        }
-        WallClock.setOffset(microseconds: seconds * 1_000_000)
-        return nil
-    }
-
-    /// How many changed features make `cairn-mapstate` compact a layer: `CAIRN_COMPACTION_FEATURES`, for
-    /// tests; nil as usual.
-    public var compactionFeatureCount: Int? {
-        Self.environment("CAIRN_COMPACTION_FEATURES").flatMap(Self.featureCount)
-    }
-
-    private static func featureCount(_ text: String) -> Int? {
-        Int(text).flatMap { 1...1_000_000 ~= $0 ? $0 : nil }
-    }
-
-    private static func compactionComplaint() -> String? {
-        guard let text = environment("CAIRN_COMPACTION_FEATURES"), featureCount(text) == nil
-        else { return nil }
-        return "CAIRN_COMPACTION_FEATURES is '\(text.prefix(40))': expected 1 to 1000000"
-    }
-
-    private static var askedPace: SnapshotPace? {
-        environment("CAIRN_SNAPSHOT_EVENTS").flatMap { Int($0) }.flatMap {
-            1...1_000_000_000 ~= $0 ? SnapshotPace(eventCount: $0) : nil
-        }
-    }
-
-    private static func paceComplaint() -> String? {
-        guard let text = environment("CAIRN_SNAPSHOT_EVENTS"), askedPace == nil else { return nil }
-        return
-            "CAIRN_SNAPSHOT_EVENTS is '\(text.prefix(40))': expected a number of events, from 1 on"
     }
 
     private static func bootstrapLogging(_ name: String) -> Logger {

@@ -12,8 +12,8 @@ final class LogdProcess {
     private let process = Process()
     private let output = Pipe()
 
-    /// Starts it; `failpoint` is a value of `CAIRN_FAILPOINT`.
-    init(_ site: Site, failpoint: String? = nil) throws {
+    /// Starts it; `failpoint` is a value of `CAIRN_FAILPOINT`, `variables` are further ones of its environment.
+    init(_ site: Site, failpoint: String? = nil, variables: [String: String] = [:]) throws {
         let folder = try #require(OwnProgram.path()).split(separator: "/").dropLast()
         process.executableURL = URL(
             fileURLWithPath: "/" + folder.joined(separator: "/") + "/cairn-logd")
@@ -21,7 +21,7 @@ final class LogdProcess {
         var environment = ProcessInfo.processInfo.environment
         environment["CAIRN_LOG"] = "error"
         environment["CAIRN_FAILPOINT"] = failpoint
-        process.environment = environment
+        process.environment = environment.merging(variables) { $1 }
         process.standardError = output
         try process.run()
     }
