@@ -73,13 +73,26 @@ final class JoinedAppends: Sendable {
         guard let append = try JoinedAppend(request) else { return nil }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                if append.wait(continuation) { put(append) }
+                if append.wait({ continuation.resume(returning: $0) }) { put(append) }
             }
         } onCancel: {
             state.withLock { $0.remove(append) }
             append.end(.failure(Failure(.cancelled, "the request was cancelled")))
         }
         return try result.get()
+    }
+
+    /// The same without waiting; `completion` is called once, on the bus thread or before this returns.
+    func append(
+        _ request: AppendRequest,
+        completion: @escaping @Sendable (Result<AppendResult?, Failure>) -> Void
+    ) {
+        do throws(Failure) {
+            guard let append = try JoinedAppend(request) else { return completion(.success(nil)) }
+            if append.wait(completion) { put(append) }
+        } catch {
+            completion(.failure(error))
+        }
     }
 
     private func put(_ append: JoinedAppend) {
@@ -169,7 +182,7 @@ private final class JoinedAppend: Sendable {
 
     private enum Wait {
         case notYet
-        case waiting(CheckedContinuation<Outcome, Never>)
+        case waiting(@Sendable (Outcome) -> Void)
         case over(Outcome)
     }
 
@@ -197,29 +210,29 @@ private final class JoinedAppend: Sendable {
     }
 
     /// Who waits; false when there is nothing more to wait for.
-    func wait(_ continuation: CheckedContinuation<Outcome, Never>) -> Bool {
+    func wait(_ completion: @escaping @Sendable (Outcome) -> Void) -> Bool {
         let over = wait.withLock { wait -> Outcome? in
             if case .over(let outcome) = wait { return outcome }
-            wait = .waiting(continuation)
+            wait = .waiting(completion)
             return nil
         }
-        if let over { continuation.resume(returning: over) }
+        if let over { completion(over) }
         return over == nil
     }
 
     /// The first outcome counts.
     func end(_ outcome: Outcome) {
-        let waiting = wait.withLock { wait -> CheckedContinuation<Outcome, Never>? in
+        let waiting = wait.withLock { wait -> (@Sendable (Outcome) -> Void)? in
             switch wait {
             case .over: return nil
             case .notYet:
                 wait = .over(outcome)
                 return nil
-            case .waiting(let continuation):
+            case .waiting(let completion):
                 wait = .over(outcome)
-                return continuation
+                return completion
             }
         }
-        waiting?.resume(returning: outcome)
+        waiting?(outcome)
     }
 }

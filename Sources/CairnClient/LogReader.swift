@@ -64,6 +64,35 @@ public struct LogReader: Sendable {
         return try await append(request, timeout: timeout - began.duration(to: .now))
     }
 
+    /// The same for whoever cannot wait, such as a handler; `completion` is called once, on the bus thread, on a thread of the shared
+    /// pool, or before this returns.
+    public func append(
+        _ appends: [StreamAppend], under claim: WriterClaim? = nil,
+        timeout: Duration = .seconds(10),
+        completion: @escaping @Sendable (Result<AppendResult, Failure>) -> Void
+    ) {
+        let request = AppendRequest(
+            appends: appends, epochs: claim.map { [$0.category: $0.epoch] })
+        @Sendable func askAlone(_ timeout: Duration) {
+            Task {
+                do throws(Failure) {
+                    completion(.success(try await append(request, timeout: timeout)))
+                } catch {
+                    completion(.failure(error))
+                }
+            }
+        }
+        guard isFixed.value, timeout >= JoinedAppends.patience * 2 else { return askAlone(timeout) }
+        let began = ContinuousClock.now
+        joined.append(request) { outcome in
+            switch outcome {
+            case .success(let result?): completion(.success(result))
+            case .success(nil): askAlone(timeout - began.duration(to: .now))
+            case .failure(let failure): completion(.failure(failure))
+            }
+        }
+    }
+
     private func append(
         _ request: AppendRequest, timeout: Duration
     ) async throws(Failure) -> AppendResult {

@@ -39,7 +39,7 @@ import Testing
     ) async -> Call {
         let start = ContinuousClock.now
         do throws(Failure) {
-            let result = try await log.append(appends, timeout: .seconds(60))
+            let result = try await log.append(appends, isWaiting: Bool.random())
             return Call(
                 appends: appends, result: .success(result), refusal: refusal,
                 isAskedAgain: start.duration(to: .now) >= .seconds(2))
@@ -153,6 +153,23 @@ import Testing
         #expect(accepted.allSatisfy { times[$0.result.firstPosition] == $0.result.recordedAt })
     }
 
+    @Test(arguments: [false, true], [1, 5])
+    func `a log that is away is no result for those who wait and those who cannot`(
+        isWaiting: Bool, seconds: Int
+    ) async throws {
+        let logd = try LogdProcess(scratch.site)
+        let client = try await client()
+        logd.kill()
+
+        let append = StreamAppend(
+            stream: try stream("job-any"), expected: .any, events: [newEvent()])
+        let failure = await #expect(throws: Failure.self) {
+            try await client.log.append(
+                [append], isWaiting: isWaiting, timeout: .seconds(seconds))
+        }
+        #expect(failure?.code == .logUnavailable)
+    }
+
     @Test func `more callers at once than an append may have events are all answered`() async throws
     {
         let running = try RunningLog(scratch.site)
@@ -257,6 +274,16 @@ import Testing
 }
 
 extension LogReader {
+    /// Either way of asking; a completion that is called twice traps, one that is not called never returns.
+    fileprivate func append(
+        _ appends: [StreamAppend], isWaiting: Bool, timeout: Duration = .seconds(60)
+    ) async throws(Failure) -> AppendResult {
+        if isWaiting { return try await append(appends, timeout: timeout) }
+        return try await withCheckedContinuation { continuation in
+            append(appends, timeout: timeout) { continuation.resume(returning: $0) }
+        }.get()
+    }
+
     /// Everything after a position.
     fileprivate func all(after position: Int64) async throws -> [RecordedEvent] {
         var events: [RecordedEvent] = []

@@ -207,7 +207,6 @@ enum PipelineRoles {
         }
         let mostUnderWay = perSecond > 0 ? appends.count : 8
         let underWay = DispatchSemaphore(value: mostUnderWay)
-        let tasks = bus.tasks
         // This thread paces, asleep between two appends: spinning would take one of two processors from the log.
         let start = MonotonicClock.nanoseconds()
         var made = 0
@@ -220,9 +219,7 @@ enum PipelineRoles {
             made += eventCount
             underWay.wait()
             let events = (0..<eventCount).map { _ in event() }
-            // On this thread as far as it goes at once, then on the bus thread, where services' completions run.
-            Task.immediate(executorPreference: tasks) {
-                _ = try? await log.append(events, to: stream, expected: .any)
+            log.append([StreamAppend(stream: stream, expected: .any, events: events)]) { _ in
                 underWay.signal()
             }
         }
