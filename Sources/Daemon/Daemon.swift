@@ -60,7 +60,8 @@ public final class Daemon: Sendable {
         _ body: @Sendable (Daemon) async throws -> Void
     ) async -> Never {
         let logger = bootstrapLogging(name)
-        let complaints = [Failpoints.complaint] + EnvironmentNumber.all.map(\.complaint)
+        let complaints =
+            [levelComplaint, Failpoints.complaint] + EnvironmentNumber.all.map(\.complaint)
         if let complaint = complaints.lazy.compactMap(\.self).first {
             end(name, complaint, status: 64)
         }
@@ -152,8 +153,18 @@ extension Daemon {
         ProcessInfo.processInfo.environment[name]
     }
 
+    private static var askedLevel: Logger.Level? {
+        environment("CAIRN_LOG").flatMap(Logger.Level.init(rawValue:))
+    }
+
+    private static var levelComplaint: String? {
+        guard let text = environment("CAIRN_LOG"), askedLevel == nil else { return nil }
+        let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
+        return "CAIRN_LOG is '\(text.prefix(40))': expected one of \(levels)"
+    }
+
     private static func bootstrapLogging(_ name: String) -> Logger {
-        let level = environment("CAIRN_LOG").flatMap(Logger.Level.init(rawValue:)) ?? .info
+        let level = askedLevel ?? .info
         LoggingSystem.bootstrap { label in
             var handler = StreamLogHandler.standardError(label: label)
             handler.logLevel = level

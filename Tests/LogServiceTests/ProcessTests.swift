@@ -174,8 +174,12 @@ private final class Acknowledged: Sendable {
             ("CAIRN_COMPACTION_FEATURES", "1.5", "1 to 1000000"),
             ("CAIRN_WAKE_LATENCY", "-1", "microseconds, at most a million"),
             ("CAIRN_WAKE_LATENCY", "", "microseconds, at most a million"),
+            (
+                "CAIRN_LOG", "loud",
+                "one of trace, debug, info, notice, warning, error, critical"
+            ),
         ])
-    func `a number of the environment that is none is named`(
+    func `what the environment says and is wrong is named`(
         name: String, text: String, expected: String
     ) throws {
         let logd = try LogdProcess(scratch.site, variables: [name: text])
