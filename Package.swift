@@ -84,7 +84,7 @@ let tier0: [Target] = [
 
 let tier1: [Target] = [
     library("Platform", ["CCairnLinux", "CSodium", "CZlib"], isHot: true),
-    library("ZeroMQ", ["CZeroMQ", "Platform"]),
+    library("ZeroMQ", ["CCairnLinux", "CZeroMQ", "Platform"]),
     library("SQLite", ["CSQLite"]),
     library("GDAL", ["CGDAL", "CDeferred", "Platform"]),
     library("GEOS", ["CGEOS", "CDeferred"]),

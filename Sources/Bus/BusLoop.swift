@@ -102,7 +102,7 @@ final class BusLoop: @unchecked Sendable {
         let mayWait = due.isEmpty && mailbox.fallAsleep()
         // What is known to be due goes first, every other time: to ask the system costs as much as a message.
         let asks = mayWait || !hasAsked
-        let isAnyReady = asks && wait(milliseconds: mayWait ? pause() : 0)
+        let isAnyReady = asks && wait(nanoseconds: mayWait ? pause() : 0)
         hasAsked = asks
         if mayWait { mailbox.wakeUp() }
         if isAnyReady { serveReady() }
@@ -115,9 +115,9 @@ final class BusLoop: @unchecked Sendable {
     }
 
     /// Whether anything is ready.
-    private func wait(milliseconds: Int) -> Bool {
+    private func wait(nanoseconds: Int64?) -> Bool {
         do {
-            return try poller.wait(milliseconds: milliseconds) > 0
+            return try poller.wait(nanoseconds: nanoseconds) > 0
         } catch {
             counters.change { $0.socketErrorCount += 1 }
             isPollerStale = true
@@ -163,12 +163,9 @@ final class BusLoop: @unchecked Sendable {
         do { try channel.endGroup() } catch { counters.change { $0.socketErrorCount += 1 } }
     }
 
-    /// Milliseconds until the next timer, rounded up; -1 without one.
-    private func pause() -> Int {
-        guard let due = timers.nextDue else { return -1 }
-        let nanoseconds = due - MonotonicClock.nanoseconds()
-        guard nanoseconds > 0 else { return 0 }
-        return Int(min((nanoseconds + 999_999) / 1_000_000, 60_000))
+    /// Nanoseconds until the next timer, nil without one.
+    private func pause() -> Int64? {
+        timers.nextDue.map { max(0, $0 - MonotonicClock.nanoseconds()) }
     }
 
     private func runMail() {

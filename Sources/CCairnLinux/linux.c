@@ -4,9 +4,11 @@
 #include "CCairnLinux.h"
 
 #include <malloc.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 int cairn_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
@@ -18,6 +20,11 @@ void cairn_name_thread(const char *name) {
 }
 
 int cairn_pidfd_open(int pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
+
+int cairn_poll(void *items, unsigned long count, int64_t nanoseconds) {
+    struct timespec limit = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+    return ppoll(items, count, nanoseconds < 0 ? NULL : &limit, NULL);
+}
 
 int cairn_thread_id(void) {
     static __thread int known;

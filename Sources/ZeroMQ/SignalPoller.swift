@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import CCairnLinux
 internal import Glibc
 
-/// Waits for descriptors and for the signals of sockets with one poll(2), whatever their number.
+/// Waits for descriptors and for the signals of sockets with one ppoll(2), whatever their number.
 ///
 /// `zmq_poll` asks every socket for its state before and after it waits, two system calls each. A
 /// socket's own descriptor (`ZMQ_FD`) instead becomes readable once when something has happened, and
@@ -28,12 +29,14 @@ public struct SignalPoller: ~Copyable {
         add(descriptor: try socket.signalDescriptor())
     }
 
-    /// Waits at most `milliseconds` (-1 = as long as it takes); answers how many are readable, 0
-    /// after a signal of the operating system too.
-    public mutating func wait(milliseconds: Int) throws(ZeroMQError) -> Int {
-        let ready = unsafe poll(&items, nfds_t(items.count), Int32(clamping: milliseconds))
+    /// Waits at most so long, nil as long as it takes; answers how many are readable, 0 after a signal of the operating
+    /// system too.
+    ///
+    /// The kernel lets a thread sleep up to 50 µs longer (`PR_SET_TIMERSLACK`).
+    public mutating func wait(nanoseconds: Int64?) throws(ZeroMQError) -> Int {
+        let ready = unsafe cairn_poll(&items, UInt(items.count), nanoseconds ?? -1)
         if ready >= 0 { return Int(ready) }
-        guard errno == EINTR else { throw ZeroMQError("poll") }
+        guard errno == EINTR else { throw ZeroMQError("ppoll") }
         return 0
     }
 

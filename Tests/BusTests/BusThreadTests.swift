@@ -183,6 +183,23 @@ private actor Tally {
         #expect(seen.first == seen.last)
     }
 
+    @Test func `no timer runs before its time, however short`() async throws {
+        let directory = try RunDirectory()
+        let bus = try directory.bus("bus")
+        defer { bus.stop() }
+        let early = Inbox<Int64>()
+
+        for microseconds in [1, 20, 300, 999, 1_001, 2_500] as [Int64] {
+            let due = MonotonicClock.nanoseconds() + microseconds * 1_000
+            bus.schedule(after: .microseconds(microseconds)) {
+                early.put(due - MonotonicClock.nanoseconds())
+            }
+        }
+
+        #expect(await early.waitFor(6).allSatisfy { $0 <= 0 })
+        #expect(early.count == 6)
+    }
+
     @Test func `the end of a watched process is heard once`() async throws {
         let directory = try RunDirectory()
         let bus = try directory.bus("bus")

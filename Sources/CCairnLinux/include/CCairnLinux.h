@@ -10,6 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/// poll(2) of `count` `struct pollfd` for at most so many nanoseconds, negative: no limit; -1 and errno. (It is ppoll(2),
+/// which Swift does not see.)
+int cairn_poll(void *items, unsigned long count, int64_t nanoseconds);
+
 /// Creates a non-blocking, close-on-exec eventfd with counter 0; -1 and errno on failure.
 int cairn_eventfd(void);
 

@@ -202,29 +202,30 @@ enum PipelineRoles {
         let log = try LogReader(bus: bus)
         try Blocking.run { _ = try await log.head() }
         guard let stream = StreamName(rawValue: "bench-pipeline") else { return }
-        let appends = (0..<(count + ofAppend - 1) / ofAppend).map { number in
-            min(ofAppend, count - number * ofAppend)
-        }
-        let mostUnderWay = perSecond > 0 ? appends.count : 8
-        let underWay = DispatchSemaphore(value: mostUnderWay)
-        // This thread paces, asleep between two appends: spinning would take one of two processors from the log.
-        let start = MonotonicClock.nanoseconds()
-        var made = 0
-        for eventCount in appends {
-            if perSecond > 0 {
-                let due = start + Int64(made) * 1_000_000_000 / Int64(perSecond)
-                let early = due - MonotonicClock.nanoseconds()
-                if early > 0 { usleep(UInt32(clamping: early / 1_000)) }
-            }
-            made += eventCount
-            underWay.wait()
+        let ended = DispatchSemaphore(value: 0)
+        @Sendable func append(_ eventCount: Int) {
             let events = (0..<eventCount).map { _ in event() }
             log.append([StreamAppend(stream: stream, expected: .any, events: events)]) { _ in
-                underWay.signal()
+                ended.signal()
             }
         }
-        for _ in 0..<mostUnderWay { underWay.wait() }
-        for _ in 0..<mostUnderWay { underWay.signal() }
+        let appendCount = (count + ofAppend - 1) / ofAppend
+        @Sendable func eventCount(_ number: Int) -> Int { min(ofAppend, count - number * ofAppend) }
+        if perSecond > 0 {
+            let pace = Pace(
+                on: bus, interval: Int64(ofAppend) * 1_000_000_000 / Int64(perSecond),
+                appendCount: appendCount
+            ) { append(eventCount($0)) }
+            bus.post { pace.go() }
+            for _ in 0..<appendCount { ended.wait() }
+        } else {
+            let mostUnderWay = 8
+            for number in 0..<appendCount {
+                if number >= mostUnderWay { ended.wait() }
+                append(eventCount(number))
+            }
+            for _ in 0..<min(mostUnderWay, appendCount) { ended.wait() }
+        }
         bus.stop()
     }
 
@@ -242,5 +243,38 @@ enum PipelineRoles {
             sleep(60)
             subscriber.add(topic: "e/")
         }
+    }
+}
+
+/// Appends at a pace, on the bus thread, which sleeps in between: like the peer's, whose one thread sleeps and sends.
+private final class Pace: Sendable {
+    private let bus: BusThread
+    private let interval: Int64
+    private let appendCount: Int
+    private let append: @Sendable (_ number: Int) -> Void
+    private let start = MonotonicClock.nanoseconds()
+
+    init(
+        on bus: BusThread, interval: Int64, appendCount: Int,
+        append: @escaping @Sendable (_ number: Int) -> Void
+    ) {
+        self.bus = bus
+        self.interval = interval
+        self.appendCount = appendCount
+        self.append = append
+    }
+
+    /// Makes what is due from this one on, and comes back for the next; bus thread only.
+    func go(on number: Int = 0) {
+        var number = number
+        var early = Int64(0)
+        while number < appendCount {
+            early = start + Int64(number) * interval - MonotonicClock.nanoseconds()
+            if early > 0 { break }
+            append(number)
+            number += 1
+        }
+        guard number < appendCount else { return }
+        bus.schedule(after: .nanoseconds(early)) { [number] in self.go(on: number) }
     }
 }
