@@ -125,14 +125,8 @@ private struct Lane {
         async throws
     {
         let directory = try RunDirectory()
-        let supervisor = try directory.bus("supervisor")
+        let (supervisor, told) = try sink(in: directory)
         defer { supervisor.stop() }
-        let told = Inbox<String>()
-        try supervisor.bindPull(.sink) {
-            told.put("end of \($0)")
-        } _: { message in
-            told.put("\(message.text) of \(message.header.sender)")
-        }
         let stayer = try directory.bus("stayer")
         defer { stayer.stop() }
         try await push(1, by: stayer)
@@ -158,14 +152,8 @@ private struct Lane {
 
     @Test func `the end of a sender that was gone before it was heard is told too`() async throws {
         let directory = try RunDirectory()
-        let supervisor = try directory.bus("supervisor")
+        let (supervisor, told) = try sink(in: directory)
         defer { supervisor.stop() }
-        let told = Inbox<String>()
-        try supervisor.bindPull(.sink) {
-            told.put("end of \($0)")
-        } _: { message in
-            told.put("\(message.text) of \(message.header.sender)")
-        }
         for _ in 0..<20 {
             let (gate, before) = (DispatchGate(), told.count)
             supervisor.post { gate.wait() }
@@ -226,6 +214,18 @@ private struct Lane {
         _ = gates[1].tryPush(true)
         supervisor.stop()
         #expect(await eventually { rooms.count > before })
+    }
+
+    /// A sink, and what it is told: whose message, and whose end.
+    private func sink(in directory: RunDirectory) throws -> (BusThread, Inbox<String>) {
+        let supervisor = try directory.bus("supervisor")
+        let told = Inbox<String>()
+        try supervisor.bindPull(.sink) {
+            told.put("end of \($0)")
+        } _: { message in
+            told.put("\(message.text) of \(message.header.sender)")
+        }
+        return (supervisor, told)
     }
 
     /// Sends numbered messages to the sink, waiting for room; returns once libzmq has them all.

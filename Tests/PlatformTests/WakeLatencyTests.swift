@@ -27,12 +27,11 @@ struct WakeLatencyTests {
         }
     }
 
-    /// Another thread sleeps and is woken up; the count is the whole process's.
-    @Test func `every time a thread was woken up counts`() {
+    /// Another thread sleeps and is woken up, while this one waits once; the count is the whole process's.
+    @Test func `every time a thread was woken up counts`() throws {
         let before = WakeLatency.wakeUpCount
-        let thread = Thread { for _ in 0..<20 { usleep(1) } }
-        thread.start()
-        while !thread.isFinished { usleep(100) }
+        let thread = try PinnedThread(name: "sleeper") { for _ in 0..<20 { usleep(1) } }
+        thread.join()
         #expect(WakeLatency.wakeUpCount >= before + 20)
     }
 }
