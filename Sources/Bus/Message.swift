@@ -135,6 +135,14 @@ public struct Message: Hashable, Sendable {
         self.payload = payload
     }
 
+    /// What the log's subscribers are told of its length: a message of kind `head`, with JSON; throws `Failure` where that
+    /// cannot be written.
+    package init(_ head: LogHead) throws(Failure) {
+        self.init(
+            header: MessageHeader(kind: .head, sequence: head.head),
+            payload: try CairnJSON.encode(head))
+    }
+
     /// The payload as a JSON value; throws `Failure` (`invalidParameter`) naming the place.
     public func decode<Value: Decodable>(_ type: Value.Type) throws(Failure) -> Value {
         try CairnJSON.decode(type, from: payload)

@@ -34,7 +34,17 @@ public final class LogSubscription: Sendable {
     /// (Heads come every half second.)
     public static let staleAfter = Duration.seconds(2)
 
+    /// What is under way to hear how long the log is.
+    private enum Question {
+        case none
+        case asked
+        /// The answer may be older than what somebody waits for: it is asked once more.
+        case askedAgain
+    }
+
+    private let log: LogReader
     private let inbox = LogInbox()
+    private let question = Mutex(Question.none)
     private let status: Mutex<Status>
     private let subscriber = Mutex<Subscriber?>(nil)
     private let task = Mutex<Task<Void, Never>?>(nil)
@@ -58,6 +68,7 @@ public final class LogSubscription: Sendable {
         onFault: @escaping @Sendable (Failure) -> Void = { _ in },
         handler: @escaping Handler
     ) throws(Failure) {
+        self.log = log
         status = Mutex(Status(position: after, incarnation: incarnation))
         let inbox = inbox
         let started = try bus.subscribe(.logTail, topics: LogFollow.topics(categories)) {
@@ -109,6 +120,35 @@ public final class LogSubscription: Sendable {
         while !Task.isCancelled {
             let messages = await inbox.take()
             guard !messages.isEmpty, await follow.handle(messages) else { return }
+        }
+    }
+
+    /// Asks the log how long it is, for whoever waits for a ``position`` that the events of the subscription do not show
+    /// and the next head, half a second later, would.
+    ///
+    /// Never waits, and asks one question at a time, whoever calls it meanwhile. Where no answer comes, heads go on telling.
+    public func askForHead() {
+        let isFirst = question.withLock { question in
+            defer { question = question == .none ? .asked : .askedAgain }
+            return question == .none
+        }
+        guard isFirst else { return }
+        Task { [weak self, log, inbox] in
+            repeat {
+                if let head = try? await log.head(timeout: Self.staleAfter),
+                    let message = try? Message(head)
+                {
+                    self?.heard()
+                    inbox.put(message)
+                }
+            } while self?.isToAskAgain() ?? false
+        }
+    }
+
+    private func isToAskAgain() -> Bool {
+        question.withLock { question in
+            question = question == .askedAgain ? .asked : .none
+            return question == .asked
         }
     }
 

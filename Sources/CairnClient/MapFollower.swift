@@ -247,10 +247,23 @@ public final class MapFollower: Sendable {
     /// Calls `body` once, on any thread: with a state that has reached `minSequence`, at once where
     /// it has, else as soon as it does; or with a `Failure`: `timedOut` after `timeout`, `busy`, or
     /// the ``fault``.
+    ///
+    /// For a sequence number that somebody has been told: where the events that came here lie below it, the log is
+    /// asked how long it is.
     public func whenReached(
         _ minSequence: Int64, timeout: Duration = .seconds(5),
         _ body: @escaping @Sendable (Result<MapsState, Failure>) -> Void
     ) {
+        guard wait(for: minSequence, timeout, body) else { return }
+        let behind = feed.withLock { $0 }?.subscriptions.filter { $0.position < minSequence }
+        behind?.forEach { $0.askForHead() }
+    }
+
+    /// Registers who waits, or calls `body` at once; whether anything has to come.
+    private func wait(
+        for minSequence: Int64, _ timeout: Duration,
+        _ body: @escaping @Sendable (Result<MapsState, Failure>) -> Void
+    ) -> Bool {
         let registered: UInt64? = inner.withLock { inner in
             guard inner.fault == nil, inner.state.sequence < minSequence,
                 inner.waiters.count < Self.waiterLimit
@@ -261,12 +274,13 @@ public final class MapFollower: Sendable {
         }
         guard let registered else {
             body(ready(minSequence))
-            return
+            return false
         }
         Task { [weak self] in
             try? await Task.sleep(for: timeout)
             self?.expire(registered)
         }
+        return true
     }
 
     /// A state that has reached `minSequence`; throws as ``whenReached(_:timeout:_:)`` does.
@@ -275,6 +289,18 @@ public final class MapFollower: Sendable {
     ) async throws(Failure) -> MapsState {
         let result: Result<MapsState, Failure> = await withCheckedContinuation { continuation in
             whenReached(minSequence, timeout: timeout) { continuation.resume(returning: $0) }
+        }
+        return try result.get()
+    }
+
+    /// A state that knows of more than `sequence`, whenever that happens; throws as ``whenReached(_:timeout:_:)`` does.
+    ///
+    /// The log is not asked for it: it says so within half a second, and of a change at once.
+    public func snapshot(
+        beyond sequence: Int64, timeout: Duration
+    ) async throws(Failure) -> MapsState {
+        let result: Result<MapsState, Failure> = await withCheckedContinuation { continuation in
+            _ = wait(for: sequence + 1, timeout) { continuation.resume(returning: $0) }
         }
         return try result.get()
     }

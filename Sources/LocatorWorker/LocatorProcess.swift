@@ -42,6 +42,7 @@ public enum LocatorProcess {
         do {
             let state = try await daemon.untilShutdown {
                 let head = try await log.head().head
+                subscription.askForHead()
                 return try await follower.snapshot(minSequence: head, timeout: .seconds(10))
             }
             guard state != nil else { return }

@@ -101,11 +101,10 @@ final class LogTail: Sendable {
 
     private func publishHead() {
         let head = Self.bounded(published.withLock { $0 })
-        guard let publisher = publisher.withLock({ $0 }), let payload = try? CairnJSON.encode(head)
-        else { return }
-        try? publisher.publish(
-            topic: Self.headTopic,
-            Message(header: MessageHeader(kind: .head, sequence: head.head), payload: payload))
+        guard let publisher = publisher.withLock({ $0 }), let message = try? Message(head) else {
+            return
+        }
+        try? publisher.publish(topic: Self.headTopic, message)
     }
 
     private static func bounded(_ head: LogHead) -> LogHead {

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Bus
+import CairnClient
+import CairnModel
+import Foundation
+import MapState
+import Synchronization
+import Testing
+
+/// A log that answers who asks and publishes nothing; all of its events are of jobs.
+private final class QuietLog: Sendable {
+    private struct State {
+        var head: Int64
+        var headQuestionCount = 0
+        var held: [IncomingRequest]?
+    }
+
+    private let directory = "/tmp/cairn-quiet-" + UUID().uuidString.prefix(8).lowercased()
+    private let state: Mutex<State>
+    private let (server, client): (BusThread, BusThread)
+    /// Has an element for each question that is held.
+    private let holds = AsyncStream<Void>.makeStream()
+
+    /// Begins with so many events.
+    init(head: Int64) throws {
+        state = Mutex(State(head: head))
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700])
+        server = try BusThread(name: "log", runDirectory: directory)
+        client = try BusThread(name: "reader", runDirectory: directory)
+        _ = try server.bindPublisher(.logTail)
+        try server.bindRouter(.logRequests) { [weak self] request in self?.answer(request) }
+    }
+
+    func reader() throws -> LogReader { try LogReader(bus: client) }
+
+    /// Somebody who follows its maps, and knows of all there is.
+    func follower(
+        _ reader: LogReader, hasLocators: Bool = false
+    ) async throws -> MapFollower {
+        let follower = try MapFollower(following: client, log: reader, hasLocators: hasLocators)
+        let head = state.withLock { $0.head }
+        // Which asks nothing that could be counted later.
+        _ = try await follower.snapshot(beyond: head - 1, timeout: .seconds(60))
+        return follower
+    }
+
+    private func answer(_ request: IncomingRequest) {
+        let isHead = (try? request.message.requestMetadata())?.operation == "head"
+        let head: Int64? = state.withLock { state in
+            guard isHead else { return state.head }
+            state.headQuestionCount += 1
+            guard state.held != nil else { return state.head }
+            state.held?.append(request)
+            return nil
+        }
+        if let head, isHead {
+            request.reply(encoding: Self.told(head))
+        } else if let head {
+            request.reply(encoding: ReadPage(events: [], through: head, head: head))
+        } else {
+            holds.continuation.yield()
+        }
+    }
+
+    private static func told(_ head: Int64) -> LogHead {
+        LogHead(head: head, categories: ["job": head])
+    }
+
+    func grow(to head: Int64) { state.withLock { $0.head = head } }
+
+    var headQuestionCount: Int { state.withLock { $0.headQuestionCount } }
+
+    /// From now on nobody hears how long the log is.
+    func holdHeads() { state.withLock { $0.held = [] } }
+
+    /// Until somebody has asked.
+    func untilAsked() async { for await _ in holds.stream { break } }
+
+    /// Says what was true when it was asked, and answers as ever from now on.
+    func letGo(saying head: Int64) {
+        let held = state.withLock { state in
+            defer { state.held = nil }
+            return state.held ?? []
+        }
+        for request in held { request.reply(encoding: Self.told(head)) }
+    }
+
+    func end() {
+        client.stop()
+        server.stop()
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct HeadQuestionTests {
+    @Test(arguments: [false, true])
+    func `who waits for a number beyond its events asks the log, and for no next head`(
+        hasLocators: Bool
+    ) async throws {
+        let log = try QuietLog(head: 3)
+        defer { log.end() }
+        let follower = try await log.follower(try log.reader(), hasLocators: hasLocators)
+
+        log.grow(to: 7)
+
+        let state = try await follower.snapshot(minSequence: 7, timeout: .seconds(20))
+        #expect(state.sequence == 7)
+    }
+
+    @Test func `of many who wait one asks, and once more for those who came meanwhile`()
+        async throws
+    {
+        let log = try QuietLog(head: 3)
+        defer { log.end() }
+        let follower = try await log.follower(try log.reader())
+        let before = log.headQuestionCount
+        log.holdHeads()
+        let (results, told) = AsyncStream<Result<MapsState, Failure>>.makeStream()
+        func wait() { follower.whenReached(9, timeout: .seconds(20)) { told.yield($0) } }
+
+        wait()
+        await log.untilAsked()
+        for _ in 1..<100 { wait() }
+        log.grow(to: 9)
+        log.letGo(saying: 8)
+
+        var sequences: [Int64] = []
+        for await result in results.prefix(100) { sequences.append(try result.get().sequence) }
+        #expect(sequences == Array(repeating: 9, count: 100))
+        #expect(log.headQuestionCount == before + 2)
+    }
+
+    @Test func `who waits for whatever comes next asks nothing`() async throws {
+        let log = try QuietLog(head: 3)
+        defer { log.end() }
+        let reader = try log.reader()
+        let follower = try await log.follower(reader, hasLocators: true)
+        let before = log.headQuestionCount
+
+        await #expect(throws: Failure.self) {
+            try await follower.snapshot(beyond: 3, timeout: .milliseconds(20))
+        }
+
+        // Behind whatever has been asked before.
+        _ = try await reader.head()
+        #expect(log.headQuestionCount == before + 1)
+    }
+}
