@@ -97,7 +97,7 @@ public struct LiveIdentify: AsyncSequence, Sendable {
                 if let end, end < .now { return [] }
                 // Half a second bounds how long a cancelled reader goes unnoticed.
                 _ = try? await follower.snapshot(
-                    beyond: state.sequence, timeout: .milliseconds(500))
+                    beyond: state, timeout: .milliseconds(500))
             }
             return nil
         }

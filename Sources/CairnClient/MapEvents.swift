@@ -43,7 +43,7 @@ public actor MapEvents {
             guard rest > .zero else { return [] }
             // Half a second bounds how long a cancelled reader goes unnoticed.
             _ = try? await follower.snapshot(
-                beyond: state.sequence, timeout: min(rest, .milliseconds(500)))
+                beyond: state, timeout: min(rest, .milliseconds(500)))
         }
         return nil
     }

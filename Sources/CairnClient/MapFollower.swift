@@ -32,7 +32,13 @@ public final class MapFollower: Sendable {
 
     struct Waiter {
         var minSequence: Int64
+        /// Whether an event at `minSequence` or later will do, though what else lies before it is not known yet.
+        var takesEvents = false
         var body: @Sendable (Result<MapsState, Failure>) -> Void
+
+        func isServed(by state: MapsState) -> Bool {
+            state.sequence >= minSequence || (takesEvents && state.lastEvent >= minSequence)
+        }
     }
 
     struct Inner {
@@ -254,26 +260,23 @@ public final class MapFollower: Sendable {
         _ minSequence: Int64, timeout: Duration = .seconds(5),
         _ body: @escaping @Sendable (Result<MapsState, Failure>) -> Void
     ) {
-        guard wait(for: minSequence, timeout, body) else { return }
+        guard wait(Waiter(minSequence: minSequence, body: body), timeout) else { return }
         let behind = feed.withLock { $0 }?.subscriptions.filter { $0.position < minSequence }
         behind?.forEach { $0.askForHead() }
     }
 
-    /// Registers who waits, or calls `body` at once; whether anything has to come.
-    private func wait(
-        for minSequence: Int64, _ timeout: Duration,
-        _ body: @escaping @Sendable (Result<MapsState, Failure>) -> Void
-    ) -> Bool {
+    /// Registers who waits, or serves them at once; whether anything has to come.
+    private func wait(_ waiter: Waiter, _ timeout: Duration) -> Bool {
         let registered: UInt64? = inner.withLock { inner in
-            guard inner.fault == nil, inner.state.sequence < minSequence,
+            guard inner.fault == nil, !waiter.isServed(by: inner.state),
                 inner.waiters.count < Self.waiterLimit
             else { return nil }
             inner.nextWaiter += 1
-            inner.waiters[inner.nextWaiter] = Waiter(minSequence: minSequence, body: body)
+            inner.waiters[inner.nextWaiter] = waiter
             return inner.nextWaiter
         }
         guard let registered else {
-            body(ready(minSequence))
+            waiter.body(ready(waiter))
             return false
         }
         Task { [weak self] in
@@ -293,14 +296,19 @@ public final class MapFollower: Sendable {
         return try result.get()
     }
 
-    /// A state that knows of more than `sequence`, whenever that happens; throws as ``whenReached(_:timeout:_:)`` does.
+    /// A state that knows of more than that one: as soon as there is an event of a map or locator after all of its own,
+    /// or the log says that it is longer than that; throws as ``whenReached(_:timeout:_:)`` does.
     ///
-    /// The log is not asked for it: it says so within half a second, and of a change at once.
+    /// The log is not asked for it.
     public func snapshot(
-        beyond sequence: Int64, timeout: Duration
+        beyond known: MapsState, timeout: Duration
     ) async throws(Failure) -> MapsState {
+        let next = max(known.sequence, known.lastEvent) + 1
         let result: Result<MapsState, Failure> = await withCheckedContinuation { continuation in
-            _ = wait(for: sequence + 1, timeout) { continuation.resume(returning: $0) }
+            let waiter = Waiter(minSequence: next, takesEvents: true) {
+                continuation.resume(returning: $0)
+            }
+            _ = wait(waiter, timeout)
         }
         return try result.get()
     }
@@ -383,10 +391,10 @@ public final class MapFollower: Sendable {
         return state
     }
 
-    private func ready(_ minSequence: Int64) -> Result<MapsState, Failure> {
+    private func ready(_ waiter: Waiter) -> Result<MapsState, Failure> {
         inner.withLock { inner in
             if let fault = inner.fault { return .failure(fault) }
-            if inner.state.sequence >= minSequence { return .success(inner.state) }
+            if waiter.isServed(by: inner.state) { return .success(inner.state) }
             return .failure(
                 Failure(.busy, "\(Self.waiterLimit) callers wait for the log already"))
         }
@@ -409,7 +417,7 @@ public final class MapFollower: Sendable {
     ) -> [(Waiter, Result<MapsState, Failure>)] {
         var woken: [(Waiter, Result<MapsState, Failure>)] = []
         for (id, waiter) in inner.waiters {
-            if inner.state.sequence >= waiter.minSequence {
+            if waiter.isServed(by: inner.state) {
                 woken.append((waiter, .success(inner.state)))
             } else if let fault = inner.fault {
                 woken.append((waiter, .failure(fault)))

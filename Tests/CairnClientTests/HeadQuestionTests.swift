@@ -9,7 +9,7 @@ import MapState
 import Synchronization
 import Testing
 
-/// A log that answers who asks and publishes nothing; all of its events are of jobs.
+/// A log that answers who asks, and publishes no heads; but for what the test publishes its events are of jobs.
 private final class QuietLog: Sendable {
     private struct State {
         var head: Int64
@@ -20,6 +20,9 @@ private final class QuietLog: Sendable {
     private let directory = "/tmp/cairn-quiet-" + UUID().uuidString.prefix(8).lowercased()
     private let state: Mutex<State>
     private let (server, client): (BusThread, BusThread)
+    private let publisher: Publisher
+    /// Has an element for each topic that somebody subscribes to.
+    private let subscriptions = AsyncStream<String>.makeStream()
     /// Has an element for each question that is held.
     private let holds = AsyncStream<Void>.makeStream()
 
@@ -31,7 +34,9 @@ private final class QuietLog: Sendable {
             attributes: [.posixPermissions: 0o700])
         server = try BusThread(name: "log", runDirectory: directory)
         client = try BusThread(name: "reader", runDirectory: directory)
-        _ = try server.bindPublisher(.logTail)
+        publisher = try server.bindPublisher(.logTail) { [subscriptions] topic in
+            subscriptions.continuation.yield(topic)
+        }
         try server.bindRouter(.logRequests) { [weak self] request in self?.answer(request) }
     }
 
@@ -44,7 +49,10 @@ private final class QuietLog: Sendable {
         let follower = try MapFollower(following: client, log: reader, hasLocators: hasLocators)
         let head = state.withLock { $0.head }
         // Which asks nothing that could be counted later.
-        _ = try await follower.snapshot(beyond: head - 1, timeout: .seconds(60))
+        var known = follower.current
+        while known.sequence < head {
+            known = try await follower.snapshot(beyond: known, timeout: .seconds(60))
+        }
         return follower
     }
 
@@ -68,6 +76,24 @@ private final class QuietLog: Sendable {
 
     private static func told(_ head: Int64) -> LogHead {
         LogHead(head: head, categories: ["job": head])
+    }
+
+    /// Publishes the first event of a map's stream as the next of the log, once somebody follows maps.
+    func publish(_ event: some EventPayload, of map: MapName) async throws {
+        let topic = "e/map/"
+        for await announced in subscriptions.stream where announced == topic { break }
+        let head = state.withLock { state in
+            state.head += 1
+            return state.head
+        }
+        let record = RecordedEvent(
+            globalPosition: head, stream: .map(map), streamPosition: 0,
+            recordedAt: Timestamp(microseconds: 1),
+            event: try event.newEvent(id: .timeOrdered(), metadata: EventMetadata()))
+        let message = Message(
+            header: MessageHeader(kind: .event, sequence: head, previousInCategory: 0),
+            payload: try CairnJSON.encode(record))
+        try publisher.publish(topic: topic, message)
     }
 
     func grow(to head: Int64) { state.withLock { $0.head = head } }
@@ -134,6 +160,24 @@ private final class QuietLog: Sendable {
         #expect(log.headQuestionCount == before + 2)
     }
 
+    @Test
+    func
+        `an event of a map is heard at once, though nobody knows whether one of a locator lies before it`()
+        async throws
+    {
+        let log = try QuietLog(head: 3)
+        defer { log.end() }
+        let follower = try await log.follower(try log.reader(), hasLocators: true)
+        let map = try MapName(parsing: "A")
+        let before = follower.current
+
+        try await log.publish(MapCreated(name: map), of: map)
+
+        let state = try await follower.snapshot(beyond: before, timeout: .seconds(20))
+        #expect(state.mapNames == [map])
+        #expect(state.sequence == 3)
+    }
+
     @Test func `who waits for whatever comes next asks nothing`() async throws {
         let log = try QuietLog(head: 3)
         defer { log.end() }
@@ -142,7 +186,7 @@ private final class QuietLog: Sendable {
         let before = log.headQuestionCount
 
         await #expect(throws: Failure.self) {
-            try await follower.snapshot(beyond: 3, timeout: .milliseconds(20))
+            try await follower.snapshot(beyond: follower.current, timeout: .milliseconds(20))
         }
 
         // Behind whatever has been asked before.
