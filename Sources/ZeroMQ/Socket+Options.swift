@@ -16,7 +16,10 @@ public struct SocketOptions: Hashable, Sendable {
     /// How long a connection may take to introduce itself, in milliseconds.
     public var handshakeMilliseconds: Int32 = 5000
     /// The first pause before connecting again, in milliseconds; it doubles up to the next.
-    public var reconnectMilliseconds: Int32 = 10
+    ///
+    /// Short, since who comes first is not refused for long: a worker connects to a lane before the supervisor has heard
+    /// of it and opens it.
+    public var reconnectMilliseconds: Int32 = 1
     /// The longest pause before connecting again, in milliseconds.
     public var reconnectMaximumMilliseconds: Int32 = 100
     /// Whether messages may only wait for peers that are connected.

@@ -35,7 +35,7 @@ struct PoisonCase {
         defer { client.close() }
         let map = try MapName(parsing: "Empty")
         let queries = try site.blobs.put(Self.queries(), mediaType: "text/csv")
-        let count = shop.isShort ? 60 : 200
+        let count = shop.isShort ? 180 : 600
 
         @Sendable func submit(_ id: JobID) async throws {
             _ = try await client.submit(
