@@ -42,6 +42,7 @@ public enum LocatorProcess {
         do {
             let state = try await daemon.untilShutdown {
                 let head = try await log.head().head
+                // Jobs may have been going on since it read the log to the end.
                 subscription.askForHead()
                 return try await follower.snapshot(minSequence: head, timeout: .seconds(10))
             }
