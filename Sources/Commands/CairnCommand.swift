@@ -3,6 +3,7 @@
 
 public import ArgumentParser
 internal import CairnModel
+internal import Platform
 
 /// `cairn`: the operator's command line and the terminal client.
 public struct CairnCommand: AsyncParsableCommand {
@@ -27,6 +28,7 @@ public struct CairnCommand: AsyncParsableCommand {
 
     /// Runs the command line of this process and exits with its code.
     public static func run() async {
+        PrivateFiles.makeNewFilesPrivate()
         await main(readable(Array(CommandLine.arguments.dropFirst())))
     }
 

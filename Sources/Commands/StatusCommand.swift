@@ -17,7 +17,10 @@ struct StatusCommand: SiteCommand {
             answer: what the others say is shown all the same. JSON lines: one \
             {"kind":"process",…} per process of 'cairn up', one {"kind":"worker",…} per worker the \
             supervisor knows, one {"kind":"supervisor",…} with what waits and what was counted, one \
-            {"kind":"log","head":…}, without a head where the log does not answer.
+            {"kind":"log","head":…}, without a head where the log does not answer, one \
+            {"kind":"access",…}, without users where there are no rules, so that every client may \
+            do everything, and one {"kind":"open","path":…,"mode":…,"owner":…} per file or \
+            directory of the site that other users of this machine may read or write.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -48,6 +51,22 @@ struct StatusCommand: SiteCommand {
         /// Absent where the log does not answer.
         var head: Int64?
         var site: String
+    }
+
+    private struct AccessLine: Encodable {
+        /// How many users there are; absent where the site has no rules.
+        var users: Int?
+        /// What requests without a token may do, as `query:World`.
+        var anonymous: [String]
+    }
+
+    /// A file or directory that other users of the machine may read or write.
+    private struct OpeningLine: Encodable {
+        var path: String
+        /// Octal, as `0644`.
+        var mode: String
+        /// The number of the user that owns it.
+        var owner: UInt32
     }
 
     /// What the supervisor says.
@@ -83,6 +102,7 @@ struct StatusCommand: SiteCommand {
             try session.output.lines(Self.text(processes, workers, head, session.site.path))
             if let hub { try session.output.lines(hub.status.lines) }
         }
+        try showAccess(session)
         let silent = [
             head == nil ? Self.silence(session) : nil, hub == nil ? "the supervisor" : nil,
         ]
@@ -92,6 +112,48 @@ struct StatusCommand: SiteCommand {
                 .unavailable, "no answer in time from " + names.joined(separator: " and from "))
         }
     }
+
+    /// Shows what clients may do without a token, and the files that other users of this machine may read.
+    private func showAccess(_ session: Session) throws {
+        let rules = try session.site.access.rules()
+        let anonymous = rules?.anonymous.map { "\($0.operation.rawValue):\($0.service)" } ?? []
+        var openings: [OpeningLine] = []
+        PrivateFiles.forEachOpening(below: session.site.path) { opening in
+            openings.append(
+                OpeningLine(
+                    path: opening.path, mode: "0" + String(opening.mode, radix: 8),
+                    owner: opening.owner))
+        }
+        guard !session.output.isJSON else {
+            try session.output.record(
+                Line(
+                    kind: "access",
+                    value: AccessLine(users: rules?.users.count, anonymous: anonymous)))
+            for opening in openings {
+                try session.output.record(Line(kind: "open", value: opening))
+            }
+            return
+        }
+        var lines: [String] = [""]
+        if let rules {
+            lines.append(
+                "access \(rules.users.count) users; without a token "
+                    + (anonymous.isEmpty ? "nothing" : anonymous.joined(separator: ", ")))
+        } else {
+            lines.append("access open: no users, every client of a gateway may do everything")
+        }
+        lines += openings.prefix(Self.listedOpenings).map {
+            "open   '\($0.path)' has mode \($0.mode), owner \($0.owner): "
+                + "other users may read or write it"
+        }
+        if openings.count > Self.listedOpenings {
+            lines.append("open   \(openings.count - Self.listedOpenings) more")
+        }
+        try session.output.lines(lines)
+    }
+
+    /// The most open files that are listed for people.
+    private static let listedOpenings = 10
 
     /// Nil where it does not answer in time.
     private static func hub(_ client: CairnClient, _ limit: Duration) async -> Hub? {

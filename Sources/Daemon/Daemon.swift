@@ -59,6 +59,7 @@ public final class Daemon: Sendable {
         _ name: String, sitePath: String?, isSingleInstance: Bool = true,
         _ body: @Sendable (Daemon) async throws -> Void
     ) async -> Never {
+        PrivateFiles.makeNewFilesPrivate()
         let logger = bootstrapLogging(name)
         let complaints =
             [levelComplaint, Failpoints.complaint] + EnvironmentNumber.all.map(\.complaint)

@@ -10,10 +10,10 @@ public struct OutputFile: ~Copyable, Sendable {
     private let descriptor: Int32
     private let path: String
 
-    /// Creates the file, which must not exist, mode 0644.
+    /// Creates the file, which must not exist, mode 0600.
     public init(creating path: String) throws(PlatformError) {
         self.path = path
-        descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw PlatformError(operation: "open", subject: path) }
     }
 

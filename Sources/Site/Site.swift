@@ -104,13 +104,13 @@ public struct Site: Hashable, Sendable {
     /// The lock that a process named `name` takes when there may be only one per site.
     public func lockPath(_ name: String) -> String { runDirectory + "/" + name + ".lock" }
 
-    /// Makes a directory, and those above it, where there is none; throws `Failure` (`noSpace`,
+    /// Makes a directory, and those above it, closed to other users, where there is none; throws `Failure` (`noSpace`,
     /// `unreadable`).
     public static func makeDirectory(_ path: String) throws(Failure) {
         do {
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o755])
+                attributes: [.posixPermissions: 0o700])
         } catch let error as CocoaError where error.code == .fileWriteOutOfSpace {
             throw Failure(.noSpace, "cannot make the directory '\(path)': no space left")
         } catch {
@@ -126,7 +126,9 @@ public struct Site: Hashable, Sendable {
         }
     }
 
+    /// Also closes a site whose files and directories an earlier build left readable to other users.
     private func makeDirectories() throws(Failure) {
+        if PrivateFiles.isOpenAtTop(path) { PrivateFiles.close(below: path) }
         for directory in [
             logDirectory, datasetsDirectory, rastersDirectory, locatorsDirectory, path + "/blobs",
             jobsDirectory,
