@@ -128,7 +128,6 @@ public struct Site: Hashable, Sendable {
 
     /// Also closes a site whose files and directories an earlier build left readable to other users.
     private func makeDirectories() throws(Failure) {
-        if PrivateFiles.isOpenAtTop(path) { PrivateFiles.close(below: path) }
         for directory in [
             logDirectory, datasetsDirectory, rastersDirectory, locatorsDirectory, path + "/blobs",
             jobsDirectory,
@@ -141,6 +140,7 @@ public struct Site: Hashable, Sendable {
         if let fault = PrivateDirectory.fault(at: runDirectory) {
             throw Failure(.conflict, "the directory of sockets and locks is not safe: " + fault)
         }
+        if PrivateFiles.isOpenAtTop(path) { PrivateFiles.close(below: path) }
     }
 
     private static func absolute(_ path: String) -> String {
