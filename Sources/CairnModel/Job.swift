@@ -273,16 +273,20 @@ public struct JobDescription: Hashable, Sendable, Codable {
     public var parent: JobID?
     /// The input file; nil where there is none.
     public var input: BlobReference?
+    /// Who submitted it, or the job that it is part of: `JobSubmission.actor`.
+    public var actor: String?
 
     /// Makes a description.
     public init(
         id: JobID, kind: JobKind, parameters: [String: String], status: JobStatus, isPaused: Bool,
         progress: Double, chunkCount: Int, completedChunkCount: Int, lostAttemptCount: Int,
         messages: [JobMessage], result: BlobReference?, failure: Failure?, submittedAt: Timestamp,
-        endedAt: Timestamp?, sequence: Int64, parent: JobID? = nil, input: BlobReference? = nil
+        endedAt: Timestamp?, sequence: Int64, parent: JobID? = nil, input: BlobReference? = nil,
+        actor: String? = nil
     ) {
         self.parent = parent
         self.input = input
+        self.actor = actor
         self.id = id
         self.kind = kind
         self.parameters = parameters

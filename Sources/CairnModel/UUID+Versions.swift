@@ -11,6 +11,14 @@ extension UUID {
     /// For commands, events, jobs and messages; never made inside a fold or a state machine.
     public static func timeOrdered() -> UUID { UUID(uuid: TimeOrderedIDs.next()) }
 
+    /// A fresh version 7 id whose 62 random bits are the operating system's: unlike those of ``timeOrdered()``, it does
+    /// not follow from other ids of this process, so that it can be what its holder is known by.
+    public static func unguessable() -> UUID {
+        UUID(
+            uuid: UUIDBits.version7(
+                nanoseconds: WallClock.microseconds() * 1_000, random: .random(in: .min ... .max)))
+    }
+
     /// The version 8 id that `name` has inside this namespace, the same in every process: for an
     /// effect that must happen once, `job.named("chunk-3-completed")`.
     public func named(_ name: String) -> UUID {

@@ -10,7 +10,7 @@ struct UserCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user", abstract: "Say who may do what through the site's gateways.",
         discussion: """
-            What is allowed is an operation (query, edit, jobs or metrics), for every service, or after ':' for one: \
+            What is allowed is an operation (query, edit, jobs, manageJobs or metrics), for every service, or after ':' for one: \
             query, edit:Roads, jobs. With the first command nothing is allowed any more that is not said here, also \
             to those without a token, whose name here is 'anonymous'. Gateways that run follow within a second.
             """,
@@ -76,7 +76,7 @@ struct UserAllow: SiteCommand {
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "The user's name, or 'anonymous'.") var name: String
-    @Argument(help: "query, edit, jobs or metrics, and perhaps ':' and a service.")
+    @Argument(help: "query, edit, jobs, manageJobs or metrics, and perhaps ':' and a service.")
     var operations: [String] = []
 
     func perform(_ session: Session) async throws {
@@ -112,6 +112,7 @@ struct UserRemove: SiteCommand {
         try session.site.access.change { rules throws(Failure) in
             rules.users.remove(at: try Grants.user(name, in: rules))
         }
+        try session.site.uploads.forget(.user(name))
     }
 }
 
@@ -124,7 +125,8 @@ private enum Grants {
                 parts.count == 1 || !parts[1].isEmpty
             else {
                 throw UsageFailure(
-                    "'\(text.prefix(80))': expected query, edit, jobs or metrics, and perhaps ':' and a service"
+                    "'\(text.prefix(80))': expected query, edit, jobs, manageJobs or metrics, and perhaps ':' and a "
+                        + "service"
                 )
             }
             return AccessRules.Grant(

@@ -2,7 +2,6 @@
 // Part of Cairn.
 
 internal import CairnModel
-internal import JobKinds
 internal import Site
 
 /// Where a request came from and what it showed, besides its parameters.
@@ -31,6 +30,9 @@ struct Caller: Sendable {
     /// May do everything: there are no rules.
     static let unruled = Caller(user: nil, grants: nil)
 
+    /// Whether there are no rules, so that everybody may do everything.
+    var isUnruled: Bool { grants == nil }
+
     init(user: String?, grants: [AccessRules.Grant]?) {
         self.user = user
         self.grants = grants
@@ -40,7 +42,9 @@ struct Caller: Sendable {
     func may(_ operation: AccessRules.Operation?, on service: ServiceName) -> Bool {
         guard let grants else { return true }
         return grants.contains { grant in
-            (operation == nil ? grant.operation != .metrics : grant.operation == operation)
+            (operation == nil
+                ? ![.metrics, .manageJobs].contains(grant.operation)
+                : grant.operation == operation)
                 && service.isNamed(by: grant.service)
         }
     }
@@ -61,16 +65,6 @@ struct Caller: Sendable {
             : Failure(
                 .forbidden,
                 "You do not have permissions to access this resource or perform this operation.")
-    }
-
-    /// Throws as ``check(_:)`` unless they may read everything that a job works on, and so its product.
-    func check(job kind: JobKind, _ parameters: [String: String]) throws(Failure) {
-        guard grants != nil else { return }
-        if kind == .batch { try check(.service(.all, .query)) }
-        if let map = parameters["map"] { try check(.service(.map(map), .query)) }
-        if let locator = parameters["locator"] {
-            try check(.service(.locator(locator), .query))
-        }
     }
 }
 

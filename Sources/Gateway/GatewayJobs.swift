@@ -9,14 +9,16 @@ public import Site
 public protocol GatewayJobs: Sendable {
     /// Where inputs and products lie.
     var blobs: BlobStore { get }
+    /// Who has uploaded which of these.
+    var uploads: UploadLedger { get }
     /// Records a job; the same id is submitted once.
     func submit(_ submission: JobSubmission) async throws(Failure) -> JobDescription
     /// Every job that is known, in any order.
     func jobs() async throws(Failure) -> [JobDescription]
     /// One job as it is now; throws `notFound`.
     func job(_ id: JobID) async throws(Failure) -> JobDescription
-    /// Ends a job for good; throws `conflict` for one that has ended.
-    func cancel(_ id: JobID) async throws(Failure) -> JobDescription
+    /// Ends a job for good, by the wish of that ``Caller/actor``; throws `conflict` for one that has ended.
+    func cancel(_ id: JobID, actor: String) async throws(Failure) -> JobDescription
     /// Follows a job from a sequence number on, 0 for all that happened to it, to its end.
     func follow(
         _ id: JobID, as task: JobKindDescription, after sequence: Int64

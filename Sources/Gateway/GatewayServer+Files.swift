@@ -20,12 +20,14 @@ final class Uploads: Sendable {
 
     private let count = Atomic<Int>(0)
 
-    /// Takes a body into the blobs as it comes: a form with a file in it, or the bytes of the file alone.
+    /// Takes a body into the blobs as it comes, a form with a file in it, or the bytes of the file alone, and notes whose
+    /// it is.
     ///
     /// Throws `Failure`: `busy`, `tooLarge`, `unreadable` when it breaks off, `invalidParameter` for a form without
     /// a file, `noSpace`. What is not kept is gone.
     func take(
-        _ body: RequestBody, contentType: String, into blobs: BlobStore
+        _ body: RequestBody, contentType: String, into backend: any GatewayJobs,
+        of owner: UploadLedger.Owner
     ) async throws(Failure) -> (blob: BlobReference, name: String) {
         guard count.add(1, ordering: .relaxed).newValue <= Self.countLimit else {
             count.subtract(1, ordering: .relaxed)
@@ -34,7 +36,11 @@ final class Uploads: Sendable {
         }
         defer { count.subtract(1, ordering: .relaxed) }
         do {
-            return try await Self.receive(body, contentType, try BlobWriter(blobs))
+            return try await Self.receive(
+                body, contentType, try BlobWriter(backend.blobs)
+            ) { blob throws(Failure) in
+                try backend.uploads.note(blob.id, of: owner)
+            }
         } catch let failure as Failure {
             throw failure
         } catch {
@@ -43,7 +49,8 @@ final class Uploads: Sendable {
     }
 
     private static func receive(
-        _ body: RequestBody, _ contentType: String, _ writer: BlobWriter
+        _ body: RequestBody, _ contentType: String, _ writer: BlobWriter,
+        _ note: @escaping @Sendable (BlobReference) throws(Failure) -> Void
     ) async throws -> (blob: BlobReference, name: String) {
         var form =
             contentType.lowercased().hasPrefix("multipart/form-data")
@@ -80,7 +87,9 @@ final class Uploads: Sendable {
         let rest = piece
         let blob = try await OwnThread.run("upload") { () throws(Failure) in
             try writer.write(rest)
-            return try writer.keep(mediaType: "application/octet-stream")
+            let blob = try writer.keep(mediaType: "application/octet-stream")
+            try note(blob)
+            return blob
         }.get()
         return (blob, form?.name ?? "")
     }

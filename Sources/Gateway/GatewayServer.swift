@@ -315,7 +315,7 @@ private struct GatewayResponder: Sendable {
             let caller = try service.admit(translated)
             let (blob, name) = try await uploads.take(
                 request.body, contentType: request.headers[.contentType] ?? "",
-                into: try service.jobsBackend().blobs)
+                into: try service.jobsBackend(), of: caller.uploader)
             var response = GatewayResponse(body: JobResource.uploaded(blob, name: name))
             response.user = caller.user
             return response

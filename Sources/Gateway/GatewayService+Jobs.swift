@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import CairnClient
 internal import CairnModel
 internal import JobKinds
 internal import Site
@@ -17,17 +18,12 @@ extension GatewayService {
                 .invalidParameter, "an upload is a POST with a file in its body")
         case .task(let name): return GatewayResponse(body: JobResource.task(try Self.task(name)))
         case .submit(let name):
-            let backend = try jobsBackend()
-            let submission = try JobResource.submission(try Self.task(name), parameters) {
-                backend.blobs.find($0)
-            }
-            try caller.check(job: submission.kind, submission.parameters)
-            let job = try await backend.submit(submission)
+            let job = try await submit(try Self.task(name), parameters, caller)
             return GatewayResponse(body: JobResource.receipt(job), sequence: job.sequence)
         case .jobs(let name):
             let task = try Self.task(name)
             let mayBeSeen = try await jobsBackend().jobs().filter { job in
-                job.kind == task.kind && caller.maySee(job)
+                job.kind == task.kind && caller.maySee(job, holdsID: false)
             }
             return GatewayResponse(body: JobResource.list(mayBeSeen))
         case .job(let name, let id, let part):
@@ -36,17 +32,73 @@ extension GatewayService {
         }
     }
 
+    /// Records a job of the caller's.
+    ///
+    /// What the caller may not read is refused before anything is said of it, and of uploads of others nothing is.
+    private func submit(
+        _ task: JobKindDescription, _ parameters: Parameters, _ caller: Caller
+    ) async throws(Failure) -> JobDescription {
+        let backend = try jobsBackend()
+        let order = try JobResource.order(task, parameters)
+        try caller.check(reading: task.services(order.parameters))
+        let input = try await input(order.itemID, of: task, backend, caller)
+        return try await backend.submit(
+            JobSubmission(
+                id: JobID(rawValue: .unguessable()), kind: task.kind,
+                parameters: order.parameters.texts, input: input, actor: caller.actor))
+    }
+
+    /// The upload that a job is to work on; throws `notFound` alike for content that others have uploaded, and that does
+    /// not exist, also for what the lines of a file of jobs name.
+    private func input(
+        _ itemID: String, of task: JobKindDescription, _ backend: any GatewayJobs, _ caller: Caller
+    ) async throws(Failure) -> BlobReference {
+        let (uploads, blobs, owner) = (backend.uploads, backend.blobs, caller.uploader)
+        return try await OwnThread.run("input") { () throws(Failure) in
+            func own(_ id: String) throws(Failure) -> BlobReference {
+                let found = ContentID(rawValue: id).flatMap { uploads.find($0, of: owner) }
+                guard let found else {
+                    throw Failure(
+                        .notFound,
+                        "parameter '\(JobResource.input)': you have uploaded nothing as "
+                            + "'\(id.prefix(80))', or it was swept")
+                }
+                return found
+            }
+            let input = try own(itemID)
+            if task.inputNamesBlobs {
+                try Batch.forEachInput(of: input, in: blobs) { id throws(Failure) in
+                    _ = try own(id.rawValue)
+                }
+            }
+            return input
+        }.get()
+    }
+
+    /// A job of a task; one that the caller may not see is as one that does not exist.
+    private func find(
+        _ text: String, _ task: JobKindDescription, _ backend: any GatewayJobs, _ caller: Caller
+    ) async throws(Failure) -> JobDescription {
+        let unknown = Self.noJob(text, task)
+        guard let id = JobID(text) else { throw unknown }
+        let job: JobDescription
+        do throws(Failure) { job = try await backend.job(id) } catch {
+            throw error.code == .notFound ? unknown : error
+        }
+        guard job.kind == task.kind, caller.maySee(job, holdsID: true) else { throw unknown }
+        return job
+    }
+
+    private static func noJob(_ text: String, _ task: JobKindDescription) -> Failure {
+        Failure(.notFound, "task \(task.kind.rawValue) has no job '\(text.prefix(80))'")
+    }
+
     private func job(
         _ task: JobKindDescription, _ text: String, _ part: Resource.JobPart.Detail,
         _ parameters: Parameters, _ caller: Caller, _ request: GatewayRequest
     ) async throws(Failure) -> GatewayResponse {
-        let unknown = Failure(
-            .notFound, "task \(task.kind.rawValue) has no job '\(text.prefix(80))'")
-        guard let id = JobID(text) else { throw unknown }
         let backend = try jobsBackend()
-        let job = try await backend.job(id)
-        guard job.kind == task.kind else { throw unknown }
-        try caller.check(job: job.kind, job.parameters)
+        let job = try await find(text, task, backend, caller)
         var response = GatewayResponse(body: [], sequence: job.sequence)
         switch part {
         case .status:
@@ -56,7 +108,7 @@ extension GatewayService {
         case .cancel:
             // A client that cancels a job which ends just now wants to know how it ended.
             let cancelled =
-                job.status.isTerminal ? job : try await backend.cancel(id)
+                job.status.isTerminal ? job : try await backend.cancel(job.id, actor: caller.actor)
             response.body = JobResource.receipt(cancelled)
             response.sequence = cancelled.sequence
         case .follow:
@@ -66,7 +118,12 @@ extension GatewayService {
                 response.status = 204
             } else {
                 response.contentType = "text/event-stream"
-                response.changes = backend.follow(id, as: task, after: lastEvent ?? 0)
+                response.changes = backend.follow(job.id, as: task, after: lastEvent ?? 0)
+                let resource = Resource.jobs(.job(task.kind.rawValue, text, part))
+                response.isStillAdmitted = { [self] () throws(Failure) in
+                    let now = try permit(resource, parameters, request.client)
+                    guard now.maySee(job, holdsID: true) else { throw Self.noJob(text, task) }
+                }
             }
         case .result(let name):
             response.body = try JobResource.result(
@@ -98,18 +155,6 @@ extension GatewayService {
             throw Failure(.notFound, "this gateway has no jobs")
         }
         return jobs
-    }
-}
-
-extension Caller {
-    /// Whether they may read everything that it works on.
-    fileprivate func maySee(_ job: JobDescription) -> Bool {
-        do throws(Failure) {
-            try check(job: job.kind, job.parameters)
-            return true
-        } catch {
-            return false
-        }
     }
 }
 

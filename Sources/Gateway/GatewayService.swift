@@ -154,7 +154,7 @@ struct GatewayService: Sendable {
                     await answer(resource, parameters, request, caller)
                 }
             response.user = caller.user
-            if response.changes != nil {
+            if response.changes != nil, response.isStillAdmitted == nil {
                 response.isStillAdmitted = isStillAdmitted(
                     resource, parameters, request.client)
             }

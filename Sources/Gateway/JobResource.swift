@@ -110,37 +110,30 @@ enum JobResource {
 
     // MARK: Submitting
 
-    /// Reads `submitJob`; throws `invalidParameter`, and `notFound` for an input that was not uploaded.
+    /// What `submitJob` asks for.
+    struct Order {
+        /// With the published values of what was left out.
+        var parameters: ParameterTexts
+        /// The upload that is the input, as the client names it.
+        var itemID: String
+    }
+
+    /// Reads `submitJob`; throws `invalidParameter`.
     ///
     /// Parameters that the task does not have are left out, as ArcGIS does.
-    static func submission(
-        _ task: JobKindDescription, _ parameters: Parameters, blob: (ContentID) -> BlobReference?
-    ) throws(Failure) -> JobSubmission {
+    static func order(
+        _ task: JobKindDescription, _ parameters: Parameters
+    ) throws(Failure) -> Order {
         var texts: [String: String] = [:]
-        for parameter in task.parameters {
-            guard let text = parameters[parameter.name] else {
-                guard !parameter.isRequired else {
-                    throw Failure(
-                        .invalidParameter,
-                        "parameter '\(parameter.name)' is missing: \(parameter.summary)")
-                }
-                continue
-            }
-            texts[parameter.name] = text
-        }
+        for parameter in task.parameters { texts[parameter.name] = parameters[parameter.name] }
+        let normal = try ParameterTexts(texts, of: task)
         guard let text = parameters[input] else {
             throw Failure(
                 .invalidParameter,
                 "parameter '\(input)' is missing: \(task.input), as {\"itemID\":\"…\"} of an upload"
             )
         }
-        let item = try itemID(text)
-        guard let found = ContentID(rawValue: item).flatMap(blob) else {
-            throw Failure(
-                .notFound, "parameter '\(input)': nothing was uploaded as '\(item.prefix(80))'")
-        }
-        return JobSubmission(
-            id: JobID(rawValue: .timeOrdered()), kind: task.kind, parameters: texts, input: found)
+        return Order(parameters: normal, itemID: try itemID(text))
     }
 
     /// The upload that a GPDataFile names: `{"itemID":"…"}`, or its id alone.

@@ -203,7 +203,7 @@ public final class SiteBackend: GatewayBackend {
     }
 
     /// Who asked, in the log.
-    fileprivate static let actor = "gateway"
+    private static let actor = "gateway"
 
     /// Asks a locator worker.
     public func geocode(
@@ -270,18 +270,18 @@ private struct SiteJobs: GatewayJobs {
     let client: CairnClient
     let site: Site
     var blobs: BlobStore { site.blobs }
+    var uploads: UploadLedger { site.uploads }
+
     func submit(_ submission: JobSubmission) async throws(Failure) -> JobDescription {
-        var submission = submission
-        submission.actor = SiteBackend.actor
-        return try await client.submit(submission)
+        try await client.submit(submission)
     }
 
     func jobs() async throws(Failure) -> [JobDescription] { try await client.jobs() }
 
     func job(_ id: JobID) async throws(Failure) -> JobDescription { try await client.job(id) }
 
-    func cancel(_ id: JobID) async throws(Failure) -> JobDescription {
-        try await client.command(job: id, .cancel, actor: SiteBackend.actor)
+    func cancel(_ id: JobID, actor: String) async throws(Failure) -> JobDescription {
+        try await client.command(job: id, .cancel, actor: actor)
     }
 
     func follow(

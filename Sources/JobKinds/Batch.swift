@@ -4,7 +4,7 @@
 public import CairnModel
 public import FoundationEssentials
 internal import Platform
-internal import Site
+public import Site
 
 /// The job kind `Batch`: a file of jobs in, their products listed out.
 ///
@@ -76,11 +76,11 @@ public enum Batch {
     private static func settings(
         _ parameters: [String: String]
     ) throws(Failure) -> (sideBySide: Int, mayFail: Bool) {
-        let texts = ParameterTexts(texts: parameters)
-        try texts.check(.batch)
-        let sideBySide = try texts.whole("sideBySide") ?? 4
-        guard 1...16 ~= sideBySide else { throw ParameterTexts.fault("sideBySide", "1 to 16") }
-        switch texts["onFailure"] ?? "stop" {
+        let texts = try ParameterTexts(parameters, of: .batch)
+        guard let sideBySide = try texts.whole("sideBySide"), 1...16 ~= sideBySide else {
+            throw ParameterTexts.fault("sideBySide", "1 to 16")
+        }
+        switch texts["onFailure"] {
         case "stop": return (sideBySide, false)
         case "continue": return (sideBySide, true)
         default: throw ParameterTexts.fault("onFailure", "stop or continue")
@@ -91,9 +91,44 @@ public enum Batch {
         guard let blob = context.assignment.jobInput else {
             throw Failure(.invalidParameter, "a Batch job needs a file of jobs as its input")
         }
-        let bytes = try context.blobs.read(blob, maximumByteCount: maximumInputByteCount)
+        return try items(of: blob, in: context.blobs)
+    }
+
+    private static func items(
+        of blob: BlobReference, in blobs: BlobStore
+    ) throws(Failure) -> [Item] {
+        let bytes = try blobs.read(blob, maximumByteCount: maximumInputByteCount)
         return try items(of: bytes) { line throws(Failure) in
             try CairnJSON.decode(Item.self, from: line)
+        }
+    }
+
+    /// The most files of jobs that one file of jobs may name, directly or not, to be looked through.
+    public static let maximumFileCount = 100
+
+    /// Hands out every blob that a file of jobs names, those that files of jobs in it name too, before it is read.
+    ///
+    /// Throws what `body` throws, and `Failure` as the work of such a job would: `invalidParameter`, `tooLarge`.
+    public static func forEachInput(
+        of file: BlobReference, in blobs: BlobStore, _ body: (ContentID) throws(Failure) -> Void
+    ) throws(Failure) {
+        var (waiting, seen) = ([file], Set([file.id]))
+        while let next = waiting.popLast() {
+            for item in try items(of: next, in: blobs) {
+                guard let input = item.input else { continue }
+                try body(input.id)
+                guard let kind = JobKindDescription.of(item.kind) else {
+                    throw Failure(
+                        .invalidParameter,
+                        "there is no kind of job '\(item.kind.rawValue.prefix(80))'")
+                }
+                guard kind.inputNamesBlobs, seen.insert(input.id).inserted else { continue }
+                guard seen.count <= maximumFileCount else {
+                    throw Failure(
+                        .tooLarge, "the file names more than \(maximumFileCount) files of jobs")
+                }
+                waiting.append(input)
+            }
         }
     }
 

@@ -9,8 +9,8 @@ extension BatchGeocode {
     /// Reads the whole file once: checks it, says what is odd about it, and cuts it.
     static func plan(_ context: ChunkContext) throws -> ChunkOutcome {
         let file = try openInput(context)
-        try ParameterTexts(texts: context.assignment.parameters).check(.batchGeocode)
-        var reader = PlanReader(parameters: context.assignment.parameters)
+        var reader = PlanReader(
+            parameters: try ParameterTexts(context.assignment.parameters, of: .batchGeocode))
         let byteOrderMark = file.copy(0..<3) == [0xef, 0xbb, 0xbf] ? 3 : 0
         let scanner = try scan(file, byteOrderMark..<file.byteCount, context) { record in
             try reader.take(record)
@@ -44,6 +44,9 @@ extension BatchGeocode {
     ) throws -> [ChunkDescription] {
         let marks = reader.marks.isEmpty ? [end] : reader.marks
         let marksPerChunk = (marks.count + maximumChunkCount - 1) / maximumChunkCount
+        guard let locator = reader.parameters["locator"] else {
+            throw ParameterTexts.fault("locator", "the name of a locator")
+        }
         return try stride(from: 0, to: marks.count, by: marksPerChunk).map { mark in
             let next = mark + marksPerChunk
             let firstRow = mark * rowsPerChunk
@@ -53,7 +56,7 @@ extension BatchGeocode {
                 start: marks[mark], end: next < marks.count ? marks[next] : end,
                 rowCount: rowCount, firstRow: firstRow + 1, columnCount: columns.names.count,
                 queryColumn: columns.query, countryColumn: columns.country,
-                locator: reader.parameters["locator"] ?? "World",
+                locator: locator,
                 newline: String(decoding: scanner.newline, as: UTF8.self))
             return ChunkDescription(
                 pool: .locator, operation: "geocodeRows", input: try encode(input),
@@ -83,13 +86,13 @@ struct PlanColumns {
         return names
     }
 
-    init(header: CSVScanner.Record, parameters: [String: String]) throws(Failure) {
+    init(header: CSVScanner.Record, parameters: ParameterTexts) throws(Failure) {
         names = header.fields.map { String(decoding: $0, as: UTF8.self) }
         let size = header.fields.reduce(0) { $0 + $1.count + 3 }
         guard size <= 8 << 10 else {
             throw Failure(.tooLarge, "the header row has \(size) bytes; at most 8192 are taken")
         }
-        query = try Self.find(parameters["query"] ?? "query", "query", in: names)
+        query = try Self.find(parameters["query"] ?? "", "query", in: names)
         country = try parameters["country"].map { (name) throws(Failure) in
             try Self.find(name, "country", in: names)
         }
@@ -112,7 +115,7 @@ struct PlanColumns {
 
 /// What one pass over the file finds.
 struct PlanReader {
-    let parameters: [String: String]
+    let parameters: ParameterTexts
     var columns: PlanColumns?
     var rowCount = 0
     /// Where every 250th row begins.
@@ -120,7 +123,7 @@ struct PlanReader {
     private var raggedRows: [JobMessage] = []
     private var raggedCount = 0
 
-    init(parameters: [String: String]) { self.parameters = parameters }
+    init(parameters: ParameterTexts) { self.parameters = parameters }
 
     mutating func take(_ record: CSVScanner.Record) throws(Failure) {
         guard let columns else {

@@ -114,18 +114,19 @@ struct BatchSettings {
 
     /// Reads them; throws `Failure` (`invalidParameter`) naming the one at fault.
     init(_ assignment: ChunkAssignment) throws(Failure) {
-        let texts = ParameterTexts(texts: assignment.parameters)
-        try texts.check(.batchIdentify)
+        let texts = try ParameterTexts(assignment.parameters, of: .batchIdentify)
         guard let name = texts["map"], let map = MapName(rawValue: name) else {
             throw ParameterTexts.fault("map", "the name of a map")
         }
         self.map = map
-        layers = try LayerSelection(batch: texts["layers"] ?? "top")
+        layers = try LayerSelection(batch: texts["layers"] ?? "")
         tolerance = try texts.numbers("tolerance", 1...1)?[0] ?? 0
         extent = try texts.numbers("extent", 4...4).map {
             Envelope(minX: $0[0], minY: $0[1], maxX: $0[2], maxY: $0[3])
         }
-        let size = try texts.numbers("size", 2...3) ?? [800, 600]
+        guard let size = try texts.numbers("size", 2...3) else {
+            throw ParameterTexts.fault("size", "width,height,dpi")
+        }
         display = ImageDisplay(width: size[0], height: size[1], dpi: size.count > 2 ? size[2] : 96)
         reference = try texts.whole("sr").map { SpatialReference(wkid: $0) }
         returnGeometry = try texts.flag("returnGeometry")

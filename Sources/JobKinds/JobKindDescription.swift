@@ -46,6 +46,10 @@ public struct JobKindDescription: Hashable, Sendable, Codable {
     public var outputMediaType: String
     /// Its parameters, the required ones first.
     public var parameters: [Parameter]
+    /// What its jobs read besides their input: who may not read that may not have their products.
+    public var reads: [Read]
+    /// Whether its input is a file of jobs (`Batch.Item`), whose own inputs it names by their hashes.
+    public var inputNamesBlobs: Bool
 
     /// Every kind that the workers of this build can do, by name.
     public static let all = [batch, batchGeocode, batchIdentify]
@@ -64,7 +68,7 @@ public struct JobKindDescription: Hashable, Sendable, Codable {
             .text(
                 "onFailure", "What the failure of one of them does to the rest.", "stop",
                 of: ["stop", "continue"]),
-        ])
+        ], reads: [.everyService], inputNamesBlobs: true)
 
     static let batchGeocode = JobKindDescription(
         kind: .batchGeocode, summary: "Finds the place of the address in every row.",
@@ -76,7 +80,7 @@ public struct JobKindDescription: Hashable, Sendable, Codable {
             .text("query", "The column that holds the whole address.", "query"),
             .text("country", "The column that holds an ISO country code."),
             .text("locator", "The locator that is asked.", "World"),
-        ])
+        ], reads: [.locator(parameter: "locator")], inputNamesBlobs: false)
 
     static let batchIdentify = JobKindDescription(
         kind: .batchIdentify, summary: "Asks a map what is at each place.",
@@ -110,7 +114,7 @@ public struct JobKindDescription: Hashable, Sendable, Codable {
             .whole("maximumResultsPerLayer", "The most results of one layer."),
             .flag("returnPopupsOnly", "Whether layers are left out whose popups are off."),
             .flag("explain", "Whether answers say what came of every layer."),
-        ])
+        ], reads: [.map(parameter: "map")], inputNamesBlobs: false)
 }
 
 extension JobKindDescription.Parameter {

@@ -28,7 +28,7 @@ extension JobState {
             failure: failure ?? (status == .cancelled ? .jobCancelled : nil),
             submittedAt: submittedAt,
             endedAt: endedAt, sequence: sequence, parent: submission.parent?.job,
-            input: submission.input)
+            input: submission.input, actor: submission.actor)
     }
 
     /// Progress with what running attempts say of themselves, 0…1 by chunk; never less than

@@ -55,8 +55,10 @@ public struct AccessRules: Hashable, Sendable, Codable {
         case query
         /// Change features.
         case edit
-        /// Upload, submit jobs, and read and cancel them.
+        /// Upload, submit jobs, and read and cancel one's own.
         case jobs
+        /// Read and cancel the jobs of others; with `jobs`.
+        case manageJobs
         /// Read the gateway's figures.
         case metrics
     }

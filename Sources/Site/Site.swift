@@ -12,7 +12,7 @@ internal import Platform
 /// site/ cairn.json · log.json · access.json · token.key · run/ · log/events.sqlite
 ///       datasets/<sha256>/layer.fgb
 ///       rasters/<sha256>/raster.json
-///       locators/<sha256>/locator.bin · blobs/<sha256> · jobs/<job>/
+///       locators/<sha256>/locator.bin · blobs/<sha256> · uploads/<user>/<sha256> · jobs/<job>/
 ///       snapshots/<state>/<incarnation>-<sequence>.snapshot
 /// ```
 /// A value: it holds names, not handles, and may be used on any thread and in any process.
@@ -87,6 +87,9 @@ public struct Site: Hashable, Sendable {
     public var jobsDirectory: String { path + "/jobs" }
     /// The site's blobs.
     public var blobs: BlobStore { BlobStore(directory: path + "/blobs") }
+
+    /// Who has uploaded which of them.
+    public var uploads: UploadLedger { UploadLedger(directory: path + "/uploads", blobs: blobs) }
 
     /// The file of a dataset, whether it exists or not.
     public func datasetPath(_ id: ContentID) -> String {

@@ -221,20 +221,6 @@ extension GatewayService {
         #expect(!ServiceName.all.isNamed(by: "City") && ServiceName.all.isNamed(by: "*"))
     }
 
-    @Test func `a job is submitted and read only by who may read what it works on`() {
-        let caller = Caller(
-            user: "a",
-            grants: [.init(.jobs), .init(.query, on: "City"), .init(.query, on: "World")])
-        func isAllowed(_ kind: JobKind, _ parameters: [String: String]) -> Bool {
-            (try? caller.check(job: kind, parameters)) != nil
-        }
-        #expect(isAllowed(.batchIdentify, ["map": "City"]))
-        #expect(isAllowed(.batchGeocode, ["locator": "world"]))
-        #expect(!isAllowed(.batchIdentify, ["map": "Secret"]))
-        #expect(!isAllowed(.batch, [:]))
-        #expect((try? Caller.unruled.check(job: .batch, [:])) != nil)
-    }
-
     @Test func `info says where tokens are had, once there are rules`() async throws {
         let site = SimulatedSite(map: try Samples.map())
         let ruled = GatewayService(backend: site, access: try RuledSite([:]).control())

@@ -11,33 +11,25 @@ import Testing
 @Suite struct JobResourceTests {
     private static let item = String(repeating: "ab", count: 32)
 
-    private func submission(_ values: [String: String]) throws -> JobSubmission {
-        try JobResource.submission(.batchIdentify, Parameters(values)) { id in
-            id.rawValue == Self.item
-                ? BlobReference(id: id, byteCount: 3, mediaType: "text/plain") : nil
-        }
-    }
-
-    private func code(_ values: [String: String]) -> Failure.Code? {
-        do {
-            _ = try submission(values)
-            return nil
-        } catch {
-            return (error as? Failure)?.code
-        }
+    private func order(_ values: [String: String]) throws -> JobResource.Order {
+        try JobResource.order(.batchIdentify, Parameters(values))
     }
 
     @Test(arguments: [item, #"{"itemID":"\#(item)"}"#, #"{itemID: '\#(item)', url: ''}"#])
     func `a submission has the parameters of its task and the upload as input`(
         input: String
     ) throws {
-        let found = try submission([
+        let found = try order([
             "map": "World", "LAYERS": "all", "input": input, "f": "json", "env:outSR": "4326",
-            "token": "x", "sr": "",
+            "token": "x", "sr": "", "size": " ",
         ])
-        #expect(found.kind == .batchIdentify)
-        #expect(found.parameters == ["map": "World", "layers": "all"])
-        #expect(found.input?.id.rawValue == Self.item)
+        #expect(found.itemID == Self.item)
+        #expect(found.parameters.texts["map"] == "World")
+        #expect(found.parameters.texts["layers"] == "all")
+        for parameter in JobKindDescription.batchIdentify.parameters
+        where !["map", "layers"].contains(parameter.name) {
+            #expect(found.parameters.texts[parameter.name] == parameter.defaultValue)
+        }
     }
 
     @Test func `text has its charset, and JSON needs none`() {
@@ -58,14 +50,15 @@ import Testing
         #expect(Uploads.isForm(Array(body.utf8), type) == isForm)
     }
 
-    @Test func `what is missing or was never uploaded is refused`() {
-        #expect(code(["input": Self.item]) == .invalidParameter)
-        #expect(code(["map": "World"]) == .invalidParameter)
-        #expect(code(["map": "World", "input": "{"]) == .invalidParameter)
-        #expect(code(["map": "World", "input": #"{"url":"http://x/y"}"#]) == .invalidParameter)
-        #expect(code(["map": "World", "input": "../../etc/passwd"]) == .notFound)
-        #expect(
-            code(["map": "World", "input": String(repeating: "cd", count: 32)]) == .notFound)
+    @Test(arguments: [
+        ["input": item], ["map": "World"], ["map": " ", "input": item],
+        ["map": "World", "input": "{"], ["map": "World", "input": #"{"url":"http://x/y"}"#],
+    ])
+    func `a submission that lacks something, or names no upload, is refused`(
+        _ values: [String: String]
+    ) {
+        let failure = #expect(throws: Failure.self) { try order(values) }
+        #expect(failure?.code == .invalidParameter)
     }
 
     @Test(arguments: [

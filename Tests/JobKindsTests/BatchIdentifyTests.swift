@@ -181,7 +181,10 @@ private struct Runner {
             map: try MapName(parsing: "Small"), geometry: .point(Coordinate(x: 0, y: 0)),
             tolerance: 0, mapExtent: .empty, imageDisplay: ImageDisplay(width: 1, height: 1))
 
-        try IdentifyForm(ParameterTexts(texts: texts)).apply(to: &request) { LayerID($0) ?? -1 }
+        let named = texts.merging(["map": "Small"]) { $1 }
+        try IdentifyForm(ParameterTexts(named, of: .batchIdentify)).apply(to: &request) {
+            LayerID($0) ?? -1
+        }
 
         #expect(request.time == TimeExtent(from: 1_704_067_200_000, to: nil))
         #expect(request.timeRelation == .within)

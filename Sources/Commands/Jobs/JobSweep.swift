@@ -71,6 +71,7 @@ struct JobSweep: SiteCommand {
             line.leftCount = all.count - gone.count
             line.leftByteCount = all.byteCount - gone.byteCount
         }
+        if !dryRun { try session.site.uploads.forgetSwept(before: before) }
         if session.output.isJSON { return try session.output.record(line) }
         try session.output.line(
             "\(line.blobCount) files of \(line.byteCount) bytes \(dryRun ? "would go" : "are gone"); "

@@ -41,6 +41,7 @@ extension JobDescription {
             "submitted  \(submittedAt.displayText)",
         ]
         if let endedAt { lines.append("ended      \(endedAt.displayText)") }
+        if let actor { lines.append("actor      \(actor)") }
         if let parent { lines.append("started by \(parent)") }
         if lostAttemptCount > 0 {
             lines.append("attempts that ended with their worker's death: \(lostAttemptCount)")

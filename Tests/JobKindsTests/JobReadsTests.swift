@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import Foundation
+import Site
+import TestKit
+import Testing
+
+@testable import JobKinds
+
+/// What a job is said to read, against what its plan reads.
+@Suite struct JobReadsTests {
+    private static let texts = [
+        "", " ", "\t", "World", "WORLD", "Secret", "City", "none", "4", "1,2", "true", "stop",
+    ]
+
+    /// Some parameters of a kind, some blank, some under names that are none of its.
+    private static func parameters(
+        _ kind: JobKindDescription, _ random: inout SeededGenerator
+    ) -> [String: String] {
+        var given: [String: String] = [:]
+        let oneIn = 2 * kind.parameters.count
+        for parameter in kind.parameters where Int.random(in: 0..<oneIn, using: &random) == 0 {
+            given[parameter.name] = texts.randomElement(using: &random)
+        }
+        for read in ["map", "locator"] where kind.parameters.contains(where: { $0.name == read }) {
+            if Bool.random(using: &random) { given[read] = texts.randomElement(using: &random) }
+        }
+        if Int.random(in: 0..<8, using: &random) == 0 {
+            let name = ["LOCATOR", "Map", "colour", "locator "].randomElement(using: &random)
+            given[name ?? ""] = texts.randomElement(using: &random)
+        }
+        return given
+    }
+
+    /// What the plan of a job would ask; nil where it ends the job.
+    private static func planned(
+        _ kind: JobKindDescription, _ parameters: [String: String], _ blobs: BlobStore
+    ) throws -> Set<JobKindDescription.Service>? {
+        let input = try blobs.put(
+            Data((kind.kind == .batch ? "{\"kind\":\"Batch\"}\n" : "query\nx\n").utf8),
+            mediaType: "text/csv")
+        let attempt = ChunkAttempt(chunk: 0, number: 1, lease: UUID())
+        let assignment = ChunkAssignment(
+            held: HeldAttempt(job: JobID(rawValue: UUID()), attempt: attempt), kind: kind.kind,
+            parameters: parameters, jobInput: input,
+            chunk: ChunkDescription(pool: .work, operation: "plan", input: Data(), weight: 0),
+            gathered: [], submittedSequence: 1_000)
+        let context = ChunkContext(assignment: assignment, blobs: blobs)
+        do {
+            switch kind.kind {
+            case .batchGeocode:
+                let plan = try BatchGeocode.plan(context)
+                return Set(
+                    try plan.nextStage.map { chunk in
+                        .locator(
+                            try CairnJSON.decode(BatchGeocode.RowsInput.self, from: chunk.input)
+                                .locator)
+                    })
+            case .batchIdentify: return [.map(try BatchSettings(assignment).map.rawValue)]
+            default:
+                _ = try Batch.workOperations["Batch.plan"]?(context)
+                return [.every]
+            }
+        } catch {
+            return nil
+        }
+    }
+
+    @Test(arguments: JobKindDescription.all)
+    func `what is checked is what the plan reads, whatever is left out, blank or misspelt`(
+        _ kind: JobKindDescription
+    ) throws {
+        let files = try TestSite()
+        defer { files.end() }
+        let blobs = try Site(openingOrCreating: files.path).blobs
+        var random = SeededGenerator(seed: 0x7EAD)
+        var plannedCount = 0
+        for _ in 0..<400 {
+            let parameters = Self.parameters(kind, &random)
+            let checked = JobKindDescription.services(kind.kind, parameters)
+            guard let planned = try Self.planned(kind, parameters, blobs) else { continue }
+            plannedCount += 1
+            #expect(checked == planned, "\(parameters)")
+        }
+        #expect(plannedCount > 10, "the parameters are hardly ever right")
+    }
+
+    @Test(arguments: JobKindDescription.all)
+    func `a parameter that names what is read is there in every job`(
+        _ kind: JobKindDescription
+    ) throws {
+        #expect(!kind.reads.isEmpty)
+        for read in kind.reads {
+            switch read {
+            case .everyService: continue
+            case .map(let name), .locator(let name):
+                let parameter = try #require(kind.parameters.first { $0.name == name })
+                #expect(parameter.isRequired || parameter.defaultValue != nil)
+            }
+        }
+    }
+
+    @Test func `what is not understood counts as everything`() {
+        #expect(JobKindDescription.services(JobKind(rawValue: "Later"), [:]) == [.every])
+        #expect(JobKindDescription.services(.batchGeocode, ["LOCATOR": "World"]) == [.every])
+        #expect(JobKindDescription.services(.batchIdentify, [:]) == [.every])
+        #expect(JobKindDescription.services(.batchGeocode, [:]) == [.locator("World")])
+    }
+}
