@@ -27,6 +27,14 @@ static inline CURLcode cairn_curl_set_callback(
     return curl_easy_setopt(handle, option, value);
 }
 
+static inline CURLcode cairn_curl_set_opensocket(CURL *handle, curl_opensocket_callback value) {
+    return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, value);
+}
+
+static inline CURLcode cairn_curl_set_prerequest(CURL *handle, curl_prereq_callback value) {
+    return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, value);
+}
+
 static inline CURLcode cairn_curl_get_long(CURL *handle, CURLINFO info, long *value) {
     return curl_easy_getinfo(handle, info, value);
 }

@@ -50,7 +50,7 @@ public final class Atlas: Sendable {
         let site = try Site(reading: path)
         history = Mutex(try MapHistory(of: site, report: report))
         let shelf = DatasetShelf(directory: site.datasetsDirectory)
-        remotes = RemoteServices(credentials: site.credentials)
+        remotes = try RemoteServices(of: site)
         engine = IdentifyEngine { id throws(Failure) in
             try shelf.dataset(id)
         } rasters: { id throws(Failure) in

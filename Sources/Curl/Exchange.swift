@@ -24,6 +24,7 @@ struct Exchange: Sendable {
     var isHeldBack = false
     var result: Result<WebResponse, WebError>?
     private var redirectCount = 0
+    private var droppedByteCount = 0
     private var lastTrouble: WebError?
 
     /// It is over at the timeout of the request, or at the deadline of its caller.
@@ -39,6 +40,9 @@ struct Exchange: Sendable {
         url = request.url
         form = request.form
     }
+
+    /// How many bytes may still come: those of redirections count too.
+    var byteLimit: Int { max(0, request.byteLimit - droppedByteCount) }
 
     /// What is said when its time is over.
     var lateness: WebError {
@@ -63,14 +67,17 @@ struct Exchange: Sendable {
     /// What one sending came to.
     enum Outcome {
         case answered(WebResponse)
-        case redirected(status: Int, to: String)
+        /// With so many bytes of a body that is not looked at.
+        case redirected(status: Int, to: String, byteCount: Int)
         case failed(WebError, isRetriable: Bool)
     }
 
     mutating func take(_ outcome: Outcome, at now: ContinuousClock.Instant) {
         switch outcome {
         case .answered(let response): result = .success(response)
-        case .redirected(let status, let target): follow(status, target)
+        case .redirected(let status, let target, let byteCount):
+            droppedByteCount += byteCount
+            follow(status, target)
         case .failed(let error, let isRetriable):
             lastTrouble = error
             guard isRetriable, attempt < WebClient.attempts else {
@@ -99,6 +106,11 @@ struct Exchange: Sendable {
                 WebError(
                     .refused,
                     "it was redirected to another server, which must not see the credential"))
+            return
+        }
+        guard !url.lowercased().hasPrefix("https:") || there.hasPrefix("https:") else {
+            result = .failure(
+                WebError(.refused, "it was redirected from https to http, which others can read"))
             return
         }
         url = target

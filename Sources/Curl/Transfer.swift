@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CCurl
+internal import Glibc
 
 /// One sending of a request through libcurl, with the bytes that have come back.
 @safe
@@ -15,11 +16,20 @@ final class Transfer: @unchecked Sendable {
     private var isTooLarge = false
     private static let headerByteLimit = 256 << 10
 
+    private let servers: InternalServers
+    /// The host that is asked, and that of the URL for which it is.
+    private let hosts: (asked: String, own: String)
+    /// Whether an address was not connected to, because it may not be.
+    private var isBarred = false
+
     /// Nil when there is no memory for it.
-    init?(_ request: WebRequest, url: String, form: String?, connectMilliseconds: Int) {
+    init?(_ exchange: Exchange, servers: InternalServers, connectMilliseconds: Int) {
+        let (request, url, form) = (exchange.request, exchange.url, exchange.form)
         guard let easy = unsafe curl_easy_init() else { return nil }
         unsafe handle = easy
-        limit = request.byteLimit
+        limit = exchange.byteLimit
+        self.servers = servers
+        hosts = (WebRequest.host(of: url) ?? "", WebRequest.host(of: request.url) ?? "")
         var list: UnsafeMutablePointer<curl_slist>?
         for line in request.headers { unsafe list = curl_slist_append(list, line) }
         unsafe headers = unsafe list
@@ -50,6 +60,42 @@ final class Transfer: @unchecked Sendable {
         unsafe cairn_curl_set_callback(easy, CURLOPT_HEADERFUNCTION) { _, size, count, pointer in
             unsafe Transfer.of(pointer)?.takeHeader(size * count) ?? 0
         }
+        // The one place where an address is known that a name has led to, however it was written.
+        unsafe cairn_curl_set_pointer(easy, CURLOPT_OPENSOCKETDATA, pointer)
+        unsafe cairn_curl_set_opensocket(easy) { pointer, _, address in
+            guard let transfer = unsafe Transfer.of(pointer), let address = unsafe address else {
+                return -1
+            }
+            return unsafe transfer.open(address)
+        }
+        // A connection that another request opened is no new socket.
+        unsafe cairn_curl_set_pointer(easy, CURLOPT_PREREQDATA, pointer)
+        unsafe cairn_curl_set_prerequest(easy) { pointer, peer, _, _, _ in
+            guard let transfer = unsafe Transfer.of(pointer), let peer = unsafe peer else {
+                return CURL_PREREQFUNC_ABORT
+            }
+            let address = unsafe PeerAddress(String(cString: peer))
+            return transfer.admits(address) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+        }
+    }
+
+    /// A socket for an address; -1 for one that may not be connected to.
+    private func open(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
+        let (family, type, number) = unsafe (
+            address.pointee.family, address.pointee.socktype, address.pointee.protocol
+        )
+        let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) ?? 0
+        let peer = unsafe PeerAddress(family: family, at: UnsafeRawPointer(address) + offset)
+        guard admits(peer) else { return -1 }
+        return socket(family, type | Int32(SOCK_CLOEXEC.rawValue), number)
+    }
+
+    private func admits(_ peer: PeerAddress?) -> Bool {
+        guard let peer, servers.admit(peer, as: hosts.asked, for: hosts.own) else {
+            isBarred = true
+            return false
+        }
+        return true
     }
 
     private static func of(_ pointer: UnsafeMutableRawPointer?) -> Transfer? {
@@ -80,6 +126,15 @@ final class Transfer: @unchecked Sendable {
             return .failed(
                 WebError(.tooLarge, "the answer has more than \(limit) bytes"), isRetriable: false)
         }
+        guard code == CURLE_OK || !isBarred else {
+            return .failed(
+                WebError(
+                    .refused,
+                    hosts.asked == hosts.own
+                        ? "its address is of this machine or an internal network, and not one of those that may be asked there"
+                        : "it was redirected to this machine or an internal network"),
+                isRetriable: false)
+        }
         guard code == CURLE_OK else {
             let text = unsafe curl_easy_strerror(code).map { unsafe String(cString: $0) } ?? "?"
             return .failed(
@@ -94,7 +149,7 @@ final class Transfer: @unchecked Sendable {
             return .answered(WebResponse(status: status, contentType: type, body: body))
         case 301, 302, 303, 307, 308:
             if let target = text(CURLINFO_REDIRECT_URL) {
-                return .redirected(status: status, to: target)
+                return .redirected(status: status, to: target, byteCount: body.count)
             }
             return refusal(.refused, status)
         case 401, 403: return refusal(.denied, status)

@@ -7,7 +7,8 @@ internal import Synchronization
 /// Asks HTTP servers, many at once, on one thread of its own; any thread may hand it requests.
 ///
 /// Connections stay open for the next question. Only `http` and `https` are spoken, certificates are
-/// checked, no proxy and no cookie is used, and the environment is not looked at. The thread begins with
+/// checked, no proxy and no cookie is used, and the environment is not looked at. Every address is looked at before
+/// it is connected to, also where a redirection leads (``InternalServers``). The thread begins with
 /// the first request and ends with the client, for which what is under way then is cancelled.
 public final class WebClient: Sendable {
     /// How often a request is sent at most: again after a connection that failed, and after 429, 502,
@@ -31,9 +32,12 @@ public final class WebClient: Sendable {
     }
 
     private let running = Mutex<Running?>(nil)
+    private let servers: InternalServers
 
     /// A client without connections; libcurl is not touched before the first request.
-    public init() {}
+    ///
+    /// `servers` says what is asked at addresses that the Internet does not reach.
+    public init(_ servers: InternalServers = .own) { self.servers = servers }
 
     deinit { running.withLock { $0?.loop.close() } }
 
@@ -73,7 +77,7 @@ public final class WebClient: Sendable {
     private func loop() -> WebLoop? {
         running.withLock { running in
             if running == nil {
-                let loop = WebLoop()
+                let loop = WebLoop(servers: servers)
                 guard let thread = try? PinnedThread(name: "web", { loop.run() }) else {
                     return nil
                 }

@@ -24,8 +24,10 @@ final class WebLoop: @unchecked Sendable {
 
     private let multi: UnsafeMutableRawPointer?
     private let inbox = Mutex(Inbox())
+    private let servers: InternalServers
 
-    init() {
+    init(servers: InternalServers) {
+        self.servers = servers
         unsafe multi = Self.isReady ? curl_multi_init() : nil
     }
 
@@ -150,8 +152,7 @@ final class WebLoop: @unchecked Sendable {
         }
         guard
             let transfer = Transfer(
-                exchange.request, url: exchange.url, form: exchange.form,
-                connectMilliseconds: Self.connectMilliseconds),
+                exchange, servers: servers, connectMilliseconds: Self.connectMilliseconds),
             unsafe curl_multi_add_handle(multi, transfer.handle) == CURLM_OK
         else {
             exchange.result = .failure(WebError(.unreachable, "no memory for a request"))

@@ -41,6 +41,17 @@ public struct WebRequest: Hashable, Sendable {
         }
         return scheme + host
     }
+
+    /// The host of a URL, in small letters, without a port, brackets or a dot at the end; nil where it has no origin.
+    static func host(of url: String) -> String? {
+        guard let origin = origin(of: url) else { return nil }
+        let authority = origin.drop { $0 != "/" }.dropFirst(2)
+        var host =
+            authority.first == "["
+            ? authority.dropFirst().prefix { $0 != "]" } : authority.prefix { $0 != ":" }
+        if host.last == "." { host.removeLast() }
+        return host.isEmpty ? nil : String(host)
+    }
 }
 
 /// What a server answered.

@@ -58,7 +58,7 @@ public enum IdentifyProcess {
             follower: follower, isStale: { follower.isStale },
             shelf: DatasetShelf(directory: daemon.site.datasetsDirectory),
             rasters: daemon.site.rastersDirectory,
-            remotes: RemoteServices(credentials: daemon.site.credentials), recorder: recorder
+            remotes: try RemoteServices(of: daemon.site), recorder: recorder
         ) { request throws(Failure) in
             try await log.events(request)
         }

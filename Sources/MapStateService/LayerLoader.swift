@@ -48,7 +48,7 @@ final class LayerLoader: Sendable {
     init(
         site: Site, deliver: @escaping @Sendable (LoadedLayer) -> Void
     ) throws(Failure) {
-        let remotes = RemoteServices(credentials: site.credentials)
+        let remotes = try RemoteServices(of: site)
         queues = Lane.allCases.map { BlockingQueue<LayerToLoad>(capacity: $0.width) }
         var threads: [PinnedThread] = []
         do {

@@ -23,22 +23,42 @@ public final class RemoteServices: Sendable {
     static let featuresAtOnce = 2_000
     let credentials: CredentialStore
     let timeout: Duration
-    let client = WebClient()
+    let client: WebClient
     let breakers: Breakers
     let knownLegends = KnownLegends()
 
-    /// Asks with the credentials of a site.
+    /// Asks with the credentials of a site, and in internal networks what the site lets it ask there.
+    ///
+    /// Throws as `Site.internalServers()`, and `Failure` (`invalidParameter`) for an entry that names no server.
+    public convenience init(of site: Site) throws(Failure) {
+        var servers = InternalServers.own
+        if let entries = try site.internalServers() {
+            do throws(InternalServers.InvalidEntry) {
+                servers = try InternalServers(only: entries)
+            } catch {
+                throw Failure(
+                    .invalidParameter,
+                    "\(site.internalServersFile): '\(error.text.prefix(80))': expected a host, an address, or a "
+                        + "network as 10.1.0.0/16")
+            }
+        }
+        self.init(credentials: site.credentials, servers: servers)
+    }
+
+    /// Asks with credentials.
     public convenience init(
         credentials: CredentialStore, askTimeout: Duration = RemoteServices.askTimeout
     ) {
-        self.init(credentials: credentials, askTimeout: askTimeout, now: { .now })
+        self.init(credentials: credentials, askTimeout: askTimeout, servers: .own)
     }
 
     /// The same with a clock that says when a rest is over.
     init(
-        credentials: CredentialStore, askTimeout: Duration,
-        now: @escaping @Sendable () -> ContinuousClock.Instant
+        credentials: CredentialStore, askTimeout: Duration = RemoteServices.askTimeout,
+        servers: InternalServers = .own,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
+        client = WebClient(servers)
         self.credentials = credentials
         timeout = askTimeout
         breakers = Breakers(now: now)

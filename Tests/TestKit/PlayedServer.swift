@@ -336,6 +336,7 @@ public final class PlayedServer: @unchecked Sendable {
             def play_away(self, path, q, form):
                 port = self.server.server_address[1]
                 self.send("", status=302, Location=f"http://localhost:{port}/ok")
+            def play_to(self, path, q, form): self.send("." * int(q.get("bytes", "0")), status=302, Location=q["url"])
             def play_file(self, path, q, form): self.send("", status=302, Location="file:///etc/passwd")
             def play_denied(self, path, q, form): self.send("who are you?", "text/plain", 401)
             def play_flaky(self, path, q, form):
