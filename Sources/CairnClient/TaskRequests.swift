@@ -132,6 +132,13 @@ extension CairnClient {
         try await request(.supervisorRequests, "list", Nothing(), timeout: timeout)
     }
 
+    /// What the jobs of an actor take up.
+    public func jobUsage(
+        of actor: String, timeout: Duration = .seconds(10)
+    ) async throws(Failure) -> JobUsage {
+        try await request(.supervisorRequests, "usage", actor, timeout: timeout)
+    }
+
     /// What the supervisor has to do now, and what it has counted since its start.
     public func supervisorStatus(
         timeout: Duration = .seconds(10)

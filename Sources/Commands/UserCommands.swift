@@ -15,7 +15,8 @@ struct UserCommands: AsyncParsableCommand {
             to those without a token, whose name here is 'anonymous'. Gateways that run follow within a second.
             """,
         subcommands: [
-            UserAdd.self, UserPassword.self, UserAllow.self, UserList.self, UserRemove.self,
+            UserAdd.self, UserPassword.self, UserAllow.self, UserQuota.self, UserList.self,
+            UserRemove.self,
         ])
 }
 
@@ -92,6 +93,62 @@ struct UserAllow: SiteCommand {
     }
 }
 
+struct UserQuota: SiteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "quota",
+        abstract: "Say how much a user, 'anonymous', or by default everybody may have.",
+        discussion: """
+            What is not said stays as it was; the word 'default' takes a limit back. Of anonymous it is what all \
+            without a token have together. Without any rule it is 10 GiB, 20 jobs and 4 uploads. Tokens go on.
+            """)
+    static let makesSite = true
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The user's name, or 'anonymous'.") var name: String?
+    @Flag(name: .customLong("default"), help: "For all that have no limit of their own.")
+    var isDefault = false
+    @Option(help: "Bytes of uploads that are kept, and of products.") var bytes: QuotaNumber?
+    @Option(help: "Jobs that have not ended.") var jobs: QuotaNumber?
+    @Option(help: "Uploads under way at a gateway.") var uploads: QuotaNumber?
+
+    func validate() throws {
+        guard (name == nil) == isDefault else {
+            throw ValidationError("expected a user's name, 'anonymous' or --default, one of them")
+        }
+    }
+
+    func perform(_ session: Session) async throws {
+        try session.site.access.change { rules throws(Failure) in
+            switch name {
+            case nil: rules.quota = changed(rules.quota)
+            case AccessRules.anonymousName: rules.anonymousQuota = changed(rules.anonymousQuota)
+            case let name?:
+                let index = try Grants.user(name, in: rules)
+                rules.users[index].quota = changed(rules.users[index].quota)
+            }
+        }
+        try UserLine.show(session, only: name)
+    }
+
+    private func changed(_ quota: Quota?) -> Quota? {
+        var quota = quota ?? Quota()
+        if let bytes { quota.bytes = bytes.number }
+        if let jobs { quota.jobs = jobs.number.map { Int(clamping: $0) } }
+        if let uploads { quota.uploads = uploads.number.map { Int(clamping: $0) } }
+        return quota.isEmpty ? nil : quota
+    }
+}
+
+/// A limit, or the word that takes it back.
+struct QuotaNumber: ExpressibleByArgument {
+    let number: Int64?
+
+    init?(argument: String) {
+        number = Int64(argument)
+        guard argument == "default" || number ?? -1 >= 0 else { return nil }
+    }
+}
+
 struct UserList: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the users and what they may do.")
@@ -159,10 +216,11 @@ private enum NewPassword {
     }
 }
 
-/// What is said of a user: the name and what is allowed.
+/// What is said of a user: the name, what is allowed, and the limits.
 private struct UserLine: Encodable {
     var user: String
     var allowed: [String]
+    var quota: Quota.Limits
 
     static func show(_ session: Session, only name: String? = nil) throws {
         let rules = try session.site.access.rules() ?? AccessRules()
@@ -173,10 +231,14 @@ private struct UserLine: Encodable {
                 grant.operation.rawValue
                     + (grant.service == AccessRules.Grant.everyService ? "" : ":" + grant.service)
             }
+            let limits = rules.limits(of: user == AccessRules.anonymousName ? nil : user)
             if session.output.isJSON {
-                try session.output.record(UserLine(user: user, allowed: allowed))
+                try session.output.record(UserLine(user: user, allowed: allowed, quota: limits))
             } else {
-                try session.output.line(([user] + allowed).joined(separator: " "))
+                let quota = [
+                    "bytes=\(limits.bytes)", "jobs=\(limits.jobs)", "uploads=\(limits.uploads)",
+                ]
+                try session.output.line(([user] + allowed + quota).joined(separator: " "))
             }
         }
     }

@@ -11,7 +11,7 @@ enum ErrorBody {
         switch code {
         case .refused: 400
         case .forbidden, .foreignPage: 403
-        case .tooManyRequests: 429
+        case .tooManyRequests, .quotaExceeded: 429
         case .invalidToken: 498
         case .tokenRequired: 499
         default: code.esriNumber

@@ -15,6 +15,8 @@ public protocol GatewayJobs: Sendable {
     func submit(_ submission: JobSubmission) async throws(Failure) -> JobDescription
     /// Every job that is known, in any order.
     func jobs() async throws(Failure) -> [JobDescription]
+    /// What the jobs of an actor take up; it knows every submission that has been answered here.
+    func usage(of actor: String) async throws(Failure) -> JobUsage
     /// One job as it is now; throws `notFound`.
     func job(_ id: JobID) async throws(Failure) -> JobDescription
     /// Ends a job for good, by the wish of that ``Caller/actor``; throws `conflict` for one that has ended.

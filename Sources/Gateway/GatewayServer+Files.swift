@@ -11,23 +11,24 @@ internal import Synchronization
 
 /// Files on their way into the site's blobs, some at a time.
 final class Uploads: Sendable {
-    /// The most at once; further ones are refused.
-    static let countLimit = 4
+    /// The most at once, of all users; further ones are refused.
+    static let countLimit = 16
     /// The most bytes of one.
     static let byteLimit: Int64 = 1 << 30
     /// So much is gathered before it is written.
     private static let pieceByteCount = 1 << 20
 
     private let count = Atomic<Int>(0)
+    private let arriving = ArrivingUploads()
 
     /// Takes a body into the blobs as it comes, a form with a file in it, or the bytes of the file alone, and notes whose
     /// it is.
     ///
-    /// Throws `Failure`: `busy`, `tooLarge`, `unreadable` when it breaks off, `invalidParameter` for a form without
-    /// a file, `noSpace`. What is not kept is gone.
+    /// Throws `Failure`: `busy`, `quotaExceeded` for more than the `limits`, `tooLarge`, `unreadable` when it breaks off,
+    /// `invalidParameter` for a form without a file, `noSpace`. What is not kept is gone.
     func take(
         _ body: RequestBody, contentType: String, into backend: any GatewayJobs,
-        of owner: UploadLedger.Owner
+        of caller: Caller, at address: String, limits: Quota.Limits?
     ) async throws(Failure) -> (blob: BlobReference, name: String) {
         guard count.add(1, ordering: .relaxed).newValue <= Self.countLimit else {
             count.subtract(1, ordering: .relaxed)
@@ -35,12 +36,20 @@ final class Uploads: Sendable {
                 .busy, "\(Self.countLimit) files are being uploaded already; try again")
         }
         defer { count.subtract(1, ordering: .relaxed) }
+        let upload = try limits.map { limits throws(Failure) in
+            try arriving.begin(caller.uploader, address, limits)
+        }
+        var isKept = false
+        defer { upload?.end(isKept: isKept) }
         do {
-            return try await Self.receive(
-                body, contentType, try BlobWriter(backend.blobs)
+            try upload?.begin(used: try await backend.use(by: caller).bytes)
+            let taken = try await Self.receive(
+                body, contentType, try BlobWriter(backend.blobs), upload
             ) { blob throws(Failure) in
-                try backend.uploads.note(blob.id, of: owner)
+                try backend.uploads.note(blob.id, of: caller.uploader)
             }
+            isKept = true
+            return taken
         } catch let failure as Failure {
             throw failure
         } catch {
@@ -50,6 +59,7 @@ final class Uploads: Sendable {
 
     private static func receive(
         _ body: RequestBody, _ contentType: String, _ writer: BlobWriter,
+        _ upload: ArrivingUploads.Upload?,
         _ note: @escaping @Sendable (BlobReference) throws(Failure) -> Void
     ) async throws -> (blob: BlobReference, name: String) {
         var form =
@@ -62,6 +72,7 @@ final class Uploads: Sendable {
                 throw Failure(
                     .tooLarge, "the upload has more than \(byteLimit) bytes, which is the most")
             }
+            try upload?.take(part.readableBytes)
             if form == nil {
                 piece += part.readableBytesView
             } else {

@@ -315,7 +315,8 @@ private struct GatewayResponder: Sendable {
             let caller = try service.admit(translated)
             let (blob, name) = try await uploads.take(
                 request.body, contentType: request.headers[.contentType] ?? "",
-                into: try service.jobsBackend(), of: caller.uploader)
+                into: try service.jobsBackend(), of: caller, at: translated.client.address,
+                limits: service.limits(of: caller))
             var response = GatewayResponse(body: JobResource.uploaded(blob, name: name))
             response.user = caller.user
             return response

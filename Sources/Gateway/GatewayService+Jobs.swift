@@ -42,10 +42,10 @@ extension GatewayService {
         let order = try JobResource.order(task, parameters)
         try caller.check(reading: task.services(order.parameters))
         let input = try await input(order.itemID, of: task, backend, caller)
-        return try await backend.submit(
-            JobSubmission(
-                id: JobID(rawValue: .unguessable()), kind: task.kind,
-                parameters: order.parameters.texts, input: input, actor: caller.actor))
+        let submission = JobSubmission(
+            id: JobID(rawValue: .unguessable()), kind: task.kind,
+            parameters: order.parameters.texts, input: input, actor: caller.actor)
+        return try await record(submission, by: caller, backend)
     }
 
     /// The upload that a job is to work on; throws `notFound` alike for content that others have uploaded, and that does

@@ -95,6 +95,7 @@ struct GatewayService: Sendable {
     var proxies = TrustedProxies.none
     /// Nil where everybody may ask as often as they like.
     var rateLimit: RateLimit?
+    let submissions = SubmissionQueue()
     var watch = RequestWatch()
     var connections = OpenConnections()
     let tiles = TileCache()

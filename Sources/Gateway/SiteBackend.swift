@@ -278,6 +278,10 @@ private struct SiteJobs: GatewayJobs {
 
     func jobs() async throws(Failure) -> [JobDescription] { try await client.jobs() }
 
+    func usage(of actor: String) async throws(Failure) -> JobUsage {
+        try await client.jobUsage(of: actor)
+    }
+
     func job(_ id: JobID) async throws(Failure) -> JobDescription { try await client.job(id) }
 
     func cancel(_ id: JobID, actor: String) async throws(Failure) -> JobDescription {

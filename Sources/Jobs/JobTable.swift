@@ -10,6 +10,8 @@ public struct JobTable: Sendable {
     public private(set) var jobs: [JobID: JobState] = [:]
     /// The jobs that a job has started.
     public private(set) var subJobs: [JobID: Set<JobID>] = [:]
+    /// The jobs of each actor, those of no actor left out.
+    private var jobsByActor: [String: [JobID]] = [:]
     /// The last event folded, in the whole log.
     public private(set) var sequence: Int64 = 0
 
@@ -50,6 +52,7 @@ public struct JobTable: Sendable {
 
     private mutating func add(_ state: JobState) {
         jobs[state.id] = state
+        if let actor = state.submission.actor { jobsByActor[actor, default: []].append(state.id) }
         if let parent = state.submission.parent {
             subJobs[parent.job, default: []].insert(state.id)
         }
@@ -74,6 +77,19 @@ public struct JobTable: Sendable {
 
     /// Descriptions of all jobs, latest submission first.
     public var descriptions: [JobDescription] { newestFirst.map(\.description) }
+
+    /// What the jobs of an actor take up.
+    public func usage(of actor: String) -> JobUsage {
+        let own = (jobsByActor[actor] ?? []).compactMap { jobs[$0] }
+        let products = own.filter { $0.result != nil }.sorted { $0.sequence > $1.sequence }
+            .compactMap(\.result)
+        return JobUsage(
+            openCount: own.count { !$0.status.isTerminal && $0.submission.parent == nil },
+            products: Array(products.prefix(JobUsage.productBound)),
+            olderByteCount: products.dropFirst(JobUsage.productBound).reduce(0) {
+                $0 + $1.byteCount
+            })
+    }
 
     /// What a submission leads to: events for a new stream, or none when the same submission is
     /// already here.

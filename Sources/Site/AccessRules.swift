@@ -11,6 +11,10 @@ public struct AccessRules: Hashable, Sendable, Codable {
     public var users: [User] = []
     /// What everybody may do, also without a token.
     public var anonymous: [Grant] = []
+    /// How much a user may have who has no quota, or none of that.
+    public var quota: Quota?
+    /// How much all have together who show no token.
+    public var anonymousQuota: Quota?
 
     /// Nobody may do anything.
     public init() {}
@@ -23,6 +27,8 @@ public struct AccessRules: Hashable, Sendable, Codable {
         public var passwordHash: String
         /// What the user may do besides what everybody may.
         public var grants: [Grant]
+        /// How much the user may have.
+        public var quota: Quota?
 
         /// Makes one.
         public init(name: String, passwordHash: String, grants: [Grant]) {
@@ -84,6 +90,8 @@ public struct AccessRules: Hashable, Sendable, Codable {
                         + "or '@', each name once, and not '\(Self.anonymousName)'")
             }
         }
+        guard ([quota, anonymousQuota] + users.map(\.quota)).allSatisfy({ $0?.isSound != false })
+        else { throw Failure(.invalidParameter, "a quota is a number, 0 or more") }
         for grant in anonymous + users.flatMap(\.grants) {
             guard 1...256 ~= grant.service.utf8.count else {
                 throw Failure(.invalidParameter, "a service's name has 1 to 256 bytes, or is '*'")

@@ -28,6 +28,9 @@ extension Hub {
             case "list":
                 try requireJobs()
                 request.reply(encoding: list)
+            case "usage":
+                try requireJobs()
+                request.reply(encoding: table.usage(of: try request.message.decode(String.self)))
             case "workers": request.reply(encoding: workerDescriptions)
             case "status": request.reply(encoding: status)
             case "stateHash":
@@ -37,7 +40,7 @@ extension Hub {
                 throw Failure(
                     .notFound,
                     "the supervisor has no operation '\(other.prefix(40))'; it has submit, command, "
-                        + "describe, list, workers, status and stateHash")
+                        + "describe, list, usage, workers, status and stateHash")
             }
         } catch {
             request.reply(failure: error)

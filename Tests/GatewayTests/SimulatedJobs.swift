@@ -42,13 +42,22 @@ final class SimulatedJobs: GatewayJobs {
     func jobs() async throws(Failure) -> [JobDescription] { known }
 
     func submit(_ submission: JobSubmission) async throws(Failure) -> JobDescription {
-        all.withLock { jobs in
+        // As on the way to the log, whatever else is asked comes in between.
+        for _ in 0..<50 { await Task.yield() }
+        return all.withLock { jobs in
             let job = Self.job(
                 Int64(jobs.count + 1), submission.kind, submission.parameters,
                 id: submission.id, input: submission.input, actor: submission.actor)
             jobs.append(job)
             return job
         }
+    }
+
+    func usage(of actor: String) async throws(Failure) -> JobUsage {
+        let own = known.filter { $0.actor == actor }
+        return JobUsage(
+            openCount: own.count { !$0.status.isTerminal },
+            products: own.compactMap(\.result), olderByteCount: 0)
     }
 
     func job(_ id: JobID) async throws(Failure) -> JobDescription {

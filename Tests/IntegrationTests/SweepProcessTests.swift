@@ -18,6 +18,12 @@ import Testing
                 [.modificationDate: Date(timeIntervalSinceNow: -3 * Self.hour)],
                 ofItemAtPath: site.site.blobs.path(entry.id))
         }
+        let uploads = site.site.path + "/uploads"
+        for entry in try FileManager.default.subpathsOfDirectory(atPath: uploads) {
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSinceNow: -3 * Self.hour)],
+                ofItemAtPath: uploads + "/" + entry)
+        }
     }
 
     private func submit(_ site: JobSite, _ table: Data) async throws -> JobDescription {
@@ -63,6 +69,7 @@ import Testing
         #expect(over.status == .succeeded, "\(over)")
         let (input, product) = (try #require(over.input).id, try #require(over.result).id)
         let orphan = try site.site.blobs.put(Data("never submitted".utf8), mediaType: "text/plain")
+        for id in [input, orphan.id] { try site.site.uploads.note(id, of: .user("anna")) }
         // Open, and with parts of its own.
         let open = try await submit(site, JobSite.table(rows: 5_000, seed: 6))
         while try await site.client.job(open.id).completedChunkCount < 3 {
@@ -87,11 +94,17 @@ import Testing
         #expect(before.count - afterParts.count == parts["blobCount"] as? Int)
         #expect(afterParts.isSuperset(of: [input, product, openInput, young.id]))
         #expect(!afterParts.contains(orphan.id))
+        func uploads() throws -> [String] {
+            try FileManager.default.contentsOfDirectory(
+                atPath: site.site.path + "/uploads/user-anna")
+        }
+        #expect(try uploads() == [input.rawValue], "an entry keeps nothing and goes with its blob")
         #expect(afterParts.count < before.count - 1, "the parts of the job that is over stayed")
 
         let products = try await sweep(site, "--with-products")
         #expect(products["blobCount"] as? Int == 2, "\(products)")
         #expect(try ids(site) == afterParts.subtracting([input, product]))
+        #expect(try uploads().isEmpty)
         let result = try await Programs.run(
             ["job", "result", "\(over.id)"], site: site.files.path)
         #expect(result.status != 0 && result.errors.contains("has been swept"), "\(result)")

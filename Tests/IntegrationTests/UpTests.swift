@@ -2,6 +2,8 @@
 // Part of Cairn.
 
 import Foundation
+import Platform
+import Site
 import Testing
 
 /// A whole site as `cairn up` runs it.
@@ -27,6 +29,7 @@ import Testing
         try await answers(site)
         try await jobs(site, port)
         try await restart(site)
+        try await rights(site, port)
 
         let down = try await site.run("down")
         #expect(down.status == 0, "\(down.errors)")
@@ -258,6 +261,84 @@ import Testing
         let own = try #require(listed.first { $0["jobId"] as? String == id })
         #expect(own["jobStatus"] as? String == "esriJobSucceeded")
         #expect(try await ask(service + "/BatchGeocode/jobs/" + id, "f=json")["error"] != nil)
+    }
+
+    /// The site gets users while it is up: a job and its input are their owner's.
+    private func rights(_ site: SmallSite, _ port: Int) async throws {
+        let hash = try #require(PasswordHash.make("password"))
+        try Site(opening: site.path).access.change { rules in
+            for name in ["anna", "bert"] {
+                rules.users.append(
+                    .init(
+                        name: name, passwordHash: hash,
+                        grants: [.init(.jobs), .init(.query, on: "Small")]))
+            }
+        }
+        let quota = try await site.run("user quota anna --jobs 3 --json")
+        #expect(quota.status == 0 && quota.output.contains(#""jobs":3"#), "\(quota)")
+        let root = "http://127.0.0.1:\(port)/arcgis"
+        let service = root + "/rest/services/Jobs/GPServer"
+        func ask(_ url: String, _ form: String...) async throws -> [String: Any] {
+            let outcome = try await Programs.run(
+                [
+                    "-s", "-S", "--max-time", "60", url, "-d",
+                    (form + ["f=json"]).joined(separator: "&"),
+                ],
+                site: nil, program: "/usr/bin/curl")
+            let found = try? JSONSerialization.jsonObject(with: Data(outcome.output.utf8))
+            return found as? [String: Any] ?? ["text": outcome.output]
+        }
+        func code(_ answer: [String: Any]) -> Int? {
+            (answer["error"] as? [String: Any])?["code"] as? Int
+        }
+        func token(_ user: String) async throws -> String {
+            let end = ContinuousClock.now + .seconds(60)
+            while ContinuousClock.now < end {
+                let given = try await ask(
+                    root + "/tokens/generateToken", "username=\(user)", "password=password")
+                if let token = given["token"] as? String { return "token=" + token }
+            }
+            Issue.record("the gateway does not know \(user)")
+            return ""
+        }
+        let (anna, bert) = (try await token("anna"), try await token("bert"))
+        let sent = try await Programs.run(
+            [
+                "-s", "-H", "Content-Type: application/jsonl", "--data-binary",
+                "{\"id\":1,\"x\":1,\"y\":1}", service + "/uploads/upload?" + anna,
+            ], site: nil, program: "/usr/bin/curl")
+        let item = try #require(sent.output.firstMatch(of: /"itemID":"([0-9a-f]{64})"/)?.1)
+
+        let submit = service + "/BatchIdentify/submitJob"
+        #expect(code(try await ask(submit, "map=Small", "input=\(item)", bert)) == 404)
+        let receipt = try await ask(submit, "map=Small", "input=\(item)", anna)
+        let id = try #require(receipt["jobId"] as? String, "\(receipt)")
+        let job = service + "/BatchIdentify/jobs/" + id
+        var state: [String: Any] = [:]
+        let end = ContinuousClock.now + .seconds(60)
+        while state["jobStatus"] as? String != "esriJobSucceeded", ContinuousClock.now < end {
+            state = try await ask(job, anna)
+        }
+        #expect(state["jobStatus"] as? String == "esriJobSucceeded", "\(state)")
+        let product = try await ask(job + "/results/output/file", anna)
+        #expect(product["answer"] != nil, "\(product)")
+        for path in ["", "/results/output/file", "/inputs/input", "/cancel"] {
+            #expect(code(try await ask(job + path, bert)) == 404)
+            #expect(code(try await ask(job + path)) == 499)
+        }
+        let shown = try #require(try await site.run("job show \(id) --json").objects.first)
+        #expect(shown["actor"] as? String == "user:anna")
+
+        #expect(try await site.run("user quota anna --bytes 0").status == 0)
+        var refused: [String: Any] = [:]
+        while code(refused) != 429, ContinuousClock.now < end {
+            refused = try await ask(submit, "map=Small", "input=\(item)", anna)
+            // Meanwhile the gateway may not have read the rules.
+            if code(refused) == nil {
+                _ = try await site.run("job cancel \(refused["jobId"] as? String ?? "")")
+            }
+        }
+        #expect(code(refused) == 429, "\(refused)")
     }
 
     private func restart(_ site: SmallSite) async throws {

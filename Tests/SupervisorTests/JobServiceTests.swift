@@ -58,6 +58,26 @@ import Worker
         #expect(list.map(\.id) == [first.id])
     }
 
+    @Test func `what an actor's jobs take up is known once a submission is answered`() async throws
+    {
+        let (hub, kind) = try await HubFixture.forJobs()
+        kind.gate.set(open: false)
+        func usage(_ actor: String) async throws -> JobUsage { try await hub.ask("usage", actor) }
+        let first = try await hub.submit(["rows": "1"], actor: "user:anna")
+        #expect(try await usage("user:anna").openCount == 1)
+        _ = try await hub.submit(["rows": "1"], actor: "user:bert")
+        _ = try await hub.submit(["rows": "1"])
+        #expect(try await usage("user:anna").openCount == 1)
+        #expect(try await hub.job(first.id).actor == "user:anna")
+
+        kind.gate.set(open: true)
+        let ended = try await hub.job(first.id) { $0.status.isTerminal }
+        let after = try await usage("user:anna")
+        #expect(after.openCount == 0 && after.olderByteCount == 0)
+        #expect(after.products == [try #require(ended.result)])
+        #expect(try await usage("user:nobody").products.isEmpty)
+    }
+
     @Test func `pause lets running chunks end and starts none, resume goes on`() async throws {
         let (hub, kind) = try await HubFixture.forJobs()
         kind.gate.set(open: false)
