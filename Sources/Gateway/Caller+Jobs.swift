@@ -20,7 +20,10 @@ extension Caller {
     private static let unruledActor = "gateway"
 
     /// In whose name they upload.
-    var uploader: UploadLedger.Owner { user.map { .user($0) } ?? .anonymous }
+    var uploader: UploadLedger.Owner {
+        if let user { return .user(user) }
+        return isUnruled ? .everybody : .anonymous
+    }
 
     /// Throws as ``check(_:)`` unless they may read all of that.
     func check(reading services: Set<JobKindDescription.Service>) throws(Failure) {

@@ -104,7 +104,7 @@ public enum Batch {
     }
 
     /// The most files of jobs that one file of jobs may name, directly or not, to be looked through.
-    public static let maximumFileCount = 100
+    public static let maximumFileCount = 20
 
     /// Hands out every blob that a file of jobs names, those that files of jobs in it name too, before it is read.
     ///

@@ -5,7 +5,8 @@ public import CairnModel
 internal import FoundationEssentials
 internal import Platform
 
-/// Who has uploaded which blobs: an empty file `user-NAME/<sha256>`, or `anonymous/<sha256>`, for each.
+/// Who has uploaded which blobs: an empty file `user-NAME/<sha256>`, `anonymous/<sha256>` or `everybody/<sha256>` for
+/// each.
 ///
 /// A blob is named by the hash of its bytes, and to know a hash is no right to them: what a user names counts only where
 /// it stands here. Entries keep no blob from a sweep. A value; any thread, any process; calls block on the disk.
@@ -14,14 +15,17 @@ public struct UploadLedger: Hashable, Sendable {
     public enum Owner: Hashable, Sendable {
         /// A user of the site.
         case user(String)
-        /// Everybody without a token.
+        /// Everybody without a token, where the site has rules.
         case anonymous
+        /// Everybody, where it has none.
+        case everybody
 
         fileprivate var folder: String {
             switch self {
             // No name may be that of another folder, `..` among them.
             case .user(let name): "user-" + name
             case .anonymous: AccessRules.anonymousName
+            case .everybody: "everybody"
             }
         }
     }

@@ -107,6 +107,21 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
         #expect(try await refusal("bert", outer.id, "Batch") == nil)
     }
 
+    @Test func `what was uploaded while the site was open is nobody's once it has rules`()
+        async throws
+    {
+        let opens = try upload("query\na\n", .everybody)
+        let open = GatewayService(backend: service.backend)
+        let answer = await open.answer(
+            GatewayRequest(
+                path: Array("\(tasks)BatchGeocode/submitJob".utf8),
+                form: Array("input=\(opens.id.rawValue)".utf8)))
+        #expect(JSONTree(answer.body)?["jobId"] != nil)
+        for user in [nil, "anna", "manager"] {
+            #expect(try await refusal(user, opens.id) != nil)
+        }
+    }
+
     @Test func `a swept upload is as one that never was`() async throws {
         let annas = try upload("query\na\n", .user("anna"))
         let absent = try #require(ContentID(rawValue: String(repeating: "e", count: 64)))

@@ -215,18 +215,16 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
         #expect(jobs.known.isEmpty)
     }
 
-    @Test func `followers lose a job with the right to it`() async throws {
-        let job = try await add(.batchGeocode, [:], actor: "user:anna")
-        let token = try await token("manager")
-        let answer = await ask("\(tasks)BatchGeocode/jobs/\(job.id)/changes?token=\(token)")
+    @Test func `a follower loses a job with the right to what it reads`() async throws {
+        let job = try await add(.batchIdentify, ["map": "City"], actor: "gateway:anonymous")
+        let answer = await ask("\(tasks)BatchIdentify/jobs/\(job.id)/changes")
         let isStillAdmitted = try #require(answer.isStillAdmitted)
         try isStillAdmitted()
-        // The token goes on: what changes is what the entry may do, not the entry.
-        try ruled.store.change { rules throws(Failure) in
-            rules.users.removeAll { $0.name == "manager" }
-        }
+        try ruled.store.change { $0.anonymous = [.init(.jobs), .init(.query, on: "Other")] }
         service.access.refresh()
-        #expect(throws: Failure.self) { try isStillAdmitted() }
+
+        let failure = #expect(throws: Failure.self) { try isStillAdmitted() }
+        #expect(failure?.code == .notFound)
     }
 
     @Test func `an id that belongs to its holder does not follow from another`() {

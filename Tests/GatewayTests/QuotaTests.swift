@@ -153,7 +153,7 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
     @Test func `an open site has no limits`() async throws {
         let open = GatewayService(backend: SimulatedSite(map: try Samples.map(), jobs: jobs))
         #expect(open.limits(of: .unruled) == nil)
-        let input = try input(.anonymous)
+        let input = try input(.everybody)
         for _ in 0..<30 {
             _ = await open.answer(
                 GatewayRequest(
