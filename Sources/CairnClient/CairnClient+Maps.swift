@@ -70,7 +70,19 @@ extension CairnClient {
         named name: MapName, at moment: AsOf? = nil, minSequence: Int64? = nil,
         timeout: Duration = .seconds(5)
     ) async throws(Failure) -> MapDescription? {
-        guard let moment else {
+        try await map(
+            named: name, past: moment.map { SeenPast($0) }, minSequence: minSequence,
+            timeout: timeout)
+    }
+
+    /// One map now, or a past of it as it may be seen; nil when there is none of that name.
+    ///
+    /// Waits and throws as ``maps(at:minSequence:timeout:)`` does.
+    public func map(
+        named name: MapName, past: SeenPast?, minSequence: Int64? = nil,
+        timeout: Duration = .seconds(5)
+    ) async throws(Failure) -> MapDescription? {
+        guard let past else {
             return try await maps(minSequence: minSequence, timeout: timeout).map(named: name)
         }
         let follower = try follow()
@@ -78,8 +90,8 @@ extension CairnClient {
         if let minSequence {
             _ = try await follower.snapshot(minSequence: minSequence, timeout: timeout)
         }
-        let position = try await follower.position(of: moment)
-        return try await follower.map(named: name, at: position)
+        return try await follower.map(
+            named: name, past, reading: try follower.ownReader())
     }
 
     /// The names of all maps and of all published locators, each in byte order.
@@ -95,6 +107,20 @@ extension CairnClient {
         named name: String, timeout: Duration = .seconds(5)
     ) async throws(Failure) -> LocatorPublished? {
         try await maps(timeout: timeout).locator(named: name)
+    }
+
+    /// The sequence number up to which the maps are known, once the log has been read as far as it went; later,
+    /// while the log is away, as far as it was heard.
+    ///
+    /// Waits and throws as ``maps(at:minSequence:timeout:)`` does.
+    public func presentSequence(timeout: Duration = .seconds(5)) async throws(Failure) -> Int64 {
+        try await maps(timeout: timeout).sequence
+    }
+
+    /// The same where no waiting is needed; nil before the log has been read.
+    public func presentSequenceAtHand() throws(Failure) -> Int64? {
+        let follower = try follow()
+        return follower.isCaughtUp ? follower.current.sequence : nil
     }
 
     /// The sequence number up to which the maps are known, and whether the log is out of reach.

@@ -131,6 +131,18 @@ extension MapFollower {
         return map.at(position)
     }
 
+    /// A past of the map, as it may be seen (``MapDescription/seen(from:)``); nil when there was no such map.
+    ///
+    /// Throws as ``map(named:at:reading:)`` and ``position(of:reading:)``.
+    public func map(
+        named name: MapName, _ past: SeenPast, reading read: Reader
+    ) async throws(Failure) -> MapDescription? {
+        let position = try await position(of: past.moment, reading: read)
+        let map = try await map(named: name, at: position, reading: read)
+        guard let map, let seenFrom = past.seenFrom, seenFrom > position else { return map }
+        return try await self.map(named: name, at: seenFrom, reading: read).flatMap(map.seen(from:))
+    }
+
     /// The same, reading the log that the follower follows; throws `unavailable` when it follows none.
     public func map(named name: MapName, at position: Int64) async throws(Failure)
         -> MapDescription?

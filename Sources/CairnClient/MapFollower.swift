@@ -250,6 +250,9 @@ public final class MapFollower: Sendable {
         inner.withLock { $0.isCaughtUp = true }
     }
 
+    /// Whether the log has been read to where it ended when that was asked for.
+    var isCaughtUp: Bool { inner.withLock { $0.isCaughtUp } }
+
     /// Calls `body` once, on any thread: with a state that has reached `minSequence`, at once where
     /// it has, else as soon as it does; or with a `Failure`: `timedOut` after `timeout`, `busy`, or
     /// the ``fault``.

@@ -104,6 +104,13 @@ public final class Atlas: Sendable {
         try history.withLock { history throws(Failure) in try history.map(name, at: moment) }
     }
 
+    /// A map now, or a past of it as it may be seen; nil when there is, or was, none of that name.
+    ///
+    /// Throws as ``map(named:at:)``.
+    public func map(named name: MapName, past: SeenPast?) throws(Failure) -> MapDescription? {
+        try history.withLock { history throws(Failure) in try history.map(name, past: past) }
+    }
+
     /// Reads what was appended to the site's log since.
     ///
     /// Throws `Failure`: `unreadable`, `corrupt`.
@@ -129,7 +136,7 @@ public final class Atlas: Sendable {
     ) throws(Failure) -> IdentifyAnswer {
         let map = try history.withLock { history throws(Failure) in
             try history.reach(request.minSequence ?? 0)
-            return try history.map(request.map, at: request.asOf)
+            return try history.map(request.map, past: request.past)
         }
         guard let map else {
             let moment = request.asOf.map { " at \($0)" } ?? ""

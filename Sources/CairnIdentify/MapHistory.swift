@@ -127,6 +127,13 @@ struct MapHistory {
         }
     }
 
+    /// The map, now or a past of it as it may be seen; nil when there is, or was, none of that name.
+    mutating func map(_ name: MapName, past: SeenPast?) throws(Failure) -> MapDescription? {
+        let map = try map(name, at: past?.moment)
+        guard let map, let seenFrom = past?.seenFrom, seenFrom > map.sequence else { return map }
+        return try self.map(name, at: .sequence(seenFrom)).flatMap(map.seen(from:))
+    }
+
     /// The last change of any map recorded until a moment; 0 when there was none yet.
     ///
     /// Before what was folded here it is searched in the log, once for all moments between two changes.

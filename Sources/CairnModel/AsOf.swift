@@ -51,6 +51,9 @@ public protocol PastRequest {
     var at: Int64? { get set }
     /// The moment as of which it is asked; at most one of the two is given.
     var atTime: Timestamp? { get set }
+    /// The sequence number from which that past is seen: what was removed, hidden or deleted by then is not
+    /// part of it (``MapDescription/seen(from:)``); nil: the past as it was.
+    var seenFrom: Int64? { get set }
 }
 
 extension IdentifyRequest: PastRequest {}
@@ -67,5 +70,25 @@ extension PastRequest {
             case nil: break
             }
         }
+    }
+
+    /// The past that is asked for, as the asker may see it; nil for now.
+    public var past: SeenPast? {
+        get { asOf.map { SeenPast($0, seenFrom: seenFrom) } }
+        set { (asOf, seenFrom) = (newValue?.moment, newValue?.seenFrom) }
+    }
+}
+
+/// A past of the site, and from when it is seen.
+public struct SeenPast: Hashable, Sendable {
+    /// The past.
+    public var moment: AsOf
+    /// The sequence number whose restrictions hold; nil: none but those of the past itself.
+    public var seenFrom: Int64?
+
+    /// States it.
+    public init(_ moment: AsOf, seenFrom: Int64? = nil) {
+        self.moment = moment
+        self.seenFrom = seenFrom
     }
 }

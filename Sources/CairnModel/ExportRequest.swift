@@ -52,6 +52,9 @@ public struct ExportRequest: PastRequest, Hashable, Sendable, Codable {
     public var at: Int64?
     /// Draws the map as it was at this moment; at most one of `at` and `atTime` may be given.
     public var atTime: Timestamp?
+    /// With `at` or `atTime`, leaves out what was removed, hidden or deleted by this sequence number; nil:
+    /// nothing.
+    public var seenFrom: Int64?
     /// The picture must know at least this sequence number (read your own writes).
     public var minSequence: Int64?
 

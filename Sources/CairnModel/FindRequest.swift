@@ -40,6 +40,9 @@ public struct FindRequest: PartedRequest, Hashable, Codable {
     public var at: Int64?
     /// Asks the map as it was at this moment; at most one of `at` and `atTime` may be given.
     public var atTime: Timestamp?
+    /// With `at` or `atTime`, leaves out what was removed, hidden or deleted by this sequence number; nil:
+    /// nothing.
+    public var seenFrom: Int64?
     /// The answer must know at least this sequence number (read your own writes).
     public var minSequence: Int64?
     /// Which part of the answer is asked for; nil for the first.

@@ -83,9 +83,10 @@ public struct LayerExplanation: Hashable, Sendable, Codable {
     /// The reason in one sentence, with names and numbers; of a layer that was searched, why features may be
     /// missing; nil when none are.
     public var detail: String?
-    /// How many features had a rectangle near enough and were tested exactly.
+    /// How many features had a rectangle near enough and were tested exactly; what the layer hides is not
+    /// counted.
     public var candidateCount: Int
-    /// How many near enough were left out by the definition expression or the request's own clause.
+    /// How many near enough were left out by the request's own clause.
     public var excludedByDefinition: Int
     /// How many near enough, and not left out by definition, were left out by time.
     public var excludedByTime: Int

@@ -64,6 +64,9 @@ public struct IdentifyRequest: Hashable, Sendable, Codable {
     public var at: Int64?
     /// Asks the map as it was at this moment; at most one of `at` and `atTime` may be given.
     public var atTime: Timestamp?
+    /// With `at` or `atTime`, leaves out what was removed, hidden or deleted by this sequence number; nil:
+    /// nothing.
+    public var seenFrom: Int64?
     /// The answer must know at least this sequence number (read your own writes).
     public var minSequence: Int64?
 
@@ -79,7 +82,7 @@ public struct IdentifyRequest: Hashable, Sendable, Codable {
         returnM: Bool = false, returnFieldName: Bool = false,
         returnUnformattedValues: Bool = true, maximumResultsPerLayer: Int? = nil,
         returnPopupsOnly: Bool = false, explain: Bool = false, at: Int64? = nil,
-        atTime: Timestamp? = nil, minSequence: Int64? = nil
+        atTime: Timestamp? = nil, seenFrom: Int64? = nil, minSequence: Int64? = nil
     ) {
         self.map = map
         self.geometry = geometry
@@ -105,6 +108,7 @@ public struct IdentifyRequest: Hashable, Sendable, Codable {
         self.explain = explain
         self.at = at
         self.atTime = atTime
+        self.seenFrom = seenFrom
         self.minSequence = minSequence
     }
 }
@@ -140,7 +144,7 @@ extension IdentifyRequest {
             maximumResultsPerLayer: try read(.maximumResultsPerLayer),
             returnPopupsOnly: try read(.returnPopupsOnly, false),
             explain: try read(.explain, false), at: try read(.at), atTime: try read(.atTime),
-            minSequence: try read(.minSequence))
+            seenFrom: try read(.seenFrom), minSequence: try read(.minSequence))
     }
 }
 

@@ -11,6 +11,9 @@ public struct LegendRequest: PastRequest, Hashable, Sendable, Codable {
     public var at: Int64?
     /// Asks of the map as it was at this moment; at most one of `at` and `atTime` may be given.
     public var atTime: Timestamp?
+    /// With `at` or `atTime`, leaves out what was removed, hidden or deleted by this sequence number; nil:
+    /// nothing.
+    public var seenFrom: Int64?
     /// The answer must know at least this sequence number.
     public var minSequence: Int64?
 

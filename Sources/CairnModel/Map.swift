@@ -161,6 +161,9 @@ public struct LayerDescription: Hashable, Sendable, Codable {
     public var graphics: [Graphic]?
     /// What edits have done to its features; nil for a layer that was never open to them.
     public var edits: LayerEdits?
+    /// Which of its features are seen, of a map that is seen from later (``MapDescription/seen(from:)``); nil
+    /// for all, and always in a map that is no such view.
+    public var sight: LayerSight?
 
     /// Makes a description.
     public init(
@@ -247,6 +250,9 @@ public struct MapDescription: Hashable, Sendable, Codable {
     public var spatialReference: SpatialReference?
     /// The basemap's extent once it is loaded.
     public var initialExtent: Envelope?
+    /// Of layers that have another source than they were added with: the global position of the event that
+    /// gave it to them; object ids from before mean other features. Nil where there are none.
+    public var sourceChanges: [LayerID: Int64]?
 
     /// Makes a description.
     public init(

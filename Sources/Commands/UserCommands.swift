@@ -10,7 +10,7 @@ struct UserCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user", abstract: "Say who may do what through the site's gateways.",
         discussion: """
-            What is allowed is an operation (query, edit, jobs, manageJobs or metrics), for every service, or after ':' for one: \
+            What is allowed is an operation (query, edit, jobs, manageJobs, metrics, history or admin), for every service, or after ':' for one: \
             query, edit:Roads, jobs. With the first command nothing is allowed any more that is not said here, also \
             to those without a token, whose name here is 'anonymous'. Gateways that run follow within a second.
             """,
@@ -77,7 +77,7 @@ struct UserAllow: SiteCommand {
 
     @OptionGroup var common: CommonOptions
     @Argument(help: "The user's name, or 'anonymous'.") var name: String
-    @Argument(help: "query, edit, jobs, manageJobs or metrics, and perhaps ':' and a service.")
+    @Argument(help: "An operation, as query or edit, and perhaps ':' and a service.")
     var operations: [String] = []
 
     func perform(_ session: Session) async throws {
@@ -181,10 +181,9 @@ private enum Grants {
             guard let operation = AccessRules.Operation(rawValue: String(parts[0])),
                 parts.count == 1 || !parts[1].isEmpty
             else {
+                let known = AccessRules.Operation.allCases.map(\.rawValue).joined(separator: ", ")
                 throw UsageFailure(
-                    "'\(text.prefix(80))': expected query, edit, jobs, manageJobs or metrics, and perhaps ':' and a "
-                        + "service"
-                )
+                    "'\(text.prefix(80))': expected one of \(known), and perhaps ':' and a service")
             }
             return AccessRules.Grant(
                 operation, on: parts.count == 1 ? AccessRules.Grant.everyService : String(parts[1]))

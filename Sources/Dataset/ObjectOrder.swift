@@ -89,6 +89,9 @@ public final class ObjectOrders: Sendable {
 
     private let kept = Mutex<[ContentID: ObjectOrder]>([:])
 
+    /// The order of a dataset, where it was made already.
+    public func known(_ id: ContentID) -> ObjectOrder? { kept.withLock { $0[id] } }
+
     /// The order of a dataset, made at the first question; two threads may make the same.
     ///
     /// Throws as `ObjectOrder.init`.

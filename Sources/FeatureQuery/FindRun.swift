@@ -180,7 +180,7 @@ private struct LayerFind {
         self.request = request
         self.run = run
         self.fields = fields.map {
-            ($0.column, RowFilter(clauses: [$0.clause], time: nil, spatial: nil))
+            ($0.column, RowFilter(clauses: [$0.clause], time: nil, spatial: nil, sight: nil))
         }
     }
 }

@@ -5,6 +5,7 @@ public import CairnModel
 public import Dataset
 internal import FoundationEssentials
 internal import Geometry
+internal import Identify
 
 /// Answers "which features?" on the layers of a folded map and immutable datasets: no clock, no socket,
 /// no chance.
@@ -71,11 +72,23 @@ public final class QueryEngine: Sendable {
         let (features, order) = try features(of: layer, in: map.name, isCancelled)
         return QueryRun(
             request: request, layer: layer, features: features, order: order,
-            featureByteLimit: featureByteLimit, isCancelled: isCancelled)
+            featureByteLimit: featureByteLimit, isCancelled: isCancelled,
+            sight: try sight(of: layer, isCancelled))
     }
 }
 
 extension QueryEngine {
+    /// Which features of the layer are seen; nil for all.
+    private func sight(
+        of layer: QueriedLayer, _ isCancelled: () -> Bool
+    ) throws(Failure) -> FeatureSight? {
+        guard let id = layer.dataset, let sight = layer.description.sight else { return nil }
+        return try FeatureSight(sight, layer.fields, of: id) { () throws(Failure) in
+            let dataset = try datasets(sight.dataset)
+            return (dataset, try orders.order(sight.dataset, dataset, isCancelled))
+        }
+    }
+
     private func features(
         of layer: QueriedLayer, in map: MapName, _ isCancelled: () -> Bool
     ) throws(Failure) -> (EditedDataset, ObjectOrder) {

@@ -17,6 +17,8 @@ struct QueryRun {
     /// The most bytes of a feature that is read.
     let featureByteLimit: Int
     let isCancelled: () -> Bool
+    /// Which features of a past layer are seen; nil for all.
+    var sight: FeatureSight?
     /// Whether an answer has one part, whatever it holds: of a layer on another server.
     var hasOnePart = false
     /// How many features count; nil for those of `features` that do.
@@ -66,6 +68,7 @@ struct QueryRun {
             do throws(Failure) {
                 clauses.append(try WhereClause(parsing: text).bound(to: layer.fields))
             } catch {
+                if origin == texts[0].0 { throw layer.description.brokenDefinition }
                 throw Failure(
                     error.code,
                     "\(origin) of layer \(layer.description.id) '\(layer.description.name)': "
@@ -81,7 +84,7 @@ struct QueryRun {
                 try SpatialTest(
                     filter, filter.spatialReference ?? layer.reference, of: features.base,
                     isCancelled)
-            })
+            }, sight: sight)
     }
 
     /// What looks for a text in the field that is shown; nil where none is asked for.

@@ -30,7 +30,7 @@ struct RemoteFetch {
     /// The most features that are needed; nil for all that count.
     private let wanted: Int?
 
-    private var filter = RowFilter(clauses: [], time: nil, spatial: nil)
+    private var filter = RowFilter(clauses: [], time: nil, spatial: nil, sight: nil)
     private var choices: [RowFilter]?
     private var kept: [Feature] = []
     private var keptByteCount = 0
@@ -83,7 +83,9 @@ struct RemoteFetch {
         }
         var empty = try queryRun()
         filter = try empty.filter()
-        choices = alternatives?.map { RowFilter(clauses: [$0], time: nil, spatial: nil) }
+        choices = alternatives?.map {
+            RowFilter(clauses: [$0], time: nil, spatial: nil, sight: nil)
+        }
         // What is wrong is said now: with a column that is not there, for instance.
         _ = try empty.answer()
         // There are not more object ids.

@@ -14,29 +14,36 @@ struct RowFilter {
     let time: TimeWindow?
     /// Nil for any place.
     let spatial: SpatialTest?
+    /// Which features of a past layer are seen; nil for all.
+    let sight: FeatureSight?
     private var chains = FeatureChains()
 
     /// Whether no feature can count, whatever it is.
     let isNever: Bool
 
     /// Clauses without a field are decided here.
-    init(clauses: [BoundClause], time: TimeWindow?, spatial: SpatialTest?) {
+    init(
+        clauses: [BoundClause], time: TimeWindow?, spatial: SpatialTest?, sight: FeatureSight?
+    ) {
         let constant = clauses.filter(\.isConstant)
         isNever = constant.contains { $0.evaluate { _ in .null } != true }
         self.clauses = clauses.filter { !$0.isConstant }
         self.time = time
         self.spatial = spatial
+        self.sight = sight
     }
 
     /// Whether every feature of the layer counts.
-    var isEverything: Bool { clauses.isEmpty && time == nil && spatial == nil && !isNever }
+    var isEverything: Bool {
+        clauses.isEmpty && time == nil && spatial == nil && sight == nil && !isNever
+    }
 
     /// Whether the reader's feature counts; what is cheap to know is asked first.
     mutating func accepts(
         _ reader: FeatureReader, _ isCancelled: () -> Bool
     ) throws(Failure) -> Bool {
         if isNever { return false }
-        if !clauses.isEmpty || time != nil {
+        if !clauses.isEmpty || time != nil || sight != nil {
             var damage: Failure?
             let column: (Int) -> AttributeValue = { index in
                 do throws(Failure) { return try reader.value(index) } catch {
@@ -49,6 +56,12 @@ struct RowFilter {
                 && time?.contains(column) ?? true
             if let damage { throw damage }
             if !isSelected { return false }
+            if let sight {
+                guard case .integer(let id) = try reader.stored(0),
+                    try sight.shows(id, column)
+                else { return false }
+                if let damage { throw damage }
+            }
         }
         return try spatial?.holds(reader, &chains, isCancelled) ?? true
     }

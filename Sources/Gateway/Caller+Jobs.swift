@@ -25,9 +25,13 @@ extension Caller {
         return isUnruled ? .everybody : .anonymous
     }
 
-    /// Throws as ``check(_:)`` unless they may read all of that.
-    func check(reading services: Set<JobKindDescription.Service>) throws(Failure) {
+    /// Throws as ``check(_:)`` unless they may read all that a job reads; `forbidden` where that is a past which
+    /// they may not see.
+    func check(
+        reading services: Set<JobKindDescription.Service>, pastOf map: String?
+    ) throws(Failure) {
         for service in services { try check(.service(service.name, .query)) }
+        if let map, !may(.history, on: .map(map)) { throw .noHistory(map) }
     }
 
     /// Whether they may know of a job, read it and its product, and cancel it.
@@ -39,10 +43,9 @@ extension Caller {
         guard !isUnruled else { return true }
         let isOwn =
             user != nil && job.actor == actor || holdsID && job.actor == Self.anonymousActor
-        return (isOwn || may(.manageJobs, on: .jobs))
-            && JobKindDescription.services(job.kind, job.parameters).allSatisfy {
-                may(.query, on: $0.name)
-            }
+        guard isOwn || may(.manageJobs, on: .jobs) else { return false }
+        let (services, pastMap) = JobKindDescription.services(job.kind, job.parameters)
+        return (try? check(reading: services, pastOf: pastMap)) != nil
     }
 }
 

@@ -38,14 +38,11 @@ struct Caller: Sendable {
         self.grants = grants
     }
 
-    /// Whether they may do something on a service; nil is anything at all.
-    func may(_ operation: AccessRules.Operation?, on service: ServiceName) -> Bool {
+    /// Whether they may do something on a service.
+    func may(_ operation: AccessRules.Operation, on service: ServiceName) -> Bool {
         guard let grants else { return true }
         return grants.contains { grant in
-            (operation == nil
-                ? ![.metrics, .manageJobs].contains(grant.operation)
-                : grant.operation == operation)
-                && service.isNamed(by: grant.service)
+            grant.operation == operation && service.isNamed(by: grant.service)
         }
     }
 

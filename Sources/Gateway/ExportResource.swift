@@ -36,7 +36,7 @@ enum ExportResource {
         request.layerTimeOptions = try parameters.layerTimeOptions()
         request.minSequence = try parameters.integer("minSequence", in: 0...Int.max)
             .map(Int64.init)
-        request.asOf = try parameters.asOf()
+        request.past = try parameters.past()
         return request
     }
 
@@ -88,11 +88,12 @@ extension GatewayService {
             return GatewayResponse(
                 contentType: request.format?.mediaType ?? "", body: Array(picture.bytes),
                 sequence: picture.head.sequence, isStale: picture.head.isStale,
-                missing: picture.head.missing ?? [])
+                missing: (picture.head.missing ?? []).shown(parameters))
         }
         let format = try Format(parameters["f"], wantsPage: asked.wantsPage, isQuery: false)
         request.format = nil
-        let head = try await backend.export(request, within: limit).head
+        var head = try await backend.export(request, within: limit).head
+        head.missing = head.missing?.shown(parameters)
         let path = String(decoding: asked.path, as: UTF8.self)
         // Esri's own are names of files: esri-leaflet puts "?token=…" behind them, which is then the value of nothing.
         let href =

@@ -31,7 +31,7 @@ enum FindResource {
         request.returnFieldName = try parameters.flag("returnFieldName", default: false)
         request.returnUnformattedValues = try parameters.flag(
             "returnUnformattedValues", default: false)
-        request.asOf = try parameters.asOf()
+        request.past = try parameters.past()
         request.minSequence = try parameters.integer("minSequence", in: 0...Int.max).map(Int64.init)
         return request
     }

@@ -18,11 +18,18 @@ public protocol GatewayBackend: Sendable {
     /// The locator published last under that name, letter case apart; nil when there is none.
     func locator(named name: String) async throws(Failure) -> LocatorPublished?
 
-    /// The map now, or as it was, knowing at least `minSequence`; nil when there
+    /// The map now, or a past of it as it may be seen, knowing at least `minSequence`; nil when there
     /// is none of that name.
     func map(
-        named name: MapName, at moment: AsOf?, minSequence: Int64?
+        named name: MapName, past: SeenPast?, minSequence: Int64?
     ) async throws(Failure) -> MapDescription?
+
+    /// The sequence number up to which the maps are known here, never before the log has been read.
+    func presentSequence() async throws(Failure) -> Int64
+    /// The same where no waiting is needed; nil before the log has been read.
+    ///
+    /// Called on event loops, which it must not hold up.
+    func presentSequenceAtHand() throws(Failure) -> Int64?
 
     /// Answers "what is here?" within a time; stops working when the calling task is cancelled.
     func identify(
@@ -84,8 +91,11 @@ public protocol GatewayBackend: Sendable {
         _ request: IdentifyRequest, known: Int64?
     ) async throws(Failure) -> any GatewayChanges
     /// Follows the events of a map after a sequence number; nil for those from now on.
+    ///
+    /// Unless the reader sees the past, what happened until now to layers that are not on the map any more is
+    /// left out, but for their removal.
     func changes(
-        of map: MapName, after sequence: Int64?
+        of map: MapName, after sequence: Int64?, seesPast: Bool
     ) async throws(Failure) -> any GatewayChanges
 
     /// How the site does, as far as it is known here.

@@ -74,7 +74,13 @@ extension GatewayService {
     func isStillAdmitted(
         _ resource: Resource, _ parameters: Parameters, _ client: RequestClient
     ) -> @Sendable () throws(Failure) -> Void {
-        { [self] () throws(Failure) in _ = try permit(resource, parameters, client) }
+        { [self] () throws(Failure) in
+            let caller = try permit(resource, parameters, client)
+            guard parameters.asksPast, parameters.sight == .whole, let map = resource.mapName else {
+                return
+            }
+            if !caller.may(.history, on: .map(map)) { throw .noHistory(map) }
+        }
     }
 
     // MARK: Tokens

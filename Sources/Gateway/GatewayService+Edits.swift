@@ -13,7 +13,7 @@ extension GatewayService {
         let limit = try parameters.timeout()
         var request = try EditResource.request(operation, map: map, layer: layer, parameters)
         if let deletion = request.deletion {
-            let found = try await backend.query(deletion, within: limit)
+            let found = try await answer(deletion, within: limit, parameters)
             request.edits.deletes = try EditResource.ids(ofAnswer: Array(found.body))
         }
         let result = try await backend.edit(request.edits, layer: layer, in: map, within: limit)

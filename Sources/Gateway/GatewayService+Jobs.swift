@@ -40,7 +40,8 @@ extension GatewayService {
     ) async throws(Failure) -> JobDescription {
         let backend = try jobsBackend()
         let order = try JobResource.order(task, parameters)
-        try caller.check(reading: task.services(order.parameters))
+        try caller.check(
+            reading: task.services(order.parameters), pastOf: task.pastMap(order.parameters))
         let input = try await input(order.itemID, of: task, backend, caller)
         let submission = JobSubmission(
             id: JobID(rawValue: .unguessable()), kind: task.kind,

@@ -63,9 +63,10 @@ extension GatewayService {
     private func tree(
         _ resource: Resource, _ parameters: Parameters, _ request: GatewayRequest
     ) async -> JSONTree? {
-        guard let caller = try? permit(resource, parameters, request.client) else {
-            return nil
-        }
+        guard let caller = try? permit(resource, parameters, request.client),
+            let map = resource.mapName,
+            let parameters = try? await sighted(parameters, caller, on: map)
+        else { return nil }
         return JSONTree(await answer(resource, parameters, request, caller).body)
     }
 }

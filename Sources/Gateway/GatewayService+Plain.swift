@@ -25,8 +25,13 @@ extension GatewayService {
         do throws(Failure) {
             let parameters = try Parameters(query: plain.query, form: [])
             if let format = parameters["f"], format != "json" { return .general }
-            _ = try admit(
+            // Before it is counted as a request.
+            if parameters.asksPast, try backend.presentSequenceAtHand() == nil { return .general }
+            let caller = try admit(
                 Resource.map(plain.map, .identify), parameters, client, by: snapshot)
+            guard let parameters = try sightedAtOnce(parameters, caller, on: plain.map) else {
+                return .general
+            }
             let exchange = try IdentifyExchange(map: plain.map, parameters)
             if let answer = try backend.identifyAtOnce(exchange.request) {
                 return .answered(exchange.response(to: answer))
@@ -55,18 +60,21 @@ struct IdentifyExchange: Sendable {
     /// How long the client waits.
     let limit: Duration
     private let isTyped: Bool
+    private let showsInside: Bool
 
     /// Throws `Failure` that names the parameter at fault.
     init(map text: String, _ parameters: Parameters) throws(Failure) {
         request = try IdentifyResource.request(
             map: try GatewayService.mapName(text), parameters)
+        showsInside = parameters.showsInside
         isTyped = try parameters.flag("returnUnformattedValues", default: false)
         limit = try parameters.timeout()
     }
 
     func response(to answer: IdentifyAnswer) -> GatewayResponse {
         let body = IdentifyResource.body(
-            answer, returnGeometry: request.returnGeometry, isTyped: isTyped)
+            showsInside ? answer : answer.outside, returnGeometry: request.returnGeometry,
+            isTyped: isTyped)
         return GatewayResponse(
             body: body, sequence: answer.sequence, isStale: answer.isStale)
     }

@@ -10,7 +10,8 @@ extension GatewayService {
     ) async throws(Failure) -> GatewayResponse {
         let request = try QueryResource.request(
             map: try Self.mapName(text), layer: layer, parameters)
-        let answer = try await backend.query(request, within: try parameters.timeout())
+        let answer = try await self.answer(
+            request, within: try parameters.timeout(), parameters)
         let isGeoJSON = request.form == .geoJSON
         return GatewayResponse(
             contentType: (isGeoJSON ? "application/geo+json" : "application/json")
@@ -24,7 +25,8 @@ extension GatewayService {
     ) async throws(Failure) -> GatewayResponse {
         let request = try QueryResource.request(
             map: try Self.mapName(text), layer: layer, objectID: id, parameters)
-        let answer = try await backend.query(request, within: try parameters.timeout())
+        let answer = try await self.answer(
+            request, within: try parameters.timeout(), parameters)
         guard let body = try FeatureResource.body(answer.body) else {
             throw Failure(.notFound, "layer \(layer) has no feature with the object id \(id)")
         }
@@ -41,8 +43,8 @@ extension GatewayService {
             if let sequence { request.asOf = .sequence(sequence) }
             let answer: QueryAnswer
             do throws(Failure) {
-                answer = try await backend.query(
-                    request, within: max(end - .now, .milliseconds(1)))
+                answer = try await self.answer(
+                    request, within: max(end - .now, .milliseconds(1)), parameters)
             } catch {
                 guard error.code == .invalidParameter || error.code == .tooLarge else {
                     throw error
@@ -61,7 +63,8 @@ extension GatewayService {
     /// `…/find`.
     func find(_ text: String, _ parameters: Parameters) async throws(Failure) -> GatewayResponse {
         let request = try FindResource.request(map: try Self.mapName(text), parameters)
-        let answer = try await backend.find(request, within: try parameters.timeout())
+        var answer = try await backend.find(request, within: try parameters.timeout())
+        if !parameters.showsInside { answer = answer.outside }
         return GatewayResponse(
             body: answer.body, sequence: answer.sequence, isStale: answer.isStale)
     }
@@ -72,7 +75,7 @@ extension GatewayService {
         let noMap = Failure(.notFound, "Service \(text.prefix(80))/FeatureServer not found")
         guard let name = MapName(rawValue: text) else { throw noMap }
         let map = try await backend.map(
-            named: name, at: try parameters.asOf(),
+            named: name, past: try parameters.past(),
             minSequence: try parameters.integer("minSequence", in: 0...Int.max).map(Int64.init))
         guard let map else { throw noMap }
         return map

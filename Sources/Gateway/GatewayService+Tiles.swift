@@ -15,13 +15,13 @@ extension GatewayService {
         _ text: String, _ part: Resource.TilePart, _ parameters: Parameters,
         _ asked: GatewayRequest
     ) async throws(Failure) -> GatewayResponse {
-        guard try parameters.asOf() == nil else {
+        guard try parameters.past() == nil else {
             throw Failure(
                 .invalidParameter, "tiles are of the map as it is now: export draws the past")
         }
         let sequence = try parameters.integer("minSequence", in: 0...Int.max).map(Int64.init)
         let map = try await backend.map(
-            named: try Self.mapName(text), at: nil, minSequence: sequence)
+            named: try Self.mapName(text), past: nil, minSequence: sequence)
         guard let map else { throw Self.noMap(text) }
         let address: TileAddress
         do throws(Failure) {
@@ -42,7 +42,8 @@ extension GatewayService {
         guard block.missing.isEmpty else {
             return GatewayResponse(
                 contentType: PictureFormat.png.mediaType, body: tile.bytes,
-                sequence: block.sequence, isStale: block.isStale, missing: block.missing)
+                sequence: block.sequence, isStale: block.isStale,
+                missing: block.missing.shown(parameters))
         }
         let isKnown = asked.knows(tile.entityTag)
         // Kept by clients, and asked for again each time: most answers then have no body.

@@ -127,6 +127,9 @@ struct GatewayService: Sendable {
         do throws(Failure) {
             parameters = try Parameters(query: request.query, form: request.form)
             let caller = try admit(resource, parameters, request.client)
+            if let map = resource.mapName {
+                parameters = try await sighted(parameters, caller, on: map)
+            }
             if case .ogc(let part) = resource {
                 var response = await ogc(part, request, caller)
                 response.user = caller.user
@@ -189,7 +192,7 @@ struct GatewayService: Sendable {
                 return GatewayResponse(
                     body: try Catalog.services(
                         in: folder,
-                        maps: maps.filter { caller.may(nil, on: .map($0.rawValue)) },
+                        maps: maps.filter { caller.may(.query, on: .map($0.rawValue)) },
                         locators: locators.filter { caller.may(.query, on: .locator($0)) },
                         hasJobs: backend.jobs != nil && caller.may(.jobs, on: .jobs)))
             case .map(let name, .identify): return try await identify(name, parameters)
@@ -205,7 +208,8 @@ struct GatewayService: Sendable {
                     contentType: "text/event-stream", body: [],
                     changes: try await backend.changes(
                         of: try Self.mapName(name),
-                        after: (request.lastEventID ?? after).map { max($0, 0) }))
+                        after: (request.lastEventID ?? after).map { max($0, 0) },
+                        seesPast: caller.may(.history, on: .map(name))))
             case .map(let name, .find): return try await find(name, parameters)
             case .map(let name, .query(let layer)), .features(let name, .query(let layer)):
                 return try await query(name, layer, parameters)
@@ -243,7 +247,7 @@ struct GatewayService: Sendable {
     ) async throws(Failure) -> GatewayResponse {
         let map = try await backend.map(
             named: try Self.mapName(text),
-            at: try parameters.asOf(),
+            past: try parameters.past(),
             minSequence: try parameters.integer("minSequence", in: 0...Int.max).map(Int64.init))
         guard let map else { throw Self.noMap(text) }
         let resource = try await resource(of: map, part.describedLayers(of: map), parameters)
@@ -260,7 +264,7 @@ struct GatewayService: Sendable {
         case .layer(let id): body = try resource.layer(id)
         }
         var response = GatewayResponse(body: body, sequence: map.sequence)
-        response.missing = missing
+        response.missing = missing.shown(parameters)
         return response
     }
 
@@ -269,7 +273,8 @@ struct GatewayService: Sendable {
         of map: MapDescription, _ layers: [LayerDescription], _ parameters: Parameters
     ) async throws(Failure) -> MapServiceResource {
         MapServiceResource(
-            map, timeExtents: try await timeExtents(of: map, layers, parameters))
+            map, timeExtents: try await timeExtents(of: map, layers, parameters),
+            showsInside: parameters.showsInside)
     }
 
     /// From when to when the features of some layers of a map are.
@@ -277,7 +282,7 @@ struct GatewayService: Sendable {
         of map: MapDescription, _ layers: [LayerDescription], _ parameters: Parameters
     ) async throws(Failure) -> [LayerID: TimeExtent] {
         await timeExtents.extents(
-            of: layers, on: map, at: try parameters.asOf()
+            of: layers, on: map, past: try parameters.past()
         ) { [backend] request, limit throws(Failure) in
             try await backend.query(request, within: limit)
         }
@@ -291,11 +296,8 @@ struct GatewayService: Sendable {
             return LayerLegends(entries: [:], missing: [])
         }
         var request = LegendRequest(map: map.name)
-        switch try parameters.asOf() {
-        case .sequence(let sequence): request.at = sequence
-        case .time(let time): request.atTime = time
-        case nil: request.minSequence = map.sequence
-        }
+        request.past = try parameters.past()
+        if request.past == nil { request.minSequence = map.sequence }
         let limit = try parameters.timeout()
         do throws(Failure) { return try await backend.legends(request, within: limit) } catch {
             // What is drawn here has its legend all the same.

@@ -44,7 +44,7 @@ enum IdentifyResource {
             returnPopupsOnly: try parameters.flag("returnPopupsOnly", default: false),
             explain: try parameters.flag("explain", default: false),
             minSequence: try parameters.integer("minSequence", in: 0...Int.max).map(Int64.init))
-        request.asOf = try parameters.asOf()
+        request.past = try parameters.past()
         return request
     }
 

@@ -11,9 +11,14 @@ internal import FoundationEssentials
 /// An event says what changed, not to what: sources and attributes may be none of the reader's business.
 actor MapChanges: GatewayChanges {
     private let events: MapEvents
+    /// Of what happened until this map only what concerns its layers is told; nil for everything.
+    private let seenFrom: MapDescription?
     private var hasBegun = false
 
-    init(_ events: MapEvents) { self.events = events }
+    init(_ events: MapEvents, seenFrom: MapDescription? = nil) {
+        self.events = events
+        self.seenFrom = seenFrom
+    }
 
     func next(within limit: Duration) async throws(Failure) -> [GatewayEvent]? {
         // At once, so that the reader hears that it follows.
@@ -21,17 +26,36 @@ actor MapChanges: GatewayChanges {
             hasBegun = true
             return []
         }
-        return try await events.next(within: limit)?.map(GatewayEvent.init)
+        return try await events.next(within: limit)?.compactMap { record in
+            guard let seenFrom, record.globalPosition <= seenFrom.sequence else {
+                return GatewayEvent(record)
+            }
+            return GatewayEvent(record, seenFrom: seenFrom)
+        }
     }
 }
 
 extension GatewayEvent {
+    private struct Touched: Decodable {
+        var layer: LayerID?
+        var others: [Touched]?
+
+        var layers: [LayerID] { [layer].compactMap { $0 } + (others ?? []).flatMap(\.layers) }
+    }
+
+    /// An event of a map, of the past; nil where it is about layers that are no more, but for their removal.
+    init?(_ record: RecordedEvent, seenFrom map: MapDescription) {
+        let touched = try? CairnJSON.decode(Touched.self, from: record.event.data)
+        let there = Set(map.layers.map(\.id))
+        guard
+            record.event.type == LayerRemoved.eventType
+                || touched?.layers.allSatisfy(there.contains) == true
+        else { return nil }
+        self.init(record)
+    }
+
     /// An event of a map.
     init(_ record: RecordedEvent) {
-        struct Touched: Decodable {
-            var layer: LayerID?
-            var others: [Touched]?
-        }
         let touched = try? CairnJSON.decode(Touched.self, from: record.event.data)
         var json = JSONWriter()
         json.object { json in

@@ -20,10 +20,15 @@ struct MapServiceResource {
     private let layers: [LayerID: LayerDescription]
 
     private let timeExtents: [LayerID: TimeExtent]
+    /// Whether it tells how layers are limited, and why they could not be loaded.
+    private let showsInside: Bool
 
     /// Prepares the resources of one map; the time of layers that are not among `timeExtents` is not told.
-    init(_ map: MapDescription, timeExtents: [LayerID: TimeExtent] = [:]) {
+    init(
+        _ map: MapDescription, timeExtents: [LayerID: TimeExtent] = [:], showsInside: Bool = false
+    ) {
         self.timeExtents = timeExtents
+        self.showsInside = showsInside
         var map = map
         map.layers = map.layers.map(\.asQueried)
         self.map = map
@@ -213,8 +218,11 @@ struct MapServiceResource {
     ) {
         let fields = layer.properties?.fields ?? []
         json.member("loadStatus", layer.loadStatus.rawValue)
-        if let error = layer.loadError { json.member("loadError", error.description) }
-        if let expression = layer.definitionExpression {
+        if let error = layer.loadError {
+            json.member(
+                "loadError", showsInside ? error.description : "the layer failed to load")
+        }
+        if showsInside, let expression = layer.definitionExpression {
             json.member("definitionExpression", expression)
         }
         json.member("hasAttachments", false)

@@ -23,6 +23,10 @@ struct Parameters: Sendable {
     private var entries: [Entry] = []
     /// Whether names with an empty value, or none, count.
     private let keepsEmpty: Bool
+    /// What of the past the caller may see; until that is decided, no past is asked.
+    var sight = PastSight.undecided
+    /// Whether the caller is told what is wrong inside: what other servers said, why a layer is not loaded.
+    var showsInside = false
     /// When the request came.
     private let moment = Timestamp(microseconds: WallClock.microseconds())
 

@@ -33,7 +33,7 @@ enum QueryResource {
         request.spatialFilter = try spatialFilter(parameters)
         request.time = try parameters.time()
         request.timeRelation = try parameters.timeRelation()
-        request.asOf = try parameters.asOf()
+        request.past = try parameters.past()
         request.minSequence = try parameters.integer("minSequence", in: 0...Int.max).map(Int64.init)
         try readOutput(parameters, &request)
         request.quantization = try QueryQuantization(parameters)
@@ -48,7 +48,7 @@ enum QueryResource {
         map: MapName, layer: LayerID, objectID: Int64, _ parameters: Parameters
     ) throws(Failure) -> QueryRequest {
         var request = QueryRequest(map: map, layer: layer)
-        request.asOf = try parameters.asOf()
+        request.past = try parameters.past()
         request.minSequence = try parameters.integer("minSequence", in: 0...Int.max).map(Int64.init)
         try readOutput(parameters, &request)
         request.objectIDs = [objectID]

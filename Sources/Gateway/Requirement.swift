@@ -12,8 +12,8 @@ enum Requirement: Hashable {
     case filtered
     /// A token of any user.
     case token
-    /// An operation on a service; nil is any operation at all, enough to see that it is there.
-    case service(ServiceName, AccessRules.Operation?)
+    /// An operation on a service.
+    case service(ServiceName, AccessRules.Operation)
     /// The figures of the gateway, on no service.
     case metrics
 }
@@ -53,14 +53,14 @@ extension Resource {
         case .communitySelf: .token
         case .map(let name, let part):
             switch part {
-            case .root, .layers, .legend, .layer: .service(.map(name), nil)
-            case .query, .feature, .identify, .follow, .find, .export, .tile, .changes:
+            case .root, .layers, .legend, .layer, .query, .feature, .identify, .follow, .find,
+                .export, .tile, .changes:
                 .service(.map(name), .query)
             }
         case .features(let name, let part):
             switch part {
-            case .root, .layers, .layer: .service(.map(name), nil)
-            case .query, .queryAll, .feature: .service(.map(name), .query)
+            case .root, .layers, .layer, .query, .queryAll, .feature:
+                .service(.map(name), .query)
             case .edit, .editAll: .service(.map(name), .edit)
             }
         case .locator(let name, let part):
@@ -72,8 +72,8 @@ extension Resource {
             switch part {
             case .landing, .conformance, .api, .unknown: .nothing
             case .collections: .filtered
-            case .collection(let id): .service(.map(id.map.rawValue), nil)
-            case .items(let id), .item(let id, _): .service(.map(id.map.rawValue), .query)
+            case .collection(let id), .items(let id), .item(let id, _):
+                .service(.map(id.map.rawValue), .query)
             }
         case .jobs(let part):
             switch part {

@@ -115,9 +115,19 @@ public final class SiteBackend: GatewayBackend {
 
     /// One map.
     public func map(
-        named name: MapName, at moment: AsOf?, minSequence: Int64?
+        named name: MapName, past: SeenPast?, minSequence: Int64?
     ) async throws(Failure) -> MapDescription? {
-        try await client.map(named: name, at: moment, minSequence: minSequence)
+        try await client.map(named: name, past: past, minSequence: minSequence)
+    }
+
+    /// As far as this gateway follows the log.
+    public func presentSequence() async throws(Failure) -> Int64 {
+        try await client.presentSequence()
+    }
+
+    /// As far as this gateway follows the log.
+    public func presentSequenceAtHand() throws(Failure) -> Int64? {
+        try client.presentSequenceAtHand()
     }
 
     /// Asks an identify worker.
@@ -244,12 +254,14 @@ public final class SiteBackend: GatewayBackend {
 
     /// Follows the log of the map.
     public func changes(
-        of map: MapName, after sequence: Int64?
+        of map: MapName, after sequence: Int64?, seesPast: Bool
     ) async throws(Failure) -> any GatewayChanges {
         guard let now = try await client.map(named: map, minSequence: sequence) else {
             throw GatewayService.noMap(map.rawValue)
         }
-        return MapChanges(try MapEvents(client, of: map, after: sequence ?? now.sequence))
+        return MapChanges(
+            try MapEvents(client, of: map, after: sequence ?? now.sequence),
+            seenFrom: seesPast ? nil : now)
     }
 
     /// Whether the log can be heard, and what was counted.

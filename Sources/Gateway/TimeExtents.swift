@@ -34,7 +34,7 @@ actor TimeExtents {
     ///
     /// A layer that cannot be asked is left out, and so is one without moments.
     func extents(
-        of layers: [LayerDescription], on map: MapDescription, at moment: AsOf?,
+        of layers: [LayerDescription], on map: MapDescription, past: SeenPast?,
         ask: @Sendable (QueryRequest, Duration) async throws(Failure) -> QueryAnswer
     ) async -> [LayerID: TimeExtent] {
         let end = ContinuousClock.now + Self.patience
@@ -50,7 +50,7 @@ actor TimeExtents {
             var entry = Entry(layer: layer)
             do throws(Failure) {
                 let answer = try await ask(
-                    layer.timeQuery(on: map, at: moment), max(end - .now, .milliseconds(1)))
+                    layer.timeQuery(on: map, past: past), max(end - .now, .milliseconds(1)))
                 entry.extent = TimeExtent(statistics: answer.body)
             } catch {
                 entry.failed = .now
@@ -70,14 +70,11 @@ extension LayerDescription {
     }
 
     /// Asks for the first and last moments of its features, as the map shows them.
-    fileprivate func timeQuery(on map: MapDescription, at moment: AsOf?) -> QueryRequest {
+    fileprivate func timeQuery(on map: MapDescription, past: SeenPast?) -> QueryRequest {
         var request = QueryRequest(map: map.name, layer: id)
         request.isAuxiliary = true
-        if let moment {
-            request.asOf = moment
-        } else {
-            request.minSequence = map.sequence
-        }
+        request.past = past
+        if past == nil { request.minSequence = map.sequence }
         guard let timeInfo else { return request }
         request.statistics = [
             QueryStatistic(kind: .min, field: timeInfo.startField, name: "first"),

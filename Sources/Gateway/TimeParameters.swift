@@ -5,9 +5,24 @@ internal import CairnModel
 
 // Esri's parameters of time.
 extension Parameters {
-    /// Reads `at` (a sequence number or ISO 8601) or Esri's `historicMoment` (epoch milliseconds); nil
-    /// for now.
-    func asOf() throws(Failure) -> AsOf? {
+    /// Reads `at` (a sequence number or ISO 8601) or Esri's `historicMoment` (epoch milliseconds), as the
+    /// caller may see it; nil for now.
+    ///
+    /// Throws `internal` where it is not decided what the caller may see.
+    func past() throws(Failure) -> SeenPast? {
+        guard let moment = try asOf() else { return nil }
+        switch sight {
+        case .whole: return SeenPast(moment)
+        case .from(let sequence): return SeenPast(moment, seenFrom: sequence)
+        case .undecided:
+            throw Failure(.internal, "it is not decided what of the past may be seen")
+        }
+    }
+
+    /// Whether the past is asked for, well or badly.
+    var asksPast: Bool { self["at"] != nil || self["historicMoment"] != nil }
+
+    private func asOf() throws(Failure) -> AsOf? {
         if let text = self["at"] {
             guard let moment = AsOf(parsing: text) else {
                 throw Self.unexpected("at", text, "a sequence number or an ISO 8601 time")

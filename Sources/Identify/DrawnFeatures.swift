@@ -237,7 +237,7 @@ struct Drawing {
         switch layer.description.kind.source {
         case .dataset(let id):
             let description = layer.description
-            let filter = try run.filter(layer)
+            let filter = try run.filter(layer, try run.sight(layer, in: id, state))
             let dataset = try run.sources.datasets(id)
             let toFrame = try state.transforms.transform(
                 from: dataset.properties.spatialReference, to: frame.spatialReference)

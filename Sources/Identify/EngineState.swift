@@ -79,6 +79,17 @@ struct EngineState {
         return (features, overlay)
     }
 
+    /// The features of a dataset by object id, put in order at the first question.
+    func order(
+        _ id: ContentID, _ dataset: Dataset, _ isCancelled: () -> Bool
+    ) throws(Failure) -> ObjectOrder {
+        if let haste {
+            guard let known = shared.orders.known(id) else { throw haste.lack() }
+            return known
+        }
+        return try shared.orders.order(id, dataset, isCancelled)
+    }
+
     /// A raster, which stays open for further questions.
     func raster(
         _ id: ContentID, _ open: IdentifyEngine.RasterProvider
@@ -128,6 +139,7 @@ final class SharedState: Sendable {
     fileprivate let caches = KeptValues<EngineState.Key, ShapeCache>()
     fileprivate let indexes = KeptValues<EngineState.Key, ProjectedIndex>()
     fileprivate let edited = EditedDatasets<ContentID?>()
+    fileprivate let orders = ObjectOrders()
     fileprivate let drawings = KeptValues<EngineState.GraphicsKey, PreparedGraphics>()
     private let idle = Mutex<[Idle]>([])
 

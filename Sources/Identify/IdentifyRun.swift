@@ -215,7 +215,8 @@ struct IdentifyRun {
         }
         let isPlain = request.time == nil && request.layerDefinitions[layer.id] == nil
         return LayerSearch(
-            plan: plan, filter: isPlain ? plan.filter : try filter(layer), shapes: kept.shapes,
+            plan: plan, filter: isPlain ? plan.filter : try filter(layer, plan.filter.sight),
+            shapes: kept.shapes,
             isExplained: request.explain, haste: kept.haste)
     }
 
@@ -235,22 +236,23 @@ struct IdentifyRun {
         }
         return LayerPlan(
             layer, sources: sources, edited: edited,
-            filter: FeatureFilter(clauses: definition.map { [$0] } ?? [], time: nil))
+            filter: FeatureFilter(
+                definition: definition, clause: nil, time: nil,
+                sight: try sight(layer, in: id, kept)))
     }
 
-    /// The layer's own definition expression and the request's, and the time asked for.
-    func filter(_ layer: PreparedLayer) throws(Failure) -> FeatureFilter {
-        var clauses: [BoundClause] = []
-        if let definition = layer.definition { clauses.append(try definition.get()) }
-        if let text = request.layerDefinitions[layer.id],
-            let clause = layer.description.clause(text, called: "layerDefs", layer.fields)
-        {
-            clauses.append(try clause.get())
-        }
+    /// The layer's own definition expression and the request's, the time asked for, and what is seen of a past.
+    func filter(
+        _ layer: PreparedLayer, _ sight: FeatureSight?
+    ) throws(Failure) -> FeatureFilter {
+        let clause = try request.layerDefinitions[layer.id].flatMap { text in
+            layer.description.clause(text, called: "layerDefs", layer.fields)
+        }?.get()
         let time =
             request.time == nil
             ? nil : try TimeWindow(request, layer.description, layer.fields)
-        return FeatureFilter(clauses: clauses, time: time)
+        return FeatureFilter(
+            definition: try layer.definition?.get(), clause: clause, time: time, sight: sight)
     }
 
     /// The request's clause for a layer of graphics; nil for none.
@@ -260,7 +262,7 @@ struct IdentifyRun {
         }
     }
 
-    private func dataset(_ id: ContentID, _ haste: Haste?) throws(Failure) -> Dataset {
+    func dataset(_ id: ContentID, _ haste: Haste?) throws(Failure) -> Dataset {
         guard let haste else { return try sources.datasets(id) }
         guard let dataset = sources.openDatasets(id) else { throw haste.lack() }
         return dataset

@@ -41,16 +41,15 @@ struct LayerSearch {
             try hits(
                 near: position, within: question.distance, search, number, isCancelled, &found)
         {
-            if isExplained {
-                // The index tests pieces of features; these are the features they are pieces of.
-                found.candidateCount +=
-                    source.candidates(question.searchEnvelope, in: question.reference).count
-            }
+            // The index tests pieces of features; these are the features they are pieces of.
+            try explain(
+                source.candidates(question.searchEnvelope, in: question.reference), number,
+                isCancelled, &found)
             return
         }
         if let haste { throw haste.giveUp() }
         let candidates = source.candidates(question.searchEnvelope, in: question.reference)
-        found.candidateCount += candidates.count
+        try explain(candidates, number, isCancelled, &found)
         if candidates.isEmpty { return }
         let cache = shapes.cache(of: source)
         for (count, feature) in candidates.enumerated() {
@@ -62,6 +61,25 @@ struct LayerSearch {
             else { continue }
             try take(feature, distance, number, &found)
         }
+    }
+
+    /// Counts the candidates that the layer shows, where somebody wants to know.
+    private func explain(
+        _ candidates: @autoclosure () -> [Dataset.FeatureReference], _ source: Int,
+        _ isCancelled: () -> Bool, _ found: inout LayerHits
+    ) throws(Failure) {
+        guard isExplained else { return }
+        for (count, feature) in candidates().enumerated() {
+            if count.isMultiple(of: 256) { try Failure.stop(if: isCancelled) }
+            if try !hides(feature, source) { found.candidateCount += 1 }
+        }
+    }
+
+    private func hides(
+        _ feature: Dataset.FeatureReference, _ source: Int
+    ) throws(Failure) -> Bool {
+        if source == 0, plan.edited.hides(feature.objectID) { return true }
+        return try filter.exclusion(of: feature, in: plan.sources[source].dataset) == .hidden
     }
 
     /// The same for one position, answered from the dataset's index without decoding a geometry; false

@@ -95,7 +95,7 @@ extension Drawing {
             case .features(let features):
                 let found = RemoteFeatures(
                     features: features, window: try window(layer, 0, transforms),
-                    filter: try run.filter(layer))
+                    filter: try run.filter(layer, nil))
                 guard found.coordinateCount <= left else {
                     throw Failure(.tooLarge, "it has more coordinates than a picture may have")
                 }
@@ -160,7 +160,7 @@ extension RemotePictureQuestion {
             let window = DrawnWindow(
                 frame.extent.expanded(by: wish.reach), in: frame.spatialReference, from: own,
                 toFrame)
-            let filter = try drawing.run.filter(layer)
+            let filter = try drawing.run.filter(layer, nil)
             clause = filter.narrowing(layer.fields)
             fields?.append(contentsOf: filter.fieldPlaces.map { layer.fields[$0].name })
             if !wish.conditions.isEmpty || description.timeInfo != nil { fields = nil }

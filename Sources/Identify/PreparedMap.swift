@@ -74,7 +74,8 @@ final class PreparedLayer: Sendable {
         shownNames = description.hasAliases(fields) ? description.shownNames(of: fields) : nil
         source = description.properties == nil ? nil : description.kind.source
         definition = description.definitionExpression.flatMap { text in
-            description.clause(text, called: "definition expression", fields)
+            description.clause(text, called: "definition expression", fields)?
+                .mapError { _ in description.brokenDefinition }
         }
         isEdited = description.edits.map { !$0.changes.isEmpty } ?? false
     }
@@ -117,6 +118,14 @@ extension LayerDescription {
             return .failure(
                 Failure(error.code, "\(origin) of layer \(id) '\(name)': \(error.message)"))
         }
+    }
+
+    /// The refusal of a layer whose definition expression is none on its fields; that is not quoted, because it says
+    /// what the layer hides.
+    public var brokenDefinition: Failure {
+        Failure(
+            .invalidParameter,
+            "layer \(id) '\(name)': its definition expression does not fit its fields")
     }
 
     /// Throws where a text is no clause, whatever fields there are; blanks are fine.

@@ -8,16 +8,22 @@ internal import Expression
 enum RemoteFilter {
     /// Of a layer with fixed columns: attributes are in their order.
     case columns(FeatureFilter)
-    /// Of a service whose layers have fields of their own: clauses that find attributes by name, a missing one
-    /// being null.
-    case names([WhereClause])
+    /// Of a service whose layers have fields of their own: the layer's definition expression and the request's
+    /// clause, which find attributes by name, a missing one being null.
+    case names(definition: WhereClause?, clause: WhereClause?)
 
     /// Nil when the feature counts.
     func exclusion(of feature: RemoteAnswer.Feature) -> FeatureFilter.Exclusion? {
         switch self {
         case .columns(let filter): filter.exclusion(of: feature.attributes)
-        case .names(let clauses):
-            clauses.allSatisfy { $0.evaluate(feature.attributes) == true } ? nil : .definition
+        case .names(let definition, let clause):
+            if let definition, definition.evaluate(feature.attributes) != true {
+                .hidden
+            } else if let clause, clause.evaluate(feature.attributes) != true {
+                .clause
+            } else {
+                nil
+            }
         }
     }
 }
@@ -26,10 +32,11 @@ extension FeatureFilter {
     /// Nil when the feature with these attributes, in field order, counts.
     func exclusion(of attributes: Attributes) -> Exclusion? {
         let values = attributes.entries
-        let isSelected = clauses.allSatisfy { clause in
-            clause.evaluate { values[$0].value } == true
+        func holds(_ clause: BoundClause?) -> Bool {
+            clause.map { $0.evaluate { values[$0].value } == true } ?? true
         }
-        guard isSelected else { return .definition }
+        guard holds(definition) else { return .hidden }
+        guard holds(clause) else { return .clause }
         return time?.contains(attributes) == false ? .time : nil
     }
 
@@ -53,10 +60,12 @@ extension IdentifyRun {
     /// for what is no clause.
     func remoteFilter(_ layer: PreparedLayer) throws(Failure) -> RemoteFilter {
         switch layer.source {
-        case .featureService: return .columns(try filter(layer))
-        case .mapService, .tiles: return .names(try clauses(layer))
+        case .featureService: return .columns(try filter(layer, nil))
+        case .mapService, .tiles:
+            let (definition, clause) = try clauses(layer)
+            return .names(definition: definition, clause: clause)
         // What it tells has no fields that could be known before.
-        case .wms, .dataset, .raster, .graphics, nil: return .names([])
+        case .wms, .dataset, .raster, .graphics, nil: return .names(definition: nil, clause: nil)
         }
     }
 
@@ -74,13 +83,23 @@ extension IdentifyRun {
     }
 
     /// The layer's own definition expression and the request's clause, of no fields in particular.
-    private func clauses(_ layer: PreparedLayer) throws(Failure) -> [WhereClause] {
+    private func clauses(
+        _ layer: PreparedLayer
+    ) throws(Failure) -> (definition: WhereClause?, clause: WhereClause?) {
         let own = layer.description.definitionExpression
         let asked = request.layerDefinitions[layer.id]
-        return [
-            try clause(own, called: "definition expression", of: layer),
-            try clause(asked, called: "layerDefs", of: layer),
-        ].compactMap { $0 }
+        return (
+            try definition(own, of: layer),
+            try clause(asked, called: "layerDefs", of: layer)
+        )
+    }
+
+    private func definition(
+        _ text: String?, of layer: PreparedLayer
+    ) throws(Failure) -> WhereClause? {
+        do throws(Failure) { return try clause(text, called: "", of: layer) } catch {
+            throw layer.description.brokenDefinition
+        }
     }
 
     private func clause(
@@ -99,7 +118,8 @@ extension IdentifyRun {
     /// layer's name. `nothing` is set where no feature counts.
     func drawnClause(_ layer: PreparedLayer, nothing: inout Bool) throws(Failure) -> String? {
         var parts: [String] = []
-        for clause in try clauses(layer) {
+        let (definition, asked) = try clauses(layer)
+        for clause in [definition, asked].compactMap({ $0 }) {
             if clause.fieldNames.isEmpty {
                 if clause.evaluate({ _ in .null }) != true { nothing = true }
                 continue

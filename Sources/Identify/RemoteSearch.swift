@@ -73,6 +73,11 @@ struct RemoteSearch: SearchableLayer {
         var hits: [Hit] = []
         for (index, feature) in answer.features.enumerated() {
             if index.isMultiple(of: 64) { try Failure.stop(if: isCancelled) }
+            let exclusion = filter.exclusion(of: feature)
+            if exclusion == .hidden {
+                finding.candidateCount -= 1
+                continue
+            }
             var distance: Double? = answer.isSuperset ? nil : 0
             if let shape = feature.shape {
                 let toMap = try transforms.transform(
@@ -86,8 +91,9 @@ struct RemoteSearch: SearchableLayer {
                 }
             }
             guard let distance else { continue }
-            switch filter.exclusion(of: feature) {
-            case .definition: finding.excludedByDefinition += 1
+            switch exclusion {
+            case .hidden: break
+            case .clause: finding.excludedByDefinition += 1
             case .time: finding.excludedByTime += 1
             case nil:
                 hits.append(Hit(distance: distance, feature: feature, number: index + 1))

@@ -30,7 +30,7 @@ extension IdentifyOperations {
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws(Failure) -> ExportedPicture {
         let (map, isStale) = try site.map(
-            named: request.map, asOf: request.asOf, minSequence: request.minSequence,
+            named: request.map, past: request.past, minSequence: request.minSequence,
             until: deadline, waiting: waiting)
         // Earlier, so that the picture is still drawn in time without what has not come by then.
         let end = deadline.map { $0 - .milliseconds(750) }

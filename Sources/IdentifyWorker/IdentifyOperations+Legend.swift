@@ -16,7 +16,7 @@ extension IdentifyOperations {
     func legendOperation(_ context: OperationContext, _ payload: Data) throws -> Data {
         let request = try CairnJSON.decode(LegendRequest.self, from: payload)
         let (map, _) = try site.map(
-            named: request.map, asOf: request.asOf, minSequence: request.minSequence,
+            named: request.map, past: request.past, minSequence: request.minSequence,
             until: context.deadline, waiting: context.waiting)
         // A little earlier, so that what servers have failed to say by then is still said in time.
         let legends = remotes.legends(

@@ -88,7 +88,7 @@ public final class IdentifyOperations: Sendable {
         operations["find"] = { [self] context, payload in
             let request = try CairnJSON.decode(FindRequest.self, from: payload)
             let (map, isStale) = try site.map(
-                named: request.map, asOf: request.asOf, minSequence: request.minSequence,
+                named: request.map, past: request.past, minSequence: request.minSequence,
                 until: context.deadline, waiting: context.waiting)
             // Earlier than for one layer: those that have not answered by then are told of with the rest.
             let answer = try queries.find(
@@ -237,7 +237,7 @@ extension IdentifyOperations {
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws(Failure) -> QueryAnswer {
         let (map, isStale) = try site.map(
-            named: request.map, asOf: request.asOf, minSequence: request.minSequence,
+            named: request.map, past: request.past, minSequence: request.minSequence,
             until: deadline, waiting: waiting)
         if let turn, map.description.layer(request.layer)?.kind.source?.isRemote == true {
             throw turn.giveUp()

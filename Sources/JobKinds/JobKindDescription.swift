@@ -114,7 +114,7 @@ public struct JobKindDescription: Hashable, Sendable, Codable {
             .whole("maximumResultsPerLayer", "The most results of one layer."),
             .flag("returnPopupsOnly", "Whether layers are left out whose popups are off."),
             .flag("explain", "Whether answers say what came of every layer."),
-        ], reads: [.map(parameter: "map")], inputNamesBlobs: false)
+        ], reads: [.map(parameter: "map", moment: "at")], inputNamesBlobs: false)
 }
 
 extension JobKindDescription.Parameter {

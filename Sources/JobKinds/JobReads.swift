@@ -6,8 +6,8 @@ public import CairnModel
 extension JobKindDescription {
     /// Something that the jobs of a kind read, besides their input.
     public enum Read: Hashable, Sendable, Codable {
-        /// The map that a parameter names.
-        case map(parameter: String)
+        /// The map that a parameter names, as of the moment that another one names; now where that is absent.
+        case map(parameter: String, moment: String)
         /// The locator that a parameter names.
         case locator(parameter: String)
         /// Whatever the input names.
@@ -31,21 +31,31 @@ extension JobKindDescription {
         Set(
             reads.map { read in
                 switch read {
-                case .map(let name): parameters[name].map { .map($0) } ?? .every
+                case .map(let name, _): parameters[name].map { .map($0) } ?? .every
                 case .locator(let name): parameters[name].map { .locator($0) } ?? .every
                 case .everyService: .every
                 }
             })
     }
 
-    /// What a job that is recorded reads: every service where this build does not know the kind, or where the
-    /// parameters are not the kind's.
+    /// The map whose past a job with these parameters reads; nil where it reads none.
+    ///
+    /// Its product is of the past as it was: no later restriction holds for it.
+    public func pastMap(_ parameters: ParameterTexts) -> String? {
+        for case .map(let name, let moment) in reads where parameters[moment] != nil {
+            return parameters[name]
+        }
+        return nil
+    }
+
+    /// What a job that is recorded reads, and the map whose past it reads: every service where this build does
+    /// not know the kind, or where the parameters are not the kind's.
     public static func services(
         _ kind: JobKind, _ parameters: [String: String]
-    ) -> Set<Service> {
+    ) -> (services: Set<Service>, pastMap: String?) {
         guard let description = of(kind),
             let parameters = try? ParameterTexts(parameters, of: description)
-        else { return [.every] }
-        return description.services(parameters)
+        else { return ([.every], nil) }
+        return (description.services(parameters), description.pastMap(parameters))
     }
 }

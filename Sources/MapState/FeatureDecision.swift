@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 public import CairnModel
+internal import Expression
 public import Geometry
 
 /// The features of an immutable dataset, for whoever decides on edits of them.
@@ -26,6 +27,9 @@ struct FeatureDecision {
     private let geometryType: GeometryType?
     private let hasZ: Bool
     private let hasM: Bool
+    /// The layer's definition expression, or that it is none on its fields, so that it shows nothing; nil
+    /// where it has none.
+    private let definition: Result<BoundClause, Failure>?
 
     init(_ layer: LayerDescription, _ features: any DatasetFeatures) throws(Failure) {
         self.layer = layer
@@ -35,6 +39,11 @@ struct FeatureDecision {
         geometryType = layer.properties?.geometryType
         hasZ = layer.properties?.hasZ ?? false
         hasM = layer.properties?.hasM ?? false
+        let (text, fields) = (layer.definitionExpression ?? "", fields)
+        definition =
+            text.allSatisfy(\.isWhitespace)
+            ? nil
+            : Result { () throws(Failure) in try WhereClause(parsing: text).bound(to: fields) }
     }
 
     /// The dataset under a layer that takes edits.
@@ -160,9 +169,8 @@ struct FeatureDecision {
         else {
             throw Failure(
                 .busy,
-                "layer \(layer.id) ('\(layer.name)') has edits of \(edits.changes.count) features "
-                    + "that wait to become part of its dataset; the most is "
-                    + "\(MapLimits.changedFeatures) features and \(MapLimits.coordinatesPerLayer) "
+                "layer \(layer.id) ('\(layer.name)') has too many edits that wait to become part of "
+                    + "its dataset; the most is \(MapLimits.changedFeatures) features and \(MapLimits.coordinatesPerLayer) "
                     + "coordinates: try again in a moment")
         }
     }
@@ -208,16 +216,33 @@ struct FeatureDecision {
         outcome.deleted.insert(id)
     }
 
+    /// The feature as it is after the edits before this one; what the layer hides is not there.
     private func current(_ id: Int64, _ outcome: Outcome) throws(Failure) -> EditedFeature {
-        if let changed = outcome.changed[id] { return changed }
-        if !outcome.deleted.contains(id) {
-            if let change = edits.change(of: id) {
-                if let feature = change.feature { return feature }
-            } else if let feature = try features.feature(id) {
-                return feature
-            }
+        guard let feature = try stored(id, outcome), isShown(feature) else {
+            throw Failure(.notFound, "there is no feature \(id)")
         }
-        throw Failure(.notFound, "there is no feature \(id)")
+        return feature
+    }
+
+    private func stored(_ id: Int64, _ outcome: Outcome) throws(Failure) -> EditedFeature? {
+        if let changed = outcome.changed[id] { return changed }
+        if outcome.deleted.contains(id) { return nil }
+        if let change = edits.change(of: id) { return change.feature }
+        return try features.feature(id)
+    }
+
+    /// Whether the layer's definition expression lets readers see the feature.
+    private func isShown(_ feature: EditedFeature) -> Bool {
+        switch definition {
+        case nil: return true
+        case .failure: return false
+        case .success(let clause):
+            let values = feature.attributes.entries
+            return clause.evaluate { column in
+                if column == 0 { return .integer(feature.id) }
+                return column <= values.count ? values[column - 1].value : .null
+            } == true
+        }
     }
 
     /// The geometry among the layer's features, with the Z and M that they have; nil when none is given.

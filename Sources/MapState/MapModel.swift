@@ -23,6 +23,9 @@ struct MapModel: Hashable, Sendable {
     /// The lowest number no graphic of the layer ever had; absent before the first.
     private(set) var nextGraphicIDs: [LayerID: Int64] = [:]
 
+    /// Of layers that have got another source: the global position of the last event that gave it to them.
+    private(set) var sourceChanges: [LayerID: Int64] = [:]
+
     /// Of layers whose load has not ended: the event that their next load event follows from, and what
     /// all of it belongs to.
     private(set) var loadCauses: [LayerID: EventCause] = [:]
@@ -37,7 +40,8 @@ struct MapModel: Hashable, Sendable {
     /// The map as it was written down, with what follows from that.
     init(
         _ form: Form, layers: [LayerID: LayerDescription], idsByName: [String: LayerID],
-        nextGraphicIDs: [LayerID: Int64], loadCauses: [LayerID: EventCause]
+        nextGraphicIDs: [LayerID: Int64], loadCauses: [LayerID: EventCause],
+        sourceChanges: [LayerID: Int64]
     ) {
         name = form.name
         streamPosition = form.streamPosition
@@ -48,6 +52,7 @@ struct MapModel: Hashable, Sendable {
         self.idsByName = idsByName
         self.nextGraphicIDs = nextGraphicIDs
         self.loadCauses = loadCauses
+        self.sourceChanges = sourceChanges
     }
 
     /// The form in which two names are compared.
@@ -111,11 +116,13 @@ struct MapModel: Hashable, Sendable {
     func description(sequence: Int64) -> MapDescription {
         let basemap = basemap
         let properties = basemap.flatMap { layers[$0]?.properties }
-        return MapDescription(
+        var description = MapDescription(
             name: name, sequence: sequence, rootLayers: rootLayers,
             layers: rootLayers.flatMap { subtree(of: $0) }.compactMap { layers[$0] },
             basemap: basemap, spatialReference: properties?.spatialReference,
             initialExtent: properties?.extent ?? drawnExtent(of: basemap))
+        if !sourceChanges.isEmpty { description.sourceChanges = sourceChanges }
+        return description
     }
 }
 
@@ -211,6 +218,7 @@ extension MapModel {
                 // They were edits of the features of another source.
                 if let edits = layer.edits { layer.edits = LayerEdits(isOpen: edits.isOpen) }
             }
+            sourceChanges[event.layer] = sequence
         case .layerLoadStarted(let event):
             try changeFeatureLayer(event.layer) { $0.setLoad(.loading) }
         case .layerLoaded(let event):
@@ -283,6 +291,7 @@ extension MapModel {
                 idsByName[Self.folded(gone.name)] = nil
             }
             nextGraphicIDs[id] = nil
+            sourceChanges[id] = nil
         }
     }
 

@@ -8,7 +8,7 @@ extension MapsState: Snapshotted {
     /// `maps`.
     public static var snapshotName: String { "maps" }
     /// See `Snapshotted`.
-    public static var snapshotForm: Int { 1 }
+    public static var snapshotForm: Int { 2 }
     /// The last event folded in.
     public var foldedThrough: Int64 { sequence }
     /// Maps, each with its layers, and locators.
@@ -72,6 +72,7 @@ extension MapModel {
         var layers: [LayerDescription]
         var nextGraphicIDs: [OfLayer<Int64>]
         var loadCauses: [OfLayer<EventCause>]
+        var sourceChanges: [OfLayer<Int64>]
 
         struct OfLayer<Value: Codable>: Codable {
             var layer: LayerID
@@ -87,6 +88,7 @@ extension MapModel {
             layers = Array(model.layers.values)
             nextGraphicIDs = Self.list(model.nextGraphicIDs)
             loadCauses = Self.list(model.loadCauses)
+            sourceChanges = Self.list(model.sourceChanges)
         }
 
         private static func list<Value>(_ values: [LayerID: Value]) -> [OfLayer<Value>] {
@@ -107,7 +109,8 @@ extension MapModel {
         self.init(
             form, layers: layers, idsByName: names,
             nextGraphicIDs: Self.table(form.nextGraphicIDs),
-            loadCauses: Self.table(form.loadCauses))
+            loadCauses: Self.table(form.loadCauses),
+            sourceChanges: Self.table(form.sourceChanges))
     }
 
     private static func table<Value>(_ list: [Form.OfLayer<Value>]) -> [LayerID: Value] {

@@ -62,13 +62,13 @@ public final class SiteEngine: AnswerEngine {
         case .reverse(let request):
             return .answer(.reverse(try locator(record).reverse(request)))
         case .query(let request):
-            let map = try map(request.map, at: record.sequence)
+            let map = try map(request.map, request, at: record.sequence)
             if map.layer(request.layer)?.kind.source?.isRemote == true {
                 return .incomparable("the layer is on another server")
             }
             return .answer(.query(try queries.answer(request, in: map)))
         case .find(let request):
-            let map = try map(request.map, at: record.sequence)
+            let map = try map(request.map, request, at: record.sequence)
             if map.layers.contains(where: { $0.kind.source?.isRemote == true }) {
                 return .incomparable("the map has layers on other servers")
             }
@@ -101,8 +101,11 @@ public final class SiteEngine: AnswerEngine {
     }
 
     /// Throws `notFound` where there was none.
-    private func map(_ name: MapName, at sequence: Int64) throws(Failure) -> MapDescription {
-        guard let map = try map(named: name, at: sequence) else {
+    private func map(
+        _ name: MapName, _ request: some PastRequest, at sequence: Int64
+    ) throws(Failure) -> MapDescription {
+        let past = SeenPast(.sequence(sequence), seenFrom: request.seenFrom)
+        guard let map = try atlas.map(named: name, past: past) else {
             throw Failure(
                 .notFound, "there was no map '\(name)' at sequence number \(sequence)")
         }
@@ -115,7 +118,7 @@ public final class SiteEngine: AnswerEngine {
         var request = request
         request.minSequence = nil
         request.asOf = .sequence(sequence)
-        let map = try atlas.map(named: request.map, at: request.asOf)
+        let map = try atlas.map(named: request.map, past: request.past)
         if map?.layers.contains(where: { $0.kind.source?.isRemote == true }) == true {
             return .incomparable("the map has layers on other servers")
         }

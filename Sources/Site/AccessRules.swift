@@ -67,6 +67,10 @@ public struct AccessRules: Hashable, Sendable, Codable {
         case manageJobs
         /// Read the gateway's figures.
         case metrics
+        /// See the past as it was: also what was removed, hidden or deleted since.
+        case history
+        /// See what is wrong inside: what other servers said, why a layer could not be loaded.
+        case admin
     }
 
     /// The word that stands for everybody, so that no user can have it.

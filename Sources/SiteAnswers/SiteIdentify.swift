@@ -105,28 +105,45 @@ public final class SiteIdentify: Sendable {
     func mapAtHand(
         _ request: some PastRequest, named name: MapName, minSequence: Int64?
     ) -> PreparedMap? {
-        if let moment = request.asOf { return pastAtHand(name, moment) }
+        if let past = request.past { return pastAtHand(name, past) }
         let state = follower.current
         guard minSequence ?? 0 <= state.sequence else { return nil }
         return present(name, in: state)
     }
 
-    private func pastAtHand(_ name: MapName, _ moment: AsOf) -> PreparedMap? {
-        let position = follower.knownPosition(of: moment)
-        if let position {
-            switch follower.remembered(name, at: position) {
-            case .map(let map, let change):
-                return maps.map(name, since: change, at: map.sequence) { map }
-            case .absent: return nil
-            case .unknown: break
-            }
-        }
+    private func pastAtHand(_ name: MapName, _ past: SeenPast) -> PreparedMap? {
+        if let known = remembered(name, past) { return known.map }
         // What is yet to come is not waited for.
-        guard 0...follower.current.sequence ~= position ?? 0 else { return nil }
+        let position = max(follower.knownPosition(of: past.moment) ?? 0, past.seenFrom ?? 0)
+        guard 0...follower.current.sequence ~= position else { return nil }
         rehearsal?.offer(for: name) { [weak self] _ in
-            _ = try? self?.past(name, moment) { $0() }
+            _ = try? self?.past(name, past) { $0() }
         }
         return nil
+    }
+
+    /// A past map that is known; nil for one that there was not.
+    private struct Recollection {
+        var map: PreparedMap?
+    }
+
+    /// What memory has of a past map; nil where the log has to be read.
+    private func remembered(_ name: MapName, _ past: SeenPast) -> Recollection? {
+        guard let position = follower.knownPosition(of: past.moment) else { return nil }
+        switch follower.remembered(name, at: position) {
+        case .absent: return Recollection(map: nil)
+        case .unknown: return nil
+        case .map(let map, let change):
+            guard let seenFrom = past.seenFrom, seenFrom > position else {
+                return Recollection(map: maps.map(name, since: change, at: map.sequence) { map })
+            }
+            guard case .map(let later, let seenChange) = follower.remembered(name, at: seenFrom)
+            else { return nil }
+            return Recollection(
+                map: maps.map(name, since: change, seenSince: seenChange, at: map.sequence) {
+                    map.seen(from: later)
+                })
+        }
     }
 
     // MARK: At leisure
@@ -146,7 +163,7 @@ public final class SiteIdentify: Sendable {
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws(Failure) -> IdentifyAnswer {
         let (map, isStale) = try map(
-            named: request.map, asOf: request.asOf, minSequence: request.minSequence,
+            named: request.map, past: request.past, minSequence: request.minSequence,
             until: deadline, waiting: waiting)
         return try engine.identify(
             request, in: map, isStale: isStale, remotes: remotes, isCancelled: isCancelled)
@@ -160,11 +177,11 @@ public final class SiteIdentify: Sendable {
     /// one that the log may know while it is out of reach, `timedOut` for a sequence number that does not come, and what the
     /// log throws.
     public func map(
-        named name: MapName, asOf moment: AsOf?, minSequence: Int64?,
+        named name: MapName, past: SeenPast?, minSequence: Int64?,
         until deadline: ContinuousClock.Instant? = nil, waiting: Waiting = { $0() }
     ) throws(Failure) -> (map: PreparedMap, isStale: Bool) {
-        let isStale = mayBeStale(moment)
-        if let map = try find(name, moment, minSequence, until: deadline, waiting) {
+        let isStale = mayBeStale(past?.moment)
+        if let map = try find(name, past, minSequence, until: deadline, waiting) {
             return (map, isStale)
         }
         guard !isStale else {
@@ -172,11 +189,11 @@ public final class SiteIdentify: Sendable {
                 .logUnavailable,
                 "the log is out of reach, and what was read of it knows no map '\(name)'")
         }
-        for _ in 0..<Self.lookLimit where moment == nil {
+        for _ in 0..<Self.lookLimit where past == nil {
             guard try learnMore(until: deadline, waiting) else { break }
             if let map = present(name, in: follower.current) { return (map, isStale) }
         }
-        let when = moment.map { " at \($0)" } ?? ""
+        let when = past.map { " at \($0.moment)" } ?? ""
         throw Failure(.notFound, "there is no map '\(name)'\(when)")
     }
 
@@ -221,11 +238,11 @@ public final class SiteIdentify: Sendable {
         _ = try wait({ $0() }) { [follower] done in
             follower.whenReached(position, timeout: Self.sequencePatience, done)
         }
-        return try past(name, .sequence(position), { $0() })?.description
+        return try past(name, SeenPast(.sequence(position)), { $0() })?.description
     }
 
     private func find(
-        _ name: MapName, _ moment: AsOf?, _ minSequence: Int64?,
+        _ name: MapName, _ past: SeenPast?, _ minSequence: Int64?,
         until deadline: ContinuousClock.Instant?, _ waiting: Waiting
     ) throws(Failure) -> PreparedMap? {
         if let minSequence {
@@ -234,28 +251,22 @@ public final class SiteIdentify: Sendable {
                     minSequence, timeout: Self.patience(until: deadline), done)
             }
         }
-        guard let moment else { return present(name, in: follower.current) }
-        return try past(name, moment, waiting)
+        guard let past else { return present(name, in: follower.current) }
+        return try self.past(name, past, waiting)
     }
 
     private func past(
-        _ name: MapName, _ moment: AsOf, _ waiting: Waiting
+        _ name: MapName, _ past: SeenPast, _ waiting: Waiting
     ) throws(Failure) -> PreparedMap? {
-        if let position = follower.knownPosition(of: moment) {
-            switch follower.remembered(name, at: position) {
-            case .map(let map, let change):
-                return maps.map(name, since: change, at: map.sequence) { map }
-            case .absent: return nil
-            case .unknown: break
-            }
-        }
+        if let known = remembered(name, past) { return known.map }
         return try wait(waiting) { [follower, readLog] done in
             Task {
                 do throws(Failure) {
                     let read = if let readLog { readLog } else { try follower.ownReader() }
-                    let position = try await follower.position(of: moment, reading: read)
-                    let map = try await follower.map(named: name, at: position, reading: read)
-                    done(.success(map.map(PreparedMap.init)))
+                    done(
+                        .success(
+                            try await follower.map(named: name, past, reading: read)
+                                .map(PreparedMap.init)))
                 } catch {
                     done(.failure(error))
                 }

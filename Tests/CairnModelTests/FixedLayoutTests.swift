@@ -192,6 +192,10 @@ import Testing
             #expect(
                 try CairnJSON.decode(IdentifyRequest.self, from: CairnJSON.encode(request))
                     == request)
+            let seen = request.seen(from: .max)
+            #expect(try FixedLayout.identifyRequest(FixedLayout.encode(seen)) == seen)
+            #expect(
+                try CairnJSON.decode(IdentifyRequest.self, from: CairnJSON.encode(seen)) == seen)
             let answer = maker.answer()
             #expect(try FixedLayout.identifyAnswer(FixedLayout.encode(answer)) == answer)
             #expect(
@@ -207,7 +211,8 @@ import Testing
 
     /// Made by the first build that wrote this version; the hexadecimal text of the bytes.
     @Test(arguments: [
-        "identify-request.2", "identify-answer.2", "geocode-answer.2", "suggest-answer.2",
+        "identify-request.2", "identify-request-seen.2", "identify-answer.2", "geocode-answer.2",
+        "suggest-answer.2",
         "reverse-answer.2",
     ])
     func `the layout is that of the golden bytes`(_ name: String) throws {
@@ -221,6 +226,7 @@ import Testing
         let bytes =
             switch name.split(separator: ".").first {
             case "identify-request": FixedLayout.encode(request)
+            case "identify-request-seen": FixedLayout.encode(request.seen(from: 77))
             case "identify-answer": FixedLayout.encode(answer)
             case "geocode-answer": FixedLayout.encode(found)
             case "suggest-answer": FixedLayout.encode(suggested)
@@ -320,5 +326,14 @@ import Testing
         #expect(throws: Failure.self) {
             try FixedLayout.identifyAnswer(FixedLayout.encode(answer))
         }
+    }
+}
+
+extension IdentifyRequest {
+    /// The same, seen from a sequence number.
+    fileprivate func seen(from sequence: Int64) -> IdentifyRequest {
+        var request = self
+        request.seenFrom = sequence
+        return request
     }
 }

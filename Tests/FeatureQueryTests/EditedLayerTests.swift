@@ -119,6 +119,96 @@ import Testing
         }
     }
 
+    @Test(arguments: Seeds.chosen(3))
+    func `a past that is seen from later has the features which are still there and shown`(
+        _ seed: UInt64
+    ) throws {
+        let definitions = [nil, "pop > -3", "name IS NOT NULL", "size < 0.9"]
+        var features = EditedFeatures(.areas, count: 60, seed: seed)
+        var random = SeededGenerator(seed: seed ^ 5)
+        let site = try QueriedSite(features.geoJSON)
+        var hiddenCount = 0
+        for round in 0..<6 {
+            features.edit()
+            site.edits = features.edits
+            let past = site.map
+            for _ in 0..<4 { features.edit() }
+            site.edits = features.edits
+            // The later state has its edits over the same dataset, or in one of its own.
+            let later = round.isMultiple(of: 2) ? site : try site.compacted()
+            var (then, now) = (past, later.map)
+            then.layers[0].definitionExpression = definitions.randomElement(using: &random) ?? nil
+            now.layers[0].definitionExpression = definitions.randomElement(using: &random) ?? nil
+            now.sequence = 50
+            func ids(_ map: MapDescription, _ clause: String? = nil) throws -> Set<Int> {
+                later.map = map
+                later.map.sequence = 42
+                return Set(try later.ids { $0.clause = clause }.ids)
+            }
+            let left = try ids(then, now.layers[0].definitionExpression).intersection(ids(now))
+            hiddenCount += try ids(then).count - left.count
+
+            let view = then.seen(from: now)
+            #expect(try ids(view) == left, "round \(round)")
+            for (number, change) in Self.requests.enumerated() {
+                var request = later.request(change)
+                later.map = view
+                let seen = try later.body(request)
+                request.objectIDs = (request.objectIDs ?? features.everyID).filter {
+                    left.contains(Int($0))
+                }
+                later.map = then
+                let wanted = try later.body(request)
+                #expect(seen == wanted, "round \(round), request \(number)")
+            }
+        }
+        #expect(hiddenCount > 20)
+    }
+
+    @Test func `a layer that cannot be told to be the same is no part of a past seen from later`()
+        throws
+    {
+        let site = try QueriedSite(EditedFeatures(.points, count: 5, seed: 1).geoJSON)
+        let then = site.map
+        func seen(
+            _ change: (inout MapDescription) -> Void, from past: MapDescription? = nil
+        ) -> LayerDescription? {
+            var now = then
+            now.sequence = 50
+            change(&now)
+            return (past ?? then).seen(from: now).layers.first
+        }
+        #expect(seen { _ in }?.sight == nil && seen { _ in } == then.layers[0])
+        #expect(seen { $0.layers = [] } == nil)
+        #expect(seen { $0.sourceChanges = [0: 45] } == nil)
+        #expect(seen { $0.layers[0].loadStatus = .failedToLoad } == nil)
+        #expect(seen { $0.layers[0].properties?.fields.removeLast() } == nil)
+        #expect(seen { $0.layers[0].isQueryable = false }?.isQueryable == false)
+        var closed = then
+        closed.layers[0].isQueryable = false
+        #expect(seen({ _ in }, from: closed)?.isQueryable == false)
+        let renamed = seen { map in
+            map.layers[0].name = "another"
+            map.layers[0].fieldAliases = ["pop": "People"]
+            map.layers[0].properties?.extent = nil
+        }
+        #expect(renamed?.name == "another" && renamed?.fieldAliases == ["pop": "People"])
+        #expect(renamed?.properties?.extent == nil)
+        // A definition that is no clause hides everything.
+        site.map = then.seen(
+            from: {
+                var now = then
+                now.sequence = 50
+                now.layers[0].edits = LayerEdits(isOpen: true)
+                now.layers[0].definitionExpression = nil
+                return now
+            }())
+        #expect(try site.ids().ids.count == 5)
+        site.map.layers[0].sight = LayerSight(
+            definitionThen: "nonsense >", dataset: site.layer.dataset, edits: nil, definition: nil)
+        #expect(try site.ids().ids == [])
+    }
+
     @Test(arguments: EditedFeatures.Kind.allCases, Seeds.chosen(3))
     func `what has no geometry is found by attributes and lies nowhere`(
         _ kind: EditedFeatures.Kind, _ seed: UInt64

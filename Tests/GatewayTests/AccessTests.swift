@@ -206,10 +206,10 @@ extension GatewayService {
         #expect(try await types(nil) == [])
         #expect(try await types("figures") == [])
         #expect(try await types("map") == ["MapServer", "FeatureServer"])
-        #expect(try await types("editor") == ["MapServer", "FeatureServer"])
+        #expect(try await types("editor") == [])
         #expect(try await types("locator") == ["GeocodeServer"])
         let editor = try await service.token("editor")
-        #expect(try await service.code(services + "/City/MapServer?token=" + editor) == 0)
+        #expect(try await service.code(services + "/City/MapServer?token=" + editor) == 403)
         #expect(
             try await service.code(services + "/City/MapServer/0/query?token=" + editor) == 403)
     }
@@ -323,7 +323,7 @@ extension GatewayService {
         try FileManager.default.removeItem(atPath: ruled.store.path)
         access.refresh()
         let nobody = try access.snapshot.caller(token: nil, RequestClient(), now: 0)
-        #expect(!nobody.may(nil, on: .map("City")))
+        #expect(!nobody.may(.query, on: .map("City")))
     }
 
     @Test func `a wrong password, a strange user and a plain network are refused alike`()

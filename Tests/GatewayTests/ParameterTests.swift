@@ -188,9 +188,9 @@ import Testing
     ]
 
     private func request(_ changes: [String: String] = [:]) throws -> IdentifyRequest {
-        try IdentifyResource.request(
-            map: try MapName(parsing: "World"),
-            Parameters(Self.qgis.merging(changes) { $1 }))
+        var parameters = Parameters(Self.qgis.merging(changes) { $1 })
+        parameters.sight = .whole
+        return try IdentifyResource.request(map: try MapName(parsing: "World"), parameters)
     }
 
     @Test func `what QGIS sends is understood`() throws {

@@ -38,6 +38,10 @@ final class SimulatedSite: GatewayBackend {
         /// Of the only locator.
         var attributions: [String]?
         var lastAt: AsOf?
+        /// Every past that anything was asked of, in their order.
+        var pasts: [SeenPast] = []
+        /// Whether a reader of changes was to see the past.
+        var wasPastSeen: Bool?
         /// The sequence number after which something was followed last.
         var lastKnown: Int64?
         /// The body of the answer to a query.
@@ -81,13 +85,21 @@ final class SimulatedSite: GatewayBackend {
     }
 
     func map(
-        named name: MapName, at moment: AsOf?, minSequence: Int64?
+        named name: MapName, past: SeenPast?, minSequence: Int64?
     ) async throws(Failure) -> MapDescription? {
         inner.withLock { inner in
-            inner.lastAt = moment
+            inner.lastAt = past?.moment
+            if let past { inner.pasts.append(past) }
             return inner.map.name == name ? inner.map : nil
         }
     }
+
+    func presentSequence() async throws(Failure) -> Int64 { Self.present }
+
+    func presentSequenceAtHand() throws(Failure) -> Int64? { Self.present }
+
+    /// As far as the log is known.
+    static let present: Int64 = 42
 
     func edit(
         _ edits: FeatureEdits, layer: LayerID, in map: MapName, within limit: Duration
@@ -118,6 +130,7 @@ final class SimulatedSite: GatewayBackend {
     ) async throws(Failure) -> ExportedPicture {
         let now = inner.withLock { inner in
             inner.lastExport = request
+            if let past = request.past { inner.pasts.append(past) }
             inner.exportCount += 1
             return inner
         }
@@ -140,6 +153,7 @@ final class SimulatedSite: GatewayBackend {
     ) async throws(Failure) -> LayerLegends {
         let legends = inner.withLock { inner in
             inner.lastLegend = request
+            if let past = request.past { inner.pasts.append(past) }
             return inner.legends
         }
         return try legends.get()
@@ -150,6 +164,7 @@ final class SimulatedSite: GatewayBackend {
     ) async throws(Failure) -> IdentifyAnswer {
         let result = inner.withLock { inner in
             inner.lastIdentify = request
+            if let past = request.past { inner.pasts.append(past) }
             inner.identifyCounts.asked += 1
             return inner.identify
         }
@@ -173,9 +188,12 @@ final class SimulatedSite: GatewayBackend {
     }
 
     func changes(
-        of map: MapName, after sequence: Int64?
+        of map: MapName, after sequence: Int64?, seesPast: Bool
     ) async throws(Failure) -> any GatewayChanges {
-        inner.withLock { $0.lastKnown = sequence ?? -1 }
+        inner.withLock { inner in
+            inner.lastKnown = sequence ?? -1
+            inner.wasPastSeen = seesPast
+        }
         return Once(nil)
     }
 
@@ -195,6 +213,7 @@ final class SimulatedSite: GatewayBackend {
     ) async throws(Failure) -> QueryAnswer {
         let body = inner.withLock { inner in
             inner.lastQuery = request
+            if let past = request.past { inner.pasts.append(past) }
             inner.queries.append(request)
             return inner.answerToQuery(request)
         }
@@ -205,7 +224,10 @@ final class SimulatedSite: GatewayBackend {
     func find(
         _ request: FindRequest, within limit: Duration
     ) async throws(Failure) -> QueryAnswer {
-        inner.withLock { $0.lastFind = request }
+        inner.withLock { inner in
+            inner.lastFind = request
+            if let past = request.past { inner.pasts.append(past) }
+        }
         return QueryAnswer(
             body: Array(#"{"results":[]}"#.utf8), sequence: 9, isStale: true, next: nil)
     }

@@ -52,6 +52,48 @@ import Testing
         #expect(hitCount > 50)
     }
 
+    @Test(arguments: EditedFeatures.Kind.allCases, Seeds.chosen(2))
+    func `a past seen from later is identified and drawn as what is left of it`(
+        _ kind: EditedFeatures.Kind, _ seed: UInt64
+    ) throws {
+        var features = EditedFeatures(kind, count: 50, seed: seed)
+        var random = SeededGenerator(seed: seed ^ 78)
+        let site = try Site()
+        let engine = site.engine()
+        let base = try site.importFeatures(features.geoJSON, named: "base")
+        for wkid in [4326, 3035] {
+            for _ in 0..<3 { features.edit() }
+            var then = map(base, wkid, edits: features.edits)
+            then.layers[0].definitionExpression = "pop > -5"
+            for _ in 0..<6 { features.edit() }
+            var now = map(base, wkid, edits: features.edits)
+            now.layers[0].definitionExpression = "OBJECTID > 10"
+            now.sequence = 50
+            var left = then
+            left.layers[0].definitionExpression =
+                "pop > -5 AND OBJECTID IN ("
+                + features.ids.filter { $0 > 10 }.map { "\($0)" }.joined(separator: ",") + ")"
+            let view = then.seen(from: now)
+            var hitCount = 0
+            for _ in 0..<30 {
+                let request = question(&random)
+                let wanted = try engine.identify(request, in: left)
+                #expect(try engine.identify(request, in: view) == wanted)
+                hitCount += wanted.hitCount
+                let prompt = try engine.answerAtOnce(
+                    request, in: PreparedMap(view), isOver: { false })
+                if case .answer(let answer) = prompt { #expect(answer == wanted) }
+                var explained = request
+                explained.explain = true
+                #expect(
+                    try engine.identify(explained, in: view).explanation
+                        == engine.identify(explained, in: left).explanation)
+            }
+            #expect(hitCount > 0)
+            #expect(try drawn(engine, view, wkid) == (try drawn(engine, left, wkid)))
+        }
+    }
+
     private func question(_ random: inout SeededGenerator) -> IdentifyRequest {
         let (x, y) = (
             Double.random(in: 0...100, using: &random), Double.random(in: 0...85, using: &random)

@@ -79,7 +79,7 @@ import Testing
         var plannedCount = 0
         for _ in 0..<400 {
             let parameters = Self.parameters(kind, &random)
-            let checked = JobKindDescription.services(kind.kind, parameters)
+            let checked = JobKindDescription.services(kind.kind, parameters).services
             guard let planned = try Self.planned(kind, parameters, blobs) else { continue }
             plannedCount += 1
             #expect(checked == planned, "\(parameters)")
@@ -95,17 +95,26 @@ import Testing
         for read in kind.reads {
             switch read {
             case .everyService: continue
-            case .map(let name), .locator(let name):
+            case .map(let name, _), .locator(let name):
                 let parameter = try #require(kind.parameters.first { $0.name == name })
                 #expect(parameter.isRequired || parameter.defaultValue != nil)
             }
         }
     }
 
+    @Test func `a job reads the past of its map where it names a moment`() {
+        func past(_ parameters: [String: String]) -> String? {
+            JobKindDescription.services(.batchIdentify, parameters).pastMap
+        }
+        #expect(past(["map": "City"]) == nil)
+        #expect(past(["map": "City", "at": " "]) == nil)
+        #expect(past(["map": "City", "at": "5"]) == "City")
+    }
+
     @Test func `what is not understood counts as everything`() {
-        #expect(JobKindDescription.services(JobKind(rawValue: "Later"), [:]) == [.every])
-        #expect(JobKindDescription.services(.batchGeocode, ["LOCATOR": "World"]) == [.every])
-        #expect(JobKindDescription.services(.batchIdentify, [:]) == [.every])
-        #expect(JobKindDescription.services(.batchGeocode, [:]) == [.locator("World")])
+        #expect(JobKindDescription.services(JobKind(rawValue: "Later"), [:]).services == [.every])
+        #expect(JobKindDescription.services(.batchGeocode, ["LOCATOR": "World"]).services == [.every])
+        #expect(JobKindDescription.services(.batchIdentify, [:]).services == [.every])
+        #expect(JobKindDescription.services(.batchGeocode, [:]).services == [.locator("World")])
     }
 }

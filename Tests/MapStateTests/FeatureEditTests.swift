@@ -369,6 +369,67 @@ import Testing
         #expect(try fixture.world.layer(0)?.edits == LayerEdits(isOpen: false))
     }
 
+    @Test(arguments: [
+        "NAME <> 'hidden'", "OBJECTID NOT IN (2, 4)", "OBJECTID < 2 OR OBJECTID = 3",
+        "nonsense = 1",
+    ]) func `a feature that the layer hides is edited as one that is not there`(
+        _ definition: String
+    ) throws {
+        for isAtomic in [true, false] {
+            var (fixture, features) = try fixture(4)
+            features.features[2] = Self.feature(2, "hidden", x: 2)
+            // Another is hidden by an edit before.
+            _ = try run(&fixture, FeatureEdits(updates: [Self.draft(4, "hidden")]), features)
+            try fixture.append(
+                .layerDefinitionChanged(
+                    LayerDefinitionChanged(layer: 0, expression: definition)))
+            let before = try contents(fixture, features)
+            for hidden: Int64 in [2, 4] {
+                func edits(_ id: Int64) -> FeatureEdits {
+                    FeatureEdits(
+                        adds: [Self.draft(id, "added", x: 9)],
+                        updates: [Self.draft(id, "changed"), Self.draft(id, "twice", x: 3)],
+                        deletes: [id, id], isAtomic: isAtomic)
+                }
+                func told(_ results: FeatureEditResults, _ id: Int64) -> [String?] {
+                    (results.updates + results.deletes).map {
+                        $0.failure.map { "\($0.code) \($0)" }?
+                            .replacing("feature \(id)", with: "feature")
+                    }
+                }
+                var (first, second) = (fixture, fixture)
+                let (seen, absent) = (
+                    try run(&first, edits(hidden), features), try run(&second, edits(77), features)
+                )
+                #expect(told(seen, hidden) == told(absent, 77))
+                #expect(told(seen, hidden).allSatisfy { $0?.hasPrefix("Code") == true })
+                #expect(seen.adds == absent.adds)
+                #expect(try contents(first, features) == contents(second, features))
+                #expect(try contents(first, features)[hidden] == before[hidden])
+            }
+        }
+    }
+
+    @Test func `an edit may hide a feature, and then it is not there`() throws {
+        var (fixture, features) = try fixture(3)
+        try fixture.append(
+            .layerDefinitionChanged(
+                LayerDefinitionChanged(layer: 0, expression: "NAME <> 'hidden'")))
+
+        let results = try run(
+            &fixture,
+            FeatureEdits(
+                adds: [Self.draft(nil, "hidden", x: 5)],
+                updates: [Self.draft(1, "hidden"), Self.draft(1, "shown")], isAtomic: false),
+            features)
+
+        #expect(results.adds.map(\.failure) == [nil] && results.updates[0].failure == nil)
+        #expect(results.updates[1].failure?.code == .notFound)
+        let added = try #require(results.adds[0].id)
+        let later = try run(&fixture, FeatureEdits(deletes: [added, 1, 3]), features)
+        #expect(later.deletes.map { $0.failure?.code == .notFound } == [true, true, false])
+    }
+
     @Test func `more edits than a layer holds have to wait`() throws {
         var (fixture, features) = try fixture(3)
         let many = FeatureEdits(

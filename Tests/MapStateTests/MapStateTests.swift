@@ -362,6 +362,25 @@ private func smallWorld() throws -> MapFixture {
         #expect(try fixture.world.layer(0)?.loadStatus == .notLoaded)
         #expect(try fixture.world.spatialReference == nil)
     }
+
+    @Test func `the map says since when a layer has another source than it was added with`() throws
+    {
+        var fixture = try MapFixture(created: true)
+        try fixture.addLayer("Base")
+        try fixture.addLayer("Upper")
+        #expect(try fixture.world.sourceChanges == nil)
+
+        try fixture.run(.setSource(layer: 1, source: MapFixture.source(7)))
+        let changed = fixture.state.sequence
+        try fixture.load(0)
+
+        #expect(try fixture.world.sourceChanges == [1: changed])
+        let restored = try MapsState(pieces: try fixture.state.pieces())
+        #expect(restored == fixture.state)
+        #expect(restored.map(named: MapFixture.world)?.sourceChanges == [1: changed])
+        try fixture.run(.removeLayer(layer: 1))
+        #expect(try fixture.world.sourceChanges == nil)
+    }
 }
 
 @Suite struct MapFoldTests {

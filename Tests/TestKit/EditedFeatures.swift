@@ -51,6 +51,9 @@ public struct EditedFeatures {
     /// Object ids, rising.
     public var ids: [Int64] { features.keys.sorted() }
 
+    /// Every object id that a feature has, or ever had, rising.
+    public var everyID: [Int64] { Array(1..<nextID) }
+
     /// The object ids of features without geometry, rising.
     public var placelessIDs: [Int64] { ids.filter { features[$0]?.parts.isEmpty == true } }
 

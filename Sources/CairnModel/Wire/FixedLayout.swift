@@ -13,7 +13,12 @@ public enum FixedLayout {
     public static let version: UInt8 = 2
 
     /// The bytes of an identify request.
-    public static func encode(_ request: IdentifyRequest) -> Data { encode(request, kind: 1) }
+    ///
+    /// One that sees a past from somewhere is of another kind, which builds that know nothing of it refuse.
+    public static func encode(_ request: IdentifyRequest) -> Data {
+        guard let seenFrom = request.seenFrom else { return encode(request, kind: 1) }
+        return encode(SeenIdentify(request: request, seenFrom: seenFrom), kind: 6)
+    }
 
     /// The bytes of an identify answer.
     public static func encode(_ answer: IdentifyAnswer) -> Data { encode(answer, kind: 2) }
@@ -21,7 +26,12 @@ public enum FixedLayout {
     /// Reads an identify request; throws `Failure`: `newerVersion` for another layout,
     /// `invalidParameter` for bytes that are none.
     public static func identifyRequest(_ bytes: Data) throws(Failure) -> IdentifyRequest {
-        try decode(bytes, kind: 1, .invalidParameter, "an identify request")
+        let name = "an identify request"
+        guard bytes.first == version, bytes.dropFirst().first == 6 else {
+            return try decode(bytes, kind: 1, .invalidParameter, name)
+        }
+        let seen: SeenIdentify = try decode(bytes, kind: 6, .invalidParameter, name)
+        return seen.request
     }
 
     /// Reads an identify answer; throws `Failure`: `newerVersion` for another layout, `corrupt` for

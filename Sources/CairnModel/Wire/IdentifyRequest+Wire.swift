@@ -67,6 +67,28 @@ extension IdentifyRequest: WireValue {
     }
 }
 
+/// A request that sees a past from a sequence number on.
+struct SeenIdentify: WireValue {
+    var request: IdentifyRequest
+    var seenFrom: Int64
+
+    init(request: IdentifyRequest, seenFrom: Int64) {
+        self.request = request
+        self.seenFrom = seenFrom
+    }
+
+    func write(to wire: inout WireOutput) {
+        wire.put(request)
+        wire.put(seenFrom)
+    }
+
+    init(from wire: inout WireInput) throws(WireFault) {
+        request = try wire.get()
+        seenFrom = try wire.get()
+        request.seenFrom = seenFrom
+    }
+}
+
 extension LayerSelection: WireValue {
     func write(to wire: inout WireOutput) {
         wire.put(option)

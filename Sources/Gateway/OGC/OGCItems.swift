@@ -34,7 +34,7 @@ struct OGCItems {
         query.form = .ogcFeatures
         query.outFields = ["*"]
         query.returnZ = layer.hasZ
-        query.asOf = try parameters.asOf()
+        query.past = try parameters.past()
         query.minSequence = try parameters.integer("minSequence", in: 0...Int.max).map(Int64.init)
         let known = OGCReference.all(of: layer)
         reference = try Self.reference("crs", parameters, known)

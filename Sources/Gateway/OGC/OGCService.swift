@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import EsriForms
+internal import Site
 
 // OGC API – Features: Part 1 (core, GeoJSON, HTML, OpenAPI 3.0) and Part 2 (references) in front of the same
 // queries as `FeatureServer`. Unlike Esri's resources, failures have their HTTP status.
@@ -18,6 +19,9 @@ extension GatewayService {
             parameters = try Parameters(
                 query: request.query, form: request.form, keepsEmpty: true)
             format = try Self.format(parameters, request)
+            if let map = Resource.ogc(part).mapName {
+                parameters = try await sighted(parameters, caller, on: map)
+            }
             guard format != .unacceptable else { return Self.notAcceptable() }
             if case .items = part {} else { try Self.refuseUnknown(parameters, part) }
             response = try await answer(part, parameters, OGCLinks(request, parameters), caller)
@@ -137,7 +141,8 @@ extension GatewayService {
     ) async throws(Failure) -> GatewayResponse {
         var (all, sequence) = ([OGCCollection](), Int64(0))
         for name in try await backend.catalog().maps
-        where caller.may(nil, on: .map(name.rawValue)) {
+        where caller.may(.query, on: .map(name.rawValue)) {
+            let parameters = try await sighted(parameters, caller, on: name.rawValue)
             guard let map = try await map(name, parameters) else { continue }
             var collections = OGCCollection.all(of: map)
             let times = try await timeExtents(of: map, collections.map(\.layer), parameters)
@@ -155,7 +160,7 @@ extension GatewayService {
         _ name: MapName, _ parameters: Parameters
     ) async throws(Failure) -> MapDescription? {
         try await backend.map(
-            named: name, at: try parameters.asOf(),
+            named: name, past: try parameters.past(),
             minSequence: try parameters.integer("minSequence", in: 0...Int.max).map(Int64.init))
     }
 
@@ -175,12 +180,12 @@ extension GatewayService {
     ) async throws(Failure) -> GatewayResponse {
         let (collection, _) = try await collection(id, parameters)
         let items = try OGCItems(id, collection.properties, parameters)
-        let count = try await backend.query(items.count, within: items.limit)
+        let count = try await answer(items.count, within: items.limit, parameters)
         var query = items.query
         // Both are of the map at the same sequence number.
         query.asOf = .sequence(count.sequence)
         query.minSequence = nil
-        let answer = try await backend.query(query, within: items.limit)
+        let answer = try await self.answer(query, within: items.limit, parameters)
         let page = try OGCPage(
             features: answer.body, count: count.body, offset: query.offset)
         return Self.response(
@@ -199,7 +204,7 @@ extension GatewayService {
         guard let number = Int64(text), "\(number)" == text else { throw missing }
         var items = try OGCItems(id, collection.properties, parameters)
         items.select(number)
-        let answer = try await backend.query(items.query, within: items.limit)
+        let answer = try await self.answer(items.query, within: items.limit, parameters)
         let reference = parameters["crs"].map { "crs=" + Parameters.encode($0) }
         let path = "collections/\(id)/items/\(number)"
         func own(_ query: String?) -> String {

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import Foundation
+import JobKinds
+import Site
+import Synchronization
+import Testing
+
+@testable import Gateway
+
+/// The past through the gateway: who sees it as it was, and who what is left of it.
+@Suite struct PastAccessTests {
+    private static let root = "/arcgis/rest/services/City/"
+
+    /// Everything that answers as of a moment.
+    static let urls =
+        [
+            "MapServer?", "MapServer/layers?", "MapServer/legend?", "MapServer/0?",
+            "MapServer/0/query?where=1=1&", "MapServer/0/1?",
+            "MapServer/0/query?returnCountOnly=true&",
+            "MapServer/identify?" + AccessTests.identify + "&",
+            "MapServer/identify/changes?" + AccessTests.identify + "&",
+            "MapServer/find?searchText=x&", "MapServer/export?bbox=0,0,1,1&size=10,10&",
+            "MapServer/export?bbox=0,0,1,1&size=10,10&f=image&", "FeatureServer?",
+            "FeatureServer/layers?", "FeatureServer/0?", "FeatureServer/0/query?where=1=1&",
+            "FeatureServer/0/1?", "FeatureServer/query?layerDefs=0:1=1&",
+        ].map { root + $0 } + [
+            "/ogc/collections?", "/ogc/collections/City.0?", "/ogc/collections/City.0/items?",
+            "/ogc/collections/City.0/items/1?",
+        ]
+
+    private func asked(
+        _ url: String, grants: [AccessRules.Grant]?,
+        _ change: (inout GatewayRequest) -> Void = { _ in }
+    ) async throws -> (site: SimulatedSite, body: String) {
+        var map = try Samples.map()
+        for index in map.layers.indices where map.layers[index].id == 0 {
+            map.layers[index].timeInfo = LayerTimeInfo(startField: "POP")
+            map.layers[index].isQueryable = true
+        }
+        let site = SimulatedSite(map: map)
+        site.change { inner in
+            inner.answerToQuery = { request in
+                request.result == .count ? #"{"count":1}"# : #"{"features":[]}"#
+            }
+        }
+        var service = GatewayService(backend: site)
+        if let grants {
+            service = GatewayService(
+                backend: site, access: try RuledSite([:], anonymous: grants).control())
+        }
+        let parts = url.split(separator: "?", maxSplits: 1)
+        var request = GatewayRequest(
+            path: Array(parts[0].utf8), query: parts.count == 2 ? Array(parts[1].utf8) : [])
+        change(&request)
+        let response = await service.answer(request)
+        return (site, String(decoding: response.body, as: UTF8.self))
+    }
+
+    @Test(arguments: urls, ["at=5", "historicMoment=1600000000000", "AT=2026-11-21T09:30:00Z"])
+    func `a caller without history sees what is left of the past, and one with it the past`(
+        _ url: String, _ moment: String
+    ) async throws {
+        for (grants, seenFrom): ([AccessRules.Grant]?, Int64?) in [
+            ([.init(.query)], SimulatedSite.present),
+            ([.init(.query), .init(.history, on: "Other")], SimulatedSite.present),
+            ([.init(.query), .init(.history, on: "City")], nil),
+            ([.init(.query), .init(.history)], nil), (nil, nil),
+        ] {
+            let (site, body) = try await asked(url + moment, grants: grants)
+            let pasts = site.inner.withLock { $0.pasts }
+            #expect(!pasts.isEmpty && pasts.allSatisfy { $0.seenFrom == seenFrom }, "\(body)")
+        }
+    }
+
+    @Test(arguments: urls) func `the present is asked without a past`(_ url: String) async throws {
+        let (site, _) = try await asked(url + "f=json", grants: [.init(.query)])
+
+        // What follows a first answer is of its moment.
+        let pasts = site.inner.withLock { $0.pasts }
+        #expect(pasts.allSatisfy { $0.seenFrom == nil && $0.moment == .sequence(9) })
+    }
+
+    @Test func `the short way of identify sees the same past`() async throws {
+        for (operation, seenFrom): (AccessRules.Operation, Int64?) in [
+            (.metrics, SimulatedSite.present), (.history, nil),
+        ] {
+            let site = SimulatedSite(map: try Samples.map())
+            let service = GatewayService(
+                backend: site,
+                access: try RuledSite([:], anonymous: [.init(.query), .init(operation)]).control())
+            let line = "GET \(Self.root)MapServer/identify?\(AccessTests.identify)&at=5 HTTP/1.1"
+            let plain = try #require(PlainRequest(Array((line + "\r\nHost: h\r\n\r\n").utf8)))
+            await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
+                let begun = service.begin(plain, RequestClient(), by: service.access.snapshot) {
+                    _ in done.resume()
+                }
+                guard case .asked = begun else {
+                    Issue.record("\(begun)")
+                    return done.resume()
+                }
+            }
+            #expect(
+                site.inner.withLock { $0.pasts } == [SeenPast(.sequence(5), seenFrom: seenFrom)])
+        }
+    }
+
+    @Test func `a past that nobody has decided on is not asked`() throws {
+        #expect(throws: Failure.self) { try Parameters(["at": "5"]).past() }
+        #expect(try Parameters([:]).past() == nil)
+    }
+
+    @Test func `changes of the past are the reader's only with history`() async throws {
+        let url = Self.root + "MapServer/changes?after=3"
+        let (plain, _) = try await asked(url, grants: [.init(.query)])
+        let (seeing, _) = try await asked(url, grants: [.init(.query), .init(.history)])
+
+        #expect(plain.inner.withLock { $0.wasPastSeen } == false)
+        #expect(seeing.inner.withLock { $0.wasPastSeen } == true)
+    }
+
+    @Test func `past events of layers that are no more are not told, but for their removal`()
+        throws
+    {
+        let map = try Samples.map()
+        func isTold(_ event: some EventPayload) throws -> Bool {
+            let record = RecordedEvent(
+                globalPosition: 5, stream: .map(map.name), streamPosition: 3,
+                recordedAt: Timestamp(microseconds: 0),
+                event: try event.newEvent(id: .timeOrdered(), metadata: EventMetadata()))
+            return GatewayEvent(record, seenFrom: map) != nil
+        }
+        func edit(_ layer: LayerID, _ others: [LayerID]? = nil) -> FeaturesEdited {
+            FeaturesEdited(
+                layer: layer, added: [], changed: [], deleted: [1], nextID: 9, refused: nil,
+                others: others?.map { edit($0) })
+        }
+        #expect(try isTold(edit(0)) && isTold(edit(0, [2])) && isTold(LayerRemoved(layer: 9)))
+        #expect(try !isTold(edit(9)) && !isTold(edit(0, [9])))
+        #expect(try !isTold(LayerRenamed(layer: 9, name: "x")))
+        #expect(try isTold(MapCreated(name: map.name)))
+    }
+
+    @Test func `a job asks the past, and is read, only with history`() {
+        func refusal(_ operations: [AccessRules.Operation]) -> Failure? {
+            let caller = Caller(user: "a", grants: operations.map { .init($0, on: "City") })
+            do throws(Failure) {
+                try caller.check(reading: [.map("City")], pastOf: "City")
+                return nil
+            } catch {
+                return error
+            }
+        }
+        let refused = refusal([.query])
+        #expect(refused?.code == .forbidden && refused?.message.contains("'history'") == true)
+        #expect(refusal([.query, .history]) == nil)
+    }
+
+    @Test func `a map that may not be queried is not shown to who may edit it or has jobs`()
+        async throws
+    {
+        let grants: [AccessRules.Grant] = [
+            .init(.edit), .init(.jobs), .init(.metrics), .init(.history), .init(.admin),
+        ]
+        for url in Self.urls + ["/arcgis/rest/services?f=json"] {
+            let (site, body) = try await asked(url, grants: grants)
+            #expect(!body.contains("City") && !body.contains("Base"), "\(url)")
+            #expect(site.inner.withLock { $0.lastAt == nil && $0.queries.isEmpty })
+        }
+    }
+}
