@@ -119,13 +119,17 @@ final class AccessControl: Sendable {
 }
 
 extension AccessControl.Snapshot {
-    /// Who shows this token, or none; `now` is in milliseconds since 1970.
+    /// Who shows this token, or else a session's cookie, or neither; `now` is in milliseconds since 1970.
     ///
-    /// Throws `Failure` (`invalidToken`).
+    /// Throws `Failure` (`invalidToken`). A cookie that does not hold, or not any more, is none.
     func caller(token: String?, _ client: RequestClient, now: Int64) throws(Failure) -> Caller {
         guard let rules else { return .unruled }
         guard let text = token ?? client.token else {
-            return Caller(user: nil, grants: rules.anonymous)
+            guard let session = session(client, now: now), let user = user(session.user) else {
+                return Caller(user: nil, grants: rules.anonymous)
+            }
+            return Caller(
+                user: user.name, grants: rules.anonymous + user.grants, session: session)
         }
         func invalid(_ why: String) -> Failure {
             Failure(.invalidToken, "Invalid token.", details: [why])
@@ -138,5 +142,14 @@ extension AccessControl.Snapshot {
             throw invalid("It was made for another referer or address.")
         }
         return Caller(user: user.name, grants: rules.anonymous + user.grants)
+    }
+
+    /// The login that a client's cookie shows; nil where there is none, or it has ended.
+    func session(_ client: RequestClient, now: Int64) -> Session? {
+        guard let text = client.session, key.count == KeyedHash.byteCount,
+            let token = Token(text, key: key, entry: digest), case .session = token.binding,
+            token.expires > now
+        else { return nil }
+        return Session(user: token.user, proof: Session.proof(of: text, key: key))
     }
 }

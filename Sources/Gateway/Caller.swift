@@ -18,12 +18,22 @@ struct RequestClient: Hashable, Sendable {
     var isSecure = false
     /// Whether a browser asks for a page of another server, which may read but change nothing.
     var isForeignPage = false
+    /// The numeric address at this end of the connection; empty where it is not known.
+    var local = ""
+    /// Whether a trusted proxy has passed the request on.
+    var isProxied = false
+    /// The value of a session's cookie; nil where there is none that counts.
+    var session: String?
+    /// What the header says to prove that this server's own page asks.
+    var proof: String?
 }
 
 /// Somebody who asks, and what they may do.
 struct Caller: Sendable {
     /// The user whose token was shown; nil for everybody else.
     let user: String?
+    /// Set where a cookie shows who it is.
+    let session: Session?
     /// Nil where nobody was told what they may do, so that everybody may do everything.
     private let grants: [AccessRules.Grant]?
 
@@ -33,8 +43,9 @@ struct Caller: Sendable {
     /// Whether there are no rules, so that everybody may do everything.
     var isUnruled: Bool { grants == nil }
 
-    init(user: String?, grants: [AccessRules.Grant]?) {
+    init(user: String?, grants: [AccessRules.Grant]?, session: Session? = nil) {
         self.user = user
+        self.session = session
         self.grants = grants
     }
 

@@ -21,9 +21,18 @@ struct CrossOrigin: Hashable, Sendable {
     /// Whether a browser asks for a page of another server that is not listed, as far as it says.
     ///
     /// `origin` and `fetchSite` are the headers `Origin` and `Sec-Fetch-Site`, which no page can set;
-    /// `authority` is the name by which this server was asked. What sends neither is no page.
-    func isForeign(origin: String?, fetchSite: String?, authority: String?) -> Bool {
+    /// `authority` is the name by which this server was asked, and `own` its origin where that is settled. What sends neither
+    /// is no page. Where the name is not known to be this server's (`isKnown`), a browser's word that it is the page's own says nothing.
+    func isForeign(
+        origin: String?, fetchSite: String?, authority: String?, own: String? = nil,
+        isKnown: Bool = true
+    ) -> Bool {
         let site = fetchSite?.lowercased()
+        if let own, origin?.lowercased() == own { return false }
+        guard isKnown else {
+            if let origin, allowed?.contains(origin.lowercased()) == true { return false }
+            return origin != nil || site ?? "none" != "none"
+        }
         if site == "same-origin" { return false }
         guard let origin = origin?.lowercased() else {
             return site == "cross-site" || site == "same-site"

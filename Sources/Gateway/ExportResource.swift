@@ -97,7 +97,9 @@ extension GatewayService {
         let path = String(decoding: asked.path, as: UTF8.self)
         // Esri's own are names of files: esri-leaflet puts "?token=…" behind them, which is then the value of nothing.
         let href =
-            (asked.origin ?? "") + path + "?" + parameters.query(setting: "f", to: "image") + "&_="
+            (asked.origin ?? "") + path + "?"
+            + parameters.query(setting: "f", to: "image", keepsSecrets: true)
+            + "&_="
         let response = GatewayResponse(
             body: ExportResource.body(head, href: href), sequence: head.sequence,
             isStale: head.isStale, missing: head.missing ?? [])

@@ -47,6 +47,15 @@ public final class GatewayServer: Sendable {
         public var trustedProxies: [String] = []
         /// Whether to take passwords over connections of a network that are not TLS's.
         public var allowsPlainTokens = false
+        /// What absolute URLs in answers begin with, `https://maps.example.org`; nil for the name that a client uses, where it is
+        /// known.
+        public var publicURL: String?
+        /// Names by which clients ask this server; with any, no others are answered but the machine's own and its addresses.
+        public var hostNames: [String] = []
+        /// What the machine calls itself.
+        public var machineName = ProcessInfo.processInfo.hostName
+        /// For how many seconds a browser that came over TLS comes over nothing else; 0 says nothing of it.
+        public var transportSecuritySeconds = 86_400
 
         /// The defaults.
         public init() {}
@@ -65,7 +74,7 @@ public final class GatewayServer: Sendable {
     ///
     /// Whoever is named by the rules of `access` may do what they say; where there are none, everybody may do
     /// everything. Throws `Failure` for rules that cannot be read, and for
-    /// a trusted proxy that is no address.
+    /// a trusted proxy that is no address, a name that is none, or a public URL with a path.
     public init(
         backend: any GatewayBackend, access: AccessStore? = nil, configuration: Configuration,
         logger: Logger
@@ -79,6 +88,10 @@ public final class GatewayServer: Sendable {
         service.allowsPlainTokens = configuration.allowsPlainTokens
         service.crossOrigin = CrossOrigin(configuration.allowedOrigins)
         service.proxies = try TrustedProxies(configuration.trustedProxies)
+        service.hosts = try HostNames(
+            configuration.hostNames, publicURL: configuration.publicURL,
+            machine: configuration.machineName, listening: configuration.host)
+        service.safety.transportSeconds = configuration.transportSecuritySeconds
         service.rateLimit = configuration.requestsPerSecond.map { RateLimit(perSecond: $0) }
         service.watch.log = try configuration.requestLogPath.map { path throws(Failure) in
             try RequestLog(path: path)
@@ -106,10 +119,12 @@ public final class GatewayServer: Sendable {
         }
         let limit = configuration.requestByteLimit
         let (connections, figures) = (service.connections, service.watch.figures)
+        let safety = service.safety.fields(isSecure: tls != nil)
         defer { service.watch.log?.close() }
         let http = HTTP1Channel.Configuration(
             additionalChannelHandlers: [
-                MalformedRequests(headByteLimit: limit), ConnectionWatch(connections, figures),
+                MalformedRequests(headByteLimit: limit, safety: safety),
+                ConnectionWatch(connections, figures),
                 LibraryWatch(),
             ],
             httpDecoderConfiguration: .init(
@@ -195,23 +210,44 @@ private struct GatewayResponder: Sendable {
 
     /// The whole answer but its body, which is written as the client takes it.
     func respond(to request: Request, over channel: any Channel) async -> Response {
-        var response = await answer(request, channel)
+        let client = client(of: request, channel)
+        var response = await answer(request, client, channel)
+        response.headers.set(service.safety.fields(isSecure: client.isSecure))
         response.headers[.date] = PlainResponse.date(Int64(Date().timeIntervalSince1970))
         response.headers[.server] = "Cairn"
         return response
     }
 
-    private func answer(_ request: Request, _ channel: any Channel) async -> Response {
-        if request.method == .options { return preflight(request) }
+    private func answer(
+        _ request: Request, _ client: RequestClient, _ channel: any Channel
+    ) async -> Response {
+        let standing = service.hosts.standing(of: request.head.authority, client)
+        if request.method == .options, standing != .refused { return preflight(request, client) }
         let start = service.watch.began()
-        let translated = translate(request, channel)
+        let translated = translate(request, client, standing)
         let resource = Resource(path: translated.path)
-        var answer = await answer(request, translated, resource, channel)
+        var answer =
+            standing == .refused
+            ? Self.misdirected(request)
+            : await answer(request, translated, resource, channel)
         if let fault = await answer.file?.fault() { answer = GatewayResponse(ofFile: fault) }
         service.watch.ended(
             start, resource.kind, answer, method: request.method.rawValue,
             address: translated.client.address, path: translated.path)
-        return response(to: request, answer, channel)
+        return response(to: request, answer, translated.client, channel)
+    }
+
+    /// What is said of a name that is not this server's (RFC 9110, 15.5.20).
+    private static func misdirected(_ request: Request) -> GatewayResponse {
+        let name = (request.head.authority ?? "").filter { $0.isASCII && !$0.isWhitespace }
+        return GatewayResponse(
+            status: 421,
+            body: ErrorBody.json(
+                code: 421,
+                message:
+                    "'\(name.prefix(80))' is not known to be a name of this server: it is asked by its address, as "
+                    + "localhost, or by what --host-name or --public-url names; or --trusted-proxy names the proxy that passed this on",
+                details: []))
     }
 
     private func answer(
@@ -243,8 +279,8 @@ private struct GatewayResponder: Sendable {
     }
 
     /// What a browser asks before it sends another page's request (the Fetch standard's preflight).
-    private func preflight(_ request: Request) -> Response {
-        var headers = commonHeaders(request)
+    private func preflight(_ request: Request, _ client: RequestClient) -> Response {
+        var headers = commonHeaders(request, client)
         headers[.accessControlMaxAge] = CrossOrigin.maximumAge
         return Response(status: .noContent, headers: headers)
     }
@@ -255,11 +291,8 @@ private struct GatewayResponder: Sendable {
         await connections.answering(channel) { [service] in await service.answer(request) }
     }
 
-    private func translate(_ request: Request, _ channel: any Channel) -> GatewayRequest {
-        let target = Array((request.head.path ?? "/").utf8)
-        let parts = target.split(
-            separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
-        let accept = request.headers[.accept] ?? ""
+    /// Who asks; whether it is a page is settled later.
+    private func client(of request: Request, _ channel: any Channel) -> RequestClient {
         var client = service.proxies.client(
             of: RequestClient(channel, isSecure: isSecure),
             forwardedFor: request.headers[Self.forwardedHeader],
@@ -267,33 +300,49 @@ private struct GatewayResponder: Sendable {
         client.token = (request.headers[Self.tokenHeader] ?? request.headers[.authorization])
             .flatMap(RequestClient.bearer)
         client.referer = request.headers[.referer]
+        client.proof = request.headers[Self.proofHeader]
+        return client
+    }
+
+    private func translate(
+        _ request: Request, _ client: RequestClient, _ standing: HostNames.Standing
+    ) -> GatewayRequest {
+        let target = Array((request.head.path ?? "/").utf8)
+        let parts = target.split(
+            separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
+        let accept = request.headers[.accept] ?? ""
+        var client = client
+        let site = request.headers[Self.siteHeader]
         client.isForeignPage = service.crossOrigin.isForeign(
-            origin: request.headers[.origin], fetchSite: request.headers[Self.siteHeader],
-            authority: request.head.authority)
+            origin: request.headers[.origin], fetchSite: site, authority: request.head.authority,
+            own: service.hosts.publicOrigin, isKnown: standing == .known)
+        let isHonoured = SessionCookie.isHonoured(
+            site: site, mode: request.headers[Self.modeHeader],
+            destination: request.headers[Self.destinationHeader],
+            isReading: request.method == .get || request.method == .head,
+            isForeignPage: service.crossOrigin.isForeign(
+                origin: request.headers[.origin], fetchSite: site,
+                authority: request.head.authority, own: service.hosts.publicOrigin))
+        if isHonoured {
+            client.session = SessionCookie.value(
+                in: request.headers[values: .cookie].joined(separator: ";"),
+                isSecure: client.isSecure)
+        }
         return GatewayRequest(
             path: Array(parts[0]), query: parts.count == 2 ? Array(parts[1]) : [],
             lastEventID: request.headers[Self.lastEventHeader].flatMap { Int64($0) },
-            wantsPage: accept.contains("text/html"), origin: origin(of: request, client),
+            wantsPage: accept.contains("text/html"), origin: origin(of: request, client, standing),
             accept: accept,
             client: client, noneMatch: request.headers[.ifNoneMatch] ?? "")
     }
 
-    /// By the name the client used; behind a trusted proxy, by what it says of TLS.
-    private func origin(of request: Request, _ client: RequestClient) -> String? {
-        guard let authority = request.head.authority, !authority.isEmpty,
-            authority.utf8.allSatisfy(Self.isOfAuthority)
-        else { return nil }
+    /// The public one, or by the name the client used, where that is known; behind a trusted proxy, by what it says of TLS.
+    private func origin(
+        of request: Request, _ client: RequestClient, _ standing: HostNames.Standing
+    ) -> String? {
+        if let origin = service.hosts.publicOrigin { return origin }
+        guard standing == .known, let authority = request.head.authority else { return nil }
         return (client.isSecure ? "https://" : "http://") + authority
-    }
-
-    private static func isOfAuthority(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"),
-            UInt8(ascii: ":"), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "_"):
-            true
-        default: false
-        }
     }
 
     /// Takes a file; a browser gets a page with what can be done with it.
@@ -382,7 +431,8 @@ private struct GatewayResponder: Sendable {
     private static let droppedByteLimit = 64 << 20
 
     private func response(
-        to request: Request, _ answer: GatewayResponse, _ channel: any Channel
+        to request: Request, _ answer: GatewayResponse, _ client: RequestClient,
+        _ channel: any Channel
     ) -> Response {
         if let changes = answer.changes {
             guard let place = connections.takeFollowerPlace() else {
@@ -391,23 +441,26 @@ private struct GatewayResponder: Sendable {
                     "\(OpenConnections.followerLimit) clients follow answers and jobs of this gateway already"
                 )
                 return response(
-                    to: request, GatewayResponse(failure), channel)
+                    to: request, GatewayResponse(failure), client, channel)
             }
             let stream = EventStream(
                 changes: changes, place: place, connections: connections, channel: channel,
                 isStillAdmitted: answer.isStillAdmitted ?? {})
-            var headers = commonHeaders(request)
+            var headers = commonHeaders(request, client)
             headers[.contentType] = answer.contentType
             headers[.cacheControl] = "no-store"
             let whole = Response(status: .ok, headers: headers, body: stream.body)
             return request.method == .head ? whole.createHeadResponse() : whole
         }
-        if let file = answer.file { return response(to: request, answer, file, channel) }
-        var headers = commonHeaders(request)
+        if let file = answer.file { return response(to: request, answer, file, client, channel) }
+        var headers = commonHeaders(request, client)
         headers[.contentType] = answer.contentType
         headers[.cacheControl] = "no-store"
         for (name, value) in answer.headers {
             if let name = HTTPField.Name(name) { headers[name] = value }
+        }
+        if answer.user != nil, let kept = headers[.cacheControl], kept != "no-store" {
+            headers[.cacheControl] = "private, " + kept
         }
         if let sequence = answer.sequence { headers[Self.sequenceHeader] = String(sequence) }
         if answer.isStale { headers[Self.staleHeader] = "true" }
@@ -422,28 +475,31 @@ private struct GatewayResponder: Sendable {
 
     private func response(
         to request: Request, _ answer: GatewayResponse, _ file: GatewayFile,
-        _ channel: any Channel
+        _ client: RequestClient, _ channel: any Channel
     ) -> Response {
         do throws(Failure) {
-            var headers = commonHeaders(request)
+            var headers = commonHeaders(request, client)
             headers[.contentType] = answer.contentType
+            headers[.cacheControl] = "no-store"
             headers[.contentDisposition] = "attachment; filename=\"\(file.name)\""
             let whole = Response(status: .ok, headers: headers, body: try file.body())
             return request.method == .head ? whole.createHeadResponse() : whole
         } catch {
-            return response(to: request, GatewayResponse(ofFile: error), channel)
+            return response(to: request, GatewayResponse(ofFile: error), client, channel)
         }
     }
 
-    /// What lets pages of other servers read the answers.
-    private func commonHeaders(_ request: Request) -> HTTPFields {
+    /// What lets pages of other servers read the answers: not those to a cookie, which is no page's but this server's.
+    private func commonHeaders(_ request: Request, _ client: RequestClient) -> HTTPFields {
         var headers: HTTPFields = [
             .accessControlAllowMethods: CrossOrigin.methods,
             .accessControlAllowHeaders: CrossOrigin.headers,
             .accessControlExposeHeaders: CrossOrigin.exposedHeaders,
         ]
-        headers[.accessControlAllowOrigin] = service.crossOrigin.answer(
-            to: request.headers[.origin])
+        if client.session == nil {
+            headers[.accessControlAllowOrigin] = service.crossOrigin.answer(
+                to: request.headers[.origin])
+        }
         if service.crossOrigin.varies { headers[.vary] = "Origin" }
         return headers
     }
@@ -453,6 +509,9 @@ private struct GatewayResponder: Sendable {
     private static let schemeHeader = HTTPField.Name("X-Forwarded-Proto") ?? .eTag
     private static let forwardedHeader = HTTPField.Name("X-Forwarded-For") ?? .eTag
     private static let siteHeader = HTTPField.Name("Sec-Fetch-Site") ?? .eTag
+    private static let modeHeader = HTTPField.Name("Sec-Fetch-Mode") ?? .eTag
+    private static let destinationHeader = HTTPField.Name("Sec-Fetch-Dest") ?? .eTag
+    private static let proofHeader = HTTPField.Name(GatewayService.proofHeader) ?? .eTag
     private static let sequenceHeader = HTTPField.Name("X-Cairn-Sequence") ?? .eTag
     private static let staleHeader = HTTPField.Name("X-Cairn-Stale") ?? .eTag
     private static let missingHeader = HTTPField.Name("X-Cairn-Missing") ?? .eTag

@@ -28,6 +28,11 @@ extension GatewayService {
                 .foreignPage,
                 "pages of other servers change nothing here: --cors-origin names those that may")
         }
+        if let session = caller.session, resource.isChange,
+            !session.isProved(by: client.proof ?? parameters[Self.proofParameter])
+        {
+            throw Self.unproved
+        }
         try caller.check(requirement)
         return caller
     }
@@ -92,6 +97,25 @@ extension GatewayService {
     func generateToken(
         _ parameters: Parameters, _ client: RequestClient
     ) async throws(Failure) -> GatewayResponse {
+        let (token, expires) = try await token(parameters, client) { () throws(Failure) in
+            try Self.binding(parameters, client)
+        }
+        var json = JSONWriter()
+        json.object { json in
+            json.member("token", token)
+            json.member("expires", Int(expires))
+            json.member("ssl", client.isSecure)
+        }
+        return GatewayResponse(body: json.bytes)
+    }
+
+    /// A token for who gives the password, and when it ends, in milliseconds since 1970.
+    ///
+    /// Throws `Failure`: `refused` with the reason in its details, `busy`, what `binding` throws.
+    func token(
+        _ parameters: Parameters, _ client: RequestClient,
+        bound binding: () throws(Failure) -> Token.Binding
+    ) async throws(Failure) -> (text: String, expires: Int64) {
         func refused(_ why: String) -> Failure {
             Failure(.refused, "Unable to generate token.", details: [why])
         }
@@ -103,9 +127,7 @@ extension GatewayService {
         guard let name = parameters["username"], let password = parameters["password"] else {
             throw refused("'username' and 'password' must be given.")
         }
-        let (binding, minutes) = (
-            try Self.binding(parameters, client), try Self.minutes(parameters)
-        )
+        let (binding, minutes) = (try binding(), try Self.minutes(parameters))
         guard name.utf8.count <= 64, password.utf8.count <= 1_024,
             try await logins.check(
                 user: name, password: password, hash: snapshot.user(name)?.passwordHash,
@@ -117,13 +139,7 @@ extension GatewayService {
         }
         let expires = WallClock.microseconds() / 1_000 + Int64(minutes) * 60_000
         let token = Token(user: name, expires: expires, binding: binding)
-        var json = JSONWriter()
-        json.object { json in
-            json.member("token", token.text(key: snapshot.key, entry: entry))
-            json.member("expires", Int(expires))
-            json.member("ssl", client.isSecure)
-        }
-        return GatewayResponse(body: json.bytes)
+        return (token.text(key: snapshot.key, entry: entry), expires)
     }
 
     private static func minutes(_ parameters: Parameters) throws(Failure) -> Int {

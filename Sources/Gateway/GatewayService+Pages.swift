@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import EsriForms
+internal import Platform
 
 extension GatewayService {
     /// The response in the form that is asked for.
@@ -10,7 +11,8 @@ extension GatewayService {
         _ response: GatewayResponse, _ format: Format, _ resource: Resource,
         _ parameters: Parameters, _ request: GatewayRequest
     ) async -> GatewayResponse {
-        guard response.changes == nil, response.file == nil, response.status != 204 else {
+        guard response.changes == nil, response.file == nil, ![204, 303].contains(response.status)
+        else {
             return response
         }
         var shaped = response
@@ -43,10 +45,23 @@ extension GatewayService {
             parameters: parameters, answer: JSONTree(body) ?? .null,
             sequence: response.sequence, isStale: response.isStale)
         page.hasLeaflet = PageAsset.isLeaflet(in: leafletFolder)
-        if access.snapshot.rules != nil, response.user == nil {
-            page.offersLogin =
-                resource.kind == .services || (resource == .generateToken && page.isRefused)
+        let snapshot = access.snapshot
+        if parameters["token"] == nil, request.client.token == nil {
+            page.session = snapshot.session(
+                request.client, now: WallClock.microseconds() / 1_000)
         }
+        if snapshot.rules != nil, response.user == nil, page.session == nil {
+            page.offersLogin =
+                resource.kind == .services || resource == .session(.login)
+                || (resource == .generateToken && page.isRefused)
+        }
+        if case .session = resource {
+            page.returnPath = (try? Parameters(query: [], form: request.form))?["returnTo"]
+        } else if !request.isPost {
+            let query = parameters.query(setting: "f", to: nil)
+            page.returnPath = page.ownPath + (query.isEmpty ? "" : "?" + query)
+        }
+        page.returnPath = page.returnPath.flatMap { Self.isOwn($0) ? $0 : nil }
         switch resource {
         case .map(let name, .root), .map(let name, .layer(_)), .map(let name, .legend),
             .features(let name, .root), .features(let name, .layer(_)):
@@ -74,7 +89,7 @@ extension GatewayService {
 extension Resource {
     /// Whether a person who asks nothing of it is shown the form to ask with.
     func isOnlyForm(_ parameters: Parameters) -> Bool {
-        let neutral = ["f", "at", "historicMoment", "minSequence", "token"]
+        let neutral = ["f", "at", "historicMoment", "minSequence"] + Parameters.secrets
         let asksNothing = parameters.names.allSatisfy { name in
             neutral.contains { $0.isEqualIgnoringCase(name) }
         }

@@ -93,6 +93,10 @@ struct GatewayService: Sendable {
     var crossOrigin = CrossOrigin()
     /// Who is believed about who asks.
     var proxies = TrustedProxies.none
+    /// By which names this server is asked.
+    var hosts = HostNames.none
+    /// What stands on every answer.
+    var safety = SafetyHeaders()
     /// Nil where everybody may ask as often as they like.
     var rateLimit: RateLimit?
     let submissions = SubmissionQueue()
@@ -127,6 +131,10 @@ struct GatewayService: Sendable {
         do throws(Failure) {
             parameters = try Parameters(query: request.query, form: request.form)
             let caller = try admit(resource, parameters, request.client)
+            if case .session(let part) = resource {
+                return await shaped(
+                    try await session(part, request), .page, resource, parameters, request)
+            }
             if let map = resource.mapName {
                 parameters = try await sighted(parameters, caller, on: map)
             }
@@ -164,7 +172,7 @@ struct GatewayService: Sendable {
             }
             return await shaped(response, format, resource, parameters, request)
         } catch {
-            let format = request.wantsPage ? Format.page : .json
+            let format = request.wantsPage || resource.kind == .session ? Format.page : .json
             var response = GatewayResponse(error)
             if case .ogc = resource { response = Self.ogcFailure(error) }
             return await shaped(response, format, resource, parameters, request)
@@ -181,7 +189,7 @@ struct GatewayService: Sendable {
                 let failure = Failure(
                     .notFound, "there is nothing here; services are at /arcgis/rest/services")
                 return GatewayResponse(status: 404, body: ErrorBody.json(failure))
-            case .health, .ready, .metrics, .asset, .ogc, .info:
+            case .health, .ready, .metrics, .asset, .session, .ogc, .info:
                 return GatewayResponse(
                     body: Catalog.info(
                         origin: request.origin, hasTokens: access.snapshot.rules != nil))

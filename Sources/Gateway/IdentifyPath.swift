@@ -49,6 +49,8 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
     private var isQuiescing = false
     private var writer: PlainResponse
     private var origin: String?
+    /// By what name this server was asked last, and what that is to it.
+    private var host: (name: String?, standing: HostNames.Standing)?
     /// When the request here began, and its path.
     private var began: (start: Int64, path: String) = (0, "")
     private var arrival = Arrival()
@@ -64,7 +66,7 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
     init(service: GatewayService, isSecure: Bool, arrivalTimeout: TimeAmount) {
         self.service = service
         self.arrivalTimeout = arrivalTimeout
-        writer = PlainResponse(service.crossOrigin)
+        writer = PlainResponse(service.crossOrigin, service.safety)
         self.isSecure = isSecure
     }
 
@@ -152,6 +154,13 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// False when the request belongs to the general path after all.
     private func ask(_ request: PlainRequest, _ context: ChannelHandlerContext) -> Bool {
+        // Nearly always the same as before.
+        if host?.name != request.host {
+            var client = peer
+            client.isProxied = isBehindProxy
+            host = (request.host, service.hosts.standing(of: request.host, client))
+        }
+        guard host?.standing != .refused else { return false }
         number += 1
         let question = number
         let path = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -205,7 +214,8 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
     private func write(_ response: GatewayResponse, _ context: ChannelHandlerContext) {
         let seconds = Int64(Date().timeIntervalSince1970)
         let buffer = writer.bytes(
-            of: response, to: origin, at: seconds, allocator: context.channel.allocator)
+            of: response, to: origin, isSecure: client.isSecure, at: seconds,
+            allocator: context.channel.allocator)
         service.watch.ended(
             began.start, .mapIdentify, response, method: "GET", address: client.address,
             path: Array("/arcgis/rest/services/\(began.path)/MapServer/identify".utf8))

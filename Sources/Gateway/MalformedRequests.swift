@@ -6,6 +6,15 @@ internal import HTTPTypes
 internal import NIOCore
 internal import NIOHTTPTypes
 
+extension HTTPFields {
+    /// Sets fields by their names, in place of those of the same name.
+    mutating func set(_ fields: [(name: String, value: String)]) {
+        for (name, value) in fields {
+            if let name = HTTPField.Name(name) { self[name] = value }
+        }
+    }
+}
+
 /// Answers what cannot be parsed as HTTP, or is too large to be, with an error body, and closes.
 ///
 /// What the client still sends is read and thrown away for a moment, since closing a connection with
@@ -15,11 +24,16 @@ final class MalformedRequests: ChannelInboundHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTPResponsePart
 
     private let headByteLimit: Int
+    private let safety: [(name: String, value: String)]
     private var isEnding = false
 
     private static let patience = TimeAmount.seconds(2)
 
-    init(headByteLimit: Int) { self.headByteLimit = headByteLimit }
+    /// `safety` are the headers of every answer.
+    init(headByteLimit: Int, safety: [(name: String, value: String)]) {
+        self.headByteLimit = headByteLimit
+        self.safety = safety
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if !isEnding { context.fireChannelRead(data) }
@@ -37,12 +51,14 @@ final class MalformedRequests: ChannelInboundHandler, RemovableChannelHandler {
             "this is not an HTTP request, or its URL and headers exceed \(headByteLimit) bytes: "
                 + "send long parameters in the body of a POST")
         let body = ByteBuffer(bytes: ErrorBody.json(failure))
-        let head = HTTPResponse(
+        var head = HTTPResponse(
             status: .badRequest,
             headerFields: [
                 .contentType: "application/json;charset=UTF-8", .connection: "close",
                 .contentLength: String(body.readableBytes), .accessControlAllowOrigin: "*",
+                .cacheControl: "no-store",
             ])
+        head.headerFields.set(safety)
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.write(wrapOutboundOut(.body(body)), promise: nil)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)

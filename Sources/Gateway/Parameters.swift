@@ -68,11 +68,19 @@ struct Parameters: Sendable {
         return nil
     }
 
-    /// The query of a URL that asks the same but for one parameter, which it sets; the names in the order they
-    /// came.
-    func query(setting name: String, to value: String) -> String {
-        let others = entries.filter { !$0.name.isEqualIgnoringCase(name) }
-        return (others + [Entry(name: name, value: value)]).map {
+    /// What does not belong into a link that a page shows.
+    static let secrets = ["token", "username", "password", "csrf"]
+
+    /// The query of a URL that asks the same but for one parameter, which it sets, or leaves out where the value is nil; the
+    /// names in the order they came.
+    ///
+    /// What is secret is left out, unless the client, who sent it, is to send it again.
+    func query(setting name: String, to value: String?, keepsSecrets: Bool = false) -> String {
+        let left = keepsSecrets ? [name] : Self.secrets + [name]
+        let others = entries.filter { entry in
+            !left.contains { entry.name.isEqualIgnoringCase($0) }
+        }
+        return (others + (value.map { [Entry(name: name, value: $0)] } ?? [])).map {
             Self.encode($0.name) + "=" + Self.encode($0.value)
         }.joined(separator: "&")
     }

@@ -12,10 +12,11 @@ struct PlainRequest: Equatable {
     let map: String
     /// What follows `?`, still percent-encoded.
     let query: ArraySlice<UInt8>
-    /// The values of `X-Esri-Authorization` or `Authorization`, of `Referer` and `Origin`; nil where they are absent.
+    /// The values of `X-Esri-Authorization` or `Authorization`, of `Referer`, `Origin` and `Host`; nil where they are absent.
     private(set) var authorization: String?
     private(set) var referer: String?
     private(set) var origin: String?
+    private(set) var host: String?
     /// Those of `X-Forwarded-For`, with commas between several, and the last of `X-Forwarded-Proto`.
     private(set) var forwardedFor: String?
     private(set) var forwardedProto: String?
@@ -85,16 +86,20 @@ struct PlainRequest: Equatable {
                 Self.lies([0x0D, 0x0A], in: bytes, at: end)
             else { return false }
             let (name, value) = (bytes[offset..<nameEnd], bytes[(nameEnd + 1)..<end])
-            guard Self.changesNothing(name, value) else { return false }
-            keep(name, value)
+            guard Self.changesNothing(name, value), keep(name, value) else { return false }
             offset = end + 2
         }
         return false
     }
 
+    /// Keeps what is looked at; false for a second name of this server.
+    ///
     /// Esri's header goes before the standard one, which may be a proxy's.
-    private mutating func keep(_ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) {
+    private mutating func keep(_ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) -> Bool {
         switch name.count {
+        case 4 where Self.isWord("host", name):
+            if host != nil { return false }
+            host = Self.text(value)
         case 6 where Self.isWord("origin", name): origin = Self.text(value)
         case 7 where Self.isWord("referer", name): referer = Self.text(value)
         case 13 where Self.isWord("authorization", name):
@@ -105,6 +110,7 @@ struct PlainRequest: Equatable {
         case 20 where Self.isWord("x-esri-authorization", name): authorization = Self.text(value)
         default: break
         }
+        return true
     }
 
     private static func text(_ value: ArraySlice<UInt8>) -> String {
@@ -118,7 +124,9 @@ struct PlainRequest: Equatable {
         // Most names have another length than all of these.
         switch name.count {
         case 2: !isWord("te", name)
-        case 6: isWord("accept", name) ? !mentionsPage(value) : !isWord("expect", name)
+        case 6:
+            isWord("accept", name)
+                ? !mentionsPage(value) : !isWord("expect", name) && !isWord("cookie", name)
         case 7: !isWord("upgrade", name)
         case 10: !isWord("connection", name) || isWord("keep-alive", trimmed(value))
         case 14: !isWord("content-length", name)

@@ -7,9 +7,15 @@ internal import NIOCore
 struct PlainResponse {
     private let crossOrigin: CrossOrigin
     private let middle: String
+    /// What stands on every answer, without and with TLS, each with the line's end before it.
+    private let safety: (plain: String, secure: String)
 
-    init(_ crossOrigin: CrossOrigin) {
+    init(_ crossOrigin: CrossOrigin, _ safety: SafetyHeaders) {
         self.crossOrigin = crossOrigin
+        func lines(isSecure: Bool) -> String {
+            safety.fields(isSecure: isSecure).map { "\r\n\($0.name): \($0.value)" }.joined()
+        }
+        self.safety = (lines(isSecure: false), lines(isSecure: true))
         middle =
             "\r\naccess-control-allow-methods: \(CrossOrigin.methods)\r\n"
             + "access-control-allow-headers: \(CrossOrigin.headers)\r\n"
@@ -23,7 +29,7 @@ struct PlainResponse {
 
     /// The whole answer to a page of that origin; `seconds` is the time of day since 1970, UTC.
     mutating func bytes(
-        of response: GatewayResponse, to origin: String?, at seconds: Int64,
+        of response: GatewayResponse, to origin: String?, isSecure: Bool, at seconds: Int64,
         allocator: ByteBufferAllocator
     ) -> ByteBuffer {
         if seconds != dateSecond {
@@ -42,6 +48,7 @@ struct PlainResponse {
         buffer.writeString(middle)
         buffer.writeStaticString("date: ")
         buffer.writeString(date)
+        buffer.writeString(isSecure ? safety.secure : safety.plain)
         for (name, value) in response.headers { buffer.writeString("\r\n\(name): \(value)") }
         if let sequence = response.sequence {
             buffer.writeStaticString("\r\nx-cairn-sequence: ")

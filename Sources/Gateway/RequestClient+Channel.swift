@@ -7,6 +7,7 @@ extension RequestClient {
     /// The other end of a connection.
     init(_ channel: any Channel, isSecure: Bool) {
         address = channel.remoteAddress?.ipAddress ?? ""
+        local = channel.localAddress?.ipAddress.flatMap(TrustedProxies.canonical) ?? ""
         self.isSecure = isSecure
         isPrivate = isSecure || Self.isLoopback(address)
     }

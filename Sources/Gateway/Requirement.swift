@@ -47,7 +47,8 @@ extension Resource {
     /// No case is passed over by a `default`, so a new resource is not served before it stands here.
     var requirement: Requirement {
         switch self {
-        case .health, .ready, .info, .nowhere, .asset, .unknownService, .generateToken: .nothing
+        case .health, .ready, .info, .nowhere, .asset, .unknownService, .generateToken, .session:
+            .nothing
         case .metrics: .metrics
         case .services: .filtered
         case .communitySelf: .token
@@ -82,14 +83,16 @@ extension Resource {
         }
     }
 
-    /// Whether asking for it changes something: then pages of other servers may not.
+    /// Whether asking for it changes something: then pages of other servers may not, and a login by cookie has to be proved.
     ///
-    /// Here too no case is passed over.
+    /// A failed login is remembered, so `generateToken` is among them; what begins and ends a session looks at its own form
+    /// (`GatewayService.session`). Here too no case is passed over.
     var isChange: Bool {
         switch self {
-        case .health, .ready, .info, .nowhere, .asset, .unknownService, .generateToken, .metrics,
+        case .health, .ready, .info, .nowhere, .asset, .unknownService, .session, .metrics,
             .services, .communitySelf, .map, .locator, .ogc:
             false
+        case .generateToken: true
         case .features(_, let part):
             switch part {
             case .root, .layers, .layer, .query, .queryAll, .feature: false

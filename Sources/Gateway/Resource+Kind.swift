@@ -14,7 +14,7 @@ extension Resource {
         case locator, findAddressCandidates, geocodeAddresses, suggest, reverseGeocode
         case jobs, jobsUpload, jobsTask, jobsSubmit, jobsJob
         case ogc, ogcCollections, ogcCollection, ogcItems, ogcItem
-        case asset
+        case asset, session
         case unknown
     }
 
@@ -30,6 +30,7 @@ extension Resource {
         case .communitySelf: .communitySelf
         case .nowhere, .unknownService: .unknown
         case .asset: .asset
+        case .session: .session
         case .map(_, let part):
             switch part {
             case .root: .map

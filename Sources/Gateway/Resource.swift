@@ -29,12 +29,22 @@ enum Resource: Hashable {
     case jobs(JobPart)
     /// `/ogc` and what lies below it.
     case ogc(OGCPart)
+    /// `/pages/login` and `/pages/logout`, where pages send their readers' passwords.
+    case session(SessionPart)
     /// `/pages/<name>`: what pages are made with.
     case asset(String)
     /// Below the services, but nothing that is served; with a sentence.
     case unknownService(String)
     /// Not a path of this server.
     case nowhere
+
+    /// What begins and ends a login by cookie.
+    enum SessionPart: String, Hashable {
+        case login, logout
+
+        /// Its path.
+        var path: String { "/pages/" + rawValue }
+    }
 
     /// What lies below `MapServer`.
     enum MapPart: Hashable {
@@ -99,7 +109,8 @@ enum Resource: Hashable {
             return
         }
         if segments.first == "pages", segments.count > 1 {
-            self = .asset(segments.dropFirst().joined(separator: "/"))
+            let name = segments.dropFirst().joined(separator: "/")
+            self = SessionPart(rawValue: name).map { .session($0) } ?? .asset(name)
             return
         }
         let words = segments.map { $0.lowercased() }

@@ -6,7 +6,7 @@ internal import Platform
 /// What a token says: a user, an end, and what it is bound to.
 ///
 /// As text: Base64 (RFC 4648, 5) of `1`, the end (8 bytes, milliseconds since 1970, big-endian), the kind of
-/// binding (0 none, 1 referer, 2 address), the binding's byte count and bytes, the user's name, and 32 bytes of keyed
+/// binding (0 none, 1 referer, 2 address, 3 session), the binding's byte count and bytes, the user's name, and 32 bytes of keyed
 /// BLAKE2b over all that and the user's entry. Whoever has the site's key and the entry can verify it.
 struct Token: Hashable, Sendable {
     /// What a request must come with besides.
@@ -16,6 +16,8 @@ struct Token: Hashable, Sendable {
         case referer(String)
         /// The address at the other end.
         case address(String)
+        /// A cookie, and no other way to show it; with text that makes each login another.
+        case session(String)
     }
 
     var user: String
@@ -43,6 +45,7 @@ struct Token: Hashable, Sendable {
             case .none: (0, "")
             case .referer(let text): (1, text)
             case .address(let text): (2, text)
+            case .session(let text): (3, text)
             }
         let bound = Array(text.utf8.prefix(Self.bindingByteLimit))
         return bytes + [kind, UInt8(bound.count)] + bound + Array(user.utf8)
@@ -70,6 +73,7 @@ struct Token: Hashable, Sendable {
         case 0: binding = .none
         case 1: binding = .referer(bound)
         case 2: binding = .address(bound)
+        case 3: binding = .session(bound)
         default: return nil
         }
     }
@@ -81,10 +85,11 @@ struct Token: Hashable, Sendable {
         self.binding = binding
     }
 
-    /// Whether a request comes with what the token is bound to.
+    /// Whether a request comes with what the token is bound to; one of a session is for its cookie alone.
     func isBound(to client: RequestClient) -> Bool {
         switch binding {
         case .none: return true
+        case .session: return false
         case .address(let address): return address == client.address
         case .referer(let referer):
             guard let shown = client.referer, shown.hasPrefix(referer) else { return false }

@@ -41,6 +41,7 @@ struct TrustedProxies: Hashable, Sendable {
     ) -> RequestClient {
         guard includes(connection.address) else { return connection }
         var client = connection
+        client.isProxied = true
         for entry in (forwardedFor ?? "").split(separator: ",").reversed() {
             guard let address = Self.forwarded(entry) else { break }
             client.address = address
@@ -66,7 +67,7 @@ struct TrustedProxies: Hashable, Sendable {
     }
 
     /// An address as the system writes it; IPv4 also where it is written as IPv6.
-    private static func canonical(_ text: String) -> String? {
+    static func canonical(_ text: String) -> String? {
         guard text.utf8.count <= 64,
             let address = try? SocketAddress(ipAddress: text, port: 0).ipAddress
         else { return nil }

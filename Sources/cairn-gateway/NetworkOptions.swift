@@ -42,6 +42,26 @@ struct NetworkOptions: ParsableArguments {
         help: "The address of a proxy whose X-Forwarded-For and X-Forwarded-Proto are believed.")
     var trustedProxies: [String] = []
 
+    @Option(
+        name: .customLong("public-url"),
+        help:
+            "What URLs in answers begin with, https://maps.example.org; else the client's name for the gateway, where known."
+    )
+    var publicURL: String?
+
+    @Option(
+        name: .customLong("host-name"),
+        help:
+            "A name by which clients ask the gateway; with any, others are refused, but for addresses and the machine's own."
+    )
+    var hostNames: [String] = []
+
+    @Option(
+        help:
+            "For how many seconds browsers that came over TLS come over nothing else; 0 tells them nothing."
+    )
+    var transportSecurity = 86_400
+
     @Option(help: "A file that gets one line for each request.")
     var requestLog: String?
 
@@ -51,6 +71,9 @@ struct NetworkOptions: ParsableArguments {
             ("rate-limit", rateLimit ?? 1),
         ] where !(1...1_000_000 ~= value) {
             throw ValidationError("--\(name): expected 1 to 1000000")
+        }
+        guard 0...63_072_000 ~= transportSecurity else {
+            throw ValidationError("--transport-security: expected 0 to 63072000 seconds")
         }
         guard (tlsCertificate == nil) == (tlsKey == nil) else {
             throw ValidationError("--tls-certificate and --tls-key: expected both or neither")
@@ -70,6 +93,9 @@ struct NetworkOptions: ParsableArguments {
         settings.requestsPerSecond = rateLimit
         settings.allowedOrigins = corsOrigins
         settings.trustedProxies = trustedProxies
+        settings.publicURL = publicURL
+        settings.hostNames = hostNames
+        settings.transportSecuritySeconds = transportSecurity
         settings.requestLogPath = requestLog
         settings.allowsAnonymousNetwork = allowAnonymousNetwork
         settings.allowsPlainTokens = allowPlainTokens

@@ -49,7 +49,7 @@ def error_of(answer):
 
 def post(length, body, kind="application/x-www-form-urlencoded"):
     """A POST request as bytes."""
-    return (f"POST /arcgis/rest/services HTTP/1.1\r\nHost: a\r\nContent-Type: {kind}\r\n"
+    return (f"POST /arcgis/rest/services HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\n"
             f"Content-Length: {length}\r\n\r\n").encode() + body
 
 
@@ -65,13 +65,13 @@ def main():
     for _ in range(500):
         send(address, generator.randbytes(generator.randint(1, 5000)))
     lines = [b"GET ", b"POST ", b"/arcgis/rest/services", b"?f=json&", b"%", b"\x00", b" HTTP/1.1",
-             b"\r\n", b"Host: a", b"Content-Length: ", b"99999999999999999999", b"-1",
+             b"\r\n", b"Host: localhost", b"Content-Length: ", b"99999999999999999999", b"-1",
              b"Transfer-Encoding: chunked", b"\r\n\r\n", b"ffffffffffffffff\r\n", b"{x:", b"a" * 999]
     for _ in range(500):
         send(address, b"".join(generator.choices(lines, k=generator.randint(1, 20))))
     check(True, "1,000 connections of noise were survived")
 
-    error = error_of(send(address, b"GET /?a=" + b"x" * (10 * LIMIT) + b" HTTP/1.1\r\nHost: a\r\n\r\n"))
+    error = error_of(send(address, b"GET /?a=" + b"x" * (10 * LIMIT) + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"))
     check(error and error["code"] == 400, "a URL of 10 MiB is refused with a sentence", error)
     body = b"a=" + b"x" * (10 * LIMIT)
     error = error_of(send(address, post(len(body), body)))
@@ -80,14 +80,14 @@ def main():
     check(error and error["code"] == 400, "a multipart form is refused with a sentence", error)
     deep = "geometry=" + "[" * 100_000
     error = error_of(send(address, (
-        "POST /arcgis/rest/services/World/MapServer/identify HTTP/1.1\r\nHost: a\r\n"
+        "POST /arcgis/rest/services/World/MapServer/identify HTTP/1.1\r\nHost: localhost\r\n"
         f"Content-Length: {len(deep)}\r\n\r\n{deep}").encode()))
     check(error and error["code"] == 400, "deep nesting is refused with a sentence", error)
 
     # Half a request: the connection may wait, the server may not.
     idle = [socket.create_connection(address, timeout=10) for _ in range(50)]
     for connection in idle:
-        connection.sendall(b"GET /arcgis/rest/services HTTP/1.1\r\nHost: a\r\n")
+        connection.sendall(b"GET /arcgis/rest/services HTTP/1.1\r\nHost: localhost\r\n")
     with urllib.request.urlopen(f"http://{sys.argv[1]}/healthz", timeout=10) as answer:
         health = json.load(answer)
     check(health["healthy"], "it is healthy beside 50 half requests", health)

@@ -262,7 +262,7 @@ class Fuzz:
             connection = socket.create_connection(("127.0.0.1", self.site.port), timeout=5)
             connection.setblocking(False)
             slow.append(connection)
-        start, cut, text = time.monotonic(), 0, b"GET /healthz HTTP/1.1\r\nHost: a\r\nA: " + b"x" * 100
+        start, cut, text = time.monotonic(), 0, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nA: " + b"x" * 100
         for letter in range(30):
             for connection in list(slow):
                 try:

@@ -46,7 +46,7 @@ class Question:
                 headers.append(("Content-Type", "application/x-www-form-urlencoded"))
         elif form:
             path += b"?" + form
-        lines = [self.method.encode() + b" " + path + b" HTTP/1.1", b"Host: fuzz"]
+        lines = [self.method.encode() + b" " + path + b" HTTP/1.1", b"Host: localhost"]
         lines += [name.encode() + b": " + (value if isinstance(value, bytes) else value.encode()) for name, value in headers]
         if body is not None:
             lines.append(b"Content-Length: %d" % len(body))

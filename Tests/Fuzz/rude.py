@@ -7,7 +7,7 @@ import struct
 
 from answers import Broken, Reader, fault
 
-UPLOAD = b"POST /arcgis/rest/services/Jobs/GPServer/uploads/upload HTTP/1.1\r\nHost: a\r\n"
+UPLOAD = b"POST /arcgis/rest/services/Jobs/GPServer/uploads/upload HTTP/1.1\r\nHost: localhost\r\n"
 FORM = b"Content-Type: application/x-www-form-urlencoded\r\n"
 MULTIPART = b"Content-Type: multipart/form-data; boundary=x\r\n"
 PART = b"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"%s\"\r\n\r\n%s\r\n"
@@ -16,17 +16,17 @@ IDENTIFY = (b"/arcgis/rest/services/World/MapServer/identify?geometry=2,47&toler
 
 
 def get(path, more=b""):
-    return b"GET " + path + b" HTTP/1.1\r\nHost: a\r\n" + more + b"\r\n"
+    return b"GET " + path + b" HTTP/1.1\r\nHost: localhost\r\n" + more + b"\r\n"
 
 
 def post(path, body, length=None, kind=FORM):
-    return b"POST " + path + b" HTTP/1.1\r\nHost: a\r\n" + kind + b"Content-Length: %d\r\n\r\n" % (len(body) if length is None else length) + body
+    return b"POST " + path + b" HTTP/1.1\r\nHost: localhost\r\n" + kind + b"Content-Length: %d\r\n\r\n" % (len(body) if length is None else length) + body
 
 
 def cases(rng):
     """The bytes of one case, how many answers it must get (None: any number, or none), and whether we end our side."""
     services = b"/arcgis/rest/services"
-    junk = [b"GET ", b"POST ", services, b"?f=json&", b"%", b"\0", b" HTTP/1.1", b"\r\n", b"Host: a", b"Content-Length: ", b"9" * 20, b"-1",
+    junk = [b"GET ", b"POST ", services, b"?f=json&", b"%", b"\0", b" HTTP/1.1", b"\r\n", b"Host: localhost", b"Content-Length: ", b"9" * 20, b"-1",
             b"Transfer-Encoding: chunked", b"\r\n\r\n", b"f" * 16 + b"\r\n", b"{x:", b"a" * 999, b"\xff\xfe", b"\n", b"HTTP/2.0"]
     name, data, answers, ends = rng.choice([
         lambda: ("noise", rng.randbytes(rng.randint(1, 5000)), None, True),
@@ -37,11 +37,11 @@ def cases(rng):
         lambda: ("one and a half", get(b"/healthz") + b"GET /heal", 1, False),
         lambda: ("a form that is too short", post(services, b"f=json", 5000), None, True),
         lambda: ("a form that is too long", post(services, b"f=json" + b"&f=json" * 300_000), 1, False),
-        lambda: ("a length that is none", b"POST %s HTTP/1.1\r\nHost: a\r\nContent-Length: %s\r\n\r\n" % (services, rng.choice([b"-1", b"1e3", b"9" * 30, b"+5", b"", b"5, 6"])), None, True),
-        lambda: ("two lengths", b"POST %s HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nf=json" % services, None, True),
-        lambda: ("length and chunks", b"POST %s HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" % services, None, True),
-        lambda: ("chunks", b"POST %s HTTP/1.1\r\nHost: a\r\n" % services + FORM + b"Transfer-Encoding: chunked\r\n\r\n3\r\nf=j\r\n3\r\nson\r\n0\r\n\r\n", 1, False),
-        lambda: ("broken chunks", b"POST %s HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n%s" % (services, rng.choice([b"zz\r\n", b"-1\r\n", b"f" * 17 + b"\r\n", b"5\r\nab", b"1\r\nabc"])), None, True),
+        lambda: ("a length that is none", b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %s\r\n\r\n" % (services, rng.choice([b"-1", b"1e3", b"9" * 30, b"+5", b"", b"5, 6"])), None, True),
+        lambda: ("two lengths", b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nf=json" % services, None, True),
+        lambda: ("length and chunks", b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" % services, None, True),
+        lambda: ("chunks", b"POST %s HTTP/1.1\r\nHost: localhost\r\n" % services + FORM + b"Transfer-Encoding: chunked\r\n\r\n3\r\nf=j\r\n3\r\nson\r\n0\r\n\r\n", 1, False),
+        lambda: ("broken chunks", b"POST %s HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n%s" % (services, rng.choice([b"zz\r\n", b"-1\r\n", b"f" * 17 + b"\r\n", b"5\r\nab", b"1\r\nabc"])), None, True),
         lambda: ("HTTP/2", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + rng.randbytes(50), None, True),
         lambda: ("TLS", bytes.fromhex("16030100c8010000c40303") + rng.randbytes(190), None, True),
         lambda: ("HTTP/1.0", b"GET /healthz HTTP/1.0\r\n\r\n", 1, False),
@@ -50,9 +50,9 @@ def cases(rng):
         lambda: ("a thousand headers", get(services, b"".join(b"A%d: 1\r\n" % i for i in range(1000))), None, True),
         lambda: ("folded headers", get(services, b"A: 1\r\n 2\r\n\t3\r\n"), None, True),
         lambda: ("no host", b"GET /healthz HTTP/1.1\r\n\r\n", None, True),
-        lambda: ("absolute", b"GET http://elsewhere/healthz HTTP/1.1\r\nHost: a\r\n\r\n", None, True),
-        lambda: ("CONNECT", b"CONNECT elsewhere:443 HTTP/1.1\r\nHost: a\r\n\r\n", None, True),
-        lambda: ("star", b"OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", None, True),
+        lambda: ("absolute", b"GET http://elsewhere/healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", None, True),
+        lambda: ("CONNECT", b"CONNECT elsewhere:443 HTTP/1.1\r\nHost: localhost\r\n\r\n", None, True),
+        lambda: ("star", b"OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n", None, True),
         lambda: ("upload", upload(b"--x--", rng), 1, False),
         lambda: ("upload cut short", upload(b"", rng), None, True),
         lambda: ("upload, too few bytes", UPLOAD + MULTIPART + b"Content-Length: 99999\r\n\r\n" + PART % (b"a", b"b"), None, True),

@@ -26,13 +26,13 @@ import Testing
         try await Served.serving(site, access: ruled.store) { port in
             let connection = try Connection(port: port)
             func ask(_ url: String, _ headers: String = "") throws -> String {
-                connection.send("GET \(url) HTTP/1.1\r\nHost: x\r\n\(headers)\r\n")
+                connection.send("GET \(url) HTTP/1.1\r\nHost: localhost\r\n\(headers)\r\n")
                 return try #require(connection.receive(answers: 1).first)
             }
             func token(_ user: String, _ more: String = "") throws -> String {
                 let form = "username=\(user)&password=password" + more
                 connection.send(
-                    "POST /arcgis/tokens/generateToken HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: \(form.utf8.count)\r\n\r\n"
+                    "POST /arcgis/tokens/generateToken HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: \(form.utf8.count)\r\n\r\n"
                         + form)
                 let answer = try #require(connection.receive(answers: 1).first)
                 return String(try #require(answer.firstMatch(of: /"token":"([^"]*)"/)?.1))
@@ -59,7 +59,7 @@ import Testing
             for way in ["", "TE: trailers\r\n"] {
                 let fresh = try Connection(port: port)
                 for (url, headers, expected) in cases {
-                    fresh.send("GET \(url) HTTP/1.1\r\nHost: x\r\n\(way)\(headers)\r\n")
+                    fresh.send("GET \(url) HTTP/1.1\r\nHost: localhost\r\n\(way)\(headers)\r\n")
                     let answer = try #require(fresh.receive(answers: 1).first)
                     #expect(answer.contains(expected), "\(url) \(headers) \(way)")
                     #expect(answer.hasPrefix("HTTP/1.1 200"))
@@ -69,7 +69,7 @@ import Testing
             #expect(try ask(changes).contains("\"code\":499"))
             #expect(
                 try ask("/arcgis/rest/info").contains(
-                    #""tokenServicesUrl":"http://x/arcgis/tokens/generateToken""#))
+                    #""tokenServicesUrl":"http://localhost/arcgis/tokens/generateToken""#))
         }
     }
 
@@ -84,13 +84,14 @@ import Testing
         try await Served.serving(site, access: ruled.store) { port in
             func ask(_ url: String) throws -> String {
                 let connection = try Connection(port: port)
-                connection.send("GET \(url) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                connection.send(
+                    "GET \(url) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
                 return try #require(connection.receive(answers: 1).first)
             }
             let connection = try Connection(port: port)
             let form = "username=anna&password=password"
             connection.send(
-                "POST /arcgis/tokens/generateToken HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: \(form.utf8.count)\r\n\r\n"
+                "POST /arcgis/tokens/generateToken HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: \(form.utf8.count)\r\n\r\n"
                     + form)
             let answer = try #require(connection.receive(answers: 1).first)
             let token = try #require(answer.firstMatch(of: /"token":"([^"]*)"/)?.1)
@@ -117,7 +118,7 @@ import Testing
         try await Served.serving(site, access: store) { port in
             let connection = try Connection(port: port)
             func isAnswered() throws -> Bool {
-                connection.send("GET \(Self.identify) HTTP/1.1\r\nHost: x\r\n\r\n")
+                connection.send("GET \(Self.identify) HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 return try #require(connection.receive(answers: 1).first).contains("Höhe")
             }
             #expect(try !isAnswered())
@@ -136,7 +137,7 @@ import Testing
         ) { port in
             let connection = try Connection(port: port)
             connection.send(
-                "POST /arcgis/rest/services/Jobs/GPServer/uploads/upload HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"
+                "POST /arcgis/rest/services/Jobs/GPServer/uploads/upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc"
             )
             #expect(try #require(connection.receive(answers: 1).first).contains("\"code\":499"))
         }

@@ -17,7 +17,7 @@ import Testing
         + "&mapExtent=0,0,1,1&imageDisplay=10,10,96&f=json"
 
     private static func get(_ url: String, _ headers: String = "") -> String {
-        "GET \(url) HTTP/1.1\r\nHost: x\r\n\(headers)\r\n"
+        "GET \(url) HTTP/1.1\r\nHost: localhost\r\n\(headers)\r\n"
     }
 
     private func site(atHand: Bool = false) throws -> SimulatedSite {
@@ -154,7 +154,7 @@ import Testing
         try await Served.serving(site()) { port in
             let connection = try Connection(port: port)
             connection.send(
-                "\(method) \(path) HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")
+                "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n")
             let answer = try #require(connection.receive(answers: 1).first)
             #expect(answer.hasPrefix("HTTP/1.1 405 "))
             #expect(answer.contains("\r\nAllow: \(allowed)\r\n"), "\(answer)")

@@ -75,7 +75,8 @@ import Testing
         }
     }
 
-    @Test func `of all resources only edits, uploads and jobs change something`() throws {
+    @Test func `of all resources only edits, uploads, jobs and passwords change something`() throws
+    {
         let service = GatewayService(backend: SimulatedSite(map: try Samples.map()))
         func code(_ resource: Resource, _ client: RequestClient) -> Failure.Code? {
             do throws(Failure) {
@@ -91,7 +92,37 @@ import Testing
             if foreign == .foreignPage { refused.insert(kind) }
             #expect(foreign == .foreignPage ? own == nil : own == foreign)
         }
-        #expect(refused == [.featuresEdit, .jobsUpload, .jobsSubmit])
+        #expect(refused == [.featuresEdit, .jobsUpload, .jobsSubmit, .generateToken])
+    }
+
+    @Test func `a page of another server keeps no user from logging in`() async throws {
+        let ruled = try RuledSite(["anna": []])
+        try await Served.serving(
+            SimulatedSite(map: try Samples.map()), access: ruled.store
+        ) { port in
+            func logIn(_ headers: String, _ path: String, _ password: String) throws -> String {
+                let connection = try Connection(port: port)
+                let form = "username=anna&password=\(password)"
+                connection.send(
+                    "POST \(path) HTTP/1.1\r\nHost: \(Self.host)\r\n\(headers)Content-Type: application/x-www-form-urlencoded\r\nContent-Length: \(form.utf8.count)\r\n\r\n\(form)"
+                )
+                return try #require(connection.receive(answers: 1).first)
+            }
+            for path in ["/arcgis/tokens/generateToken", "/pages/login"] {
+                for headers in [
+                    "Origin: https://a.example\r\n", "Sec-Fetch-Site: cross-site\r\n",
+                    "Origin: null\r\n",
+                ] {
+                    for password in ["guess", "guess", "password"] {
+                        let answer = try logIn(headers, path, password)
+                        #expect(answer.hasPrefix("HTTP/1.1 403"))
+                        #expect(!answer.lowercased().contains("set-cookie"))
+                    }
+                }
+            }
+            #expect(
+                try logIn("", "/arcgis/tokens/generateToken", "password").contains("\"token\":"))
+        }
     }
 
     @Test(arguments: [

@@ -16,7 +16,7 @@ import Testing
         "/arcgis/rest/services/City/MapServer/identify?" + AccessTests.identify
 
     private static func get(_ url: String, _ headers: String = "") -> String {
-        "GET \(url) HTTP/1.1\r\nHost: x\r\n\(headers)\r\n"
+        "GET \(url) HTTP/1.1\r\nHost: localhost\r\n\(headers)\r\n"
     }
 
     private func site() throws -> SimulatedSite {
@@ -39,8 +39,8 @@ import Testing
 
     @Test(arguments: [
         "GET /arcgis/rest/info HTTP/1.1\r\nHost:", "G",
-        "POST /arcgis/rest/info HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\nf=json",
-        "POST /arcgis/rest/info HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nf=js",
+        "POST /arcgis/rest/info HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\nf=json",
+        "POST /arcgis/rest/info HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nf=js",
     ])
     func `a head or body that does not come is cut, and nobody waits for it`(_ text: String)
         async throws
@@ -136,7 +136,8 @@ import Testing
             let piece = String(repeating: "a", count: 1 << 20)
             let refused = try Connection(port: port)
             refused.send(
-                "POST /arcgis/rest/info HTTP/1.1\r\nHost: x\r\nContent-Length: 41943040\r\n\r\n")
+                "POST /arcgis/rest/info HTTP/1.1\r\nHost: localhost\r\nContent-Length: 41943040\r\n\r\n"
+            )
             for _ in 0..<40 { refused.send(piece) }
             #expect(refused.receive(answers: 1).first?.contains("\"code\":413") == true)
             // The rest of the body was read, so the connection goes on.
@@ -145,7 +146,8 @@ import Testing
 
             let large = try Connection(port: port)
             large.send(
-                "POST /arcgis/rest/info HTTP/1.1\r\nHost: x\r\nContent-Length: 104857600\r\n\r\n")
+                "POST /arcgis/rest/info HTTP/1.1\r\nHost: localhost\r\nContent-Length: 104857600\r\n\r\n"
+            )
             let before = ProcessLimits.residentByteCount()
             for count in 0..<100 {
                 large.send(piece)
@@ -243,7 +245,7 @@ import Testing
             func heads(_ origin: String) throws -> [String] {
                 try [
                     Self.get(Self.identify, origin), Self.get(Self.identify, origin + "TE: x\r\n"),
-                    "OPTIONS \(Self.identify) HTTP/1.1\r\nHost: x\r\nAccess-Control-Request-Headers: authorization\r\n\(origin)\r\n",
+                    "OPTIONS \(Self.identify) HTTP/1.1\r\nHost: localhost\r\nAccess-Control-Request-Headers: authorization\r\n\(origin)\r\n",
                 ].map { text in
                     connection.send(text)
                     return try #require(connection.receive(answers: 1).first).lowercased()

@@ -89,7 +89,7 @@ import Testing
             let connection = try Connection(port: port)
             func ask(_ type: String, _ body: String) throws -> String {
                 connection.send(
-                    "POST /arcgis/rest/services/City/FeatureServer/3/query HTTP/1.1\r\nHost: x\r\n"
+                    "POST /arcgis/rest/services/City/FeatureServer/3/query HTTP/1.1\r\nHost: localhost\r\n"
                         + "Content-Type: \(type)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
                 )
                 return try #require(connection.receive(answers: 1).first)

@@ -212,7 +212,7 @@ import Testing
         shutil.copyfile(new_key, key)
         print(connected()[1])
         print(connected()[1])
-        held.sendall(b'GET /arcgis/rest/info?f=json HTTP/1.1\r\nHost: x\r\n\r\n')
+        held.sendall(b'GET /arcgis/rest/info?f=json HTTP/1.1\r\nHost: localhost\r\n\r\n')
         print(held.recv(65536).split()[1].decode(), 'on the connection from before')
         open(chain, 'w').write('nonsense')
         print(connected()[1], 'after nonsense')
@@ -232,8 +232,8 @@ import Testing
         import json, re, socket, ssl, sys
 
         port, certificate, url = int(sys.argv[1]), sys.argv[2], sys.argv[3]
-        request = b'GET /arcgis/rest/info?f=json HTTP/1.1\r\nHost: x\r\n\r\n'
-        large = b'GET ' + url.encode() + b' HTTP/1.1\r\nHost: x\r\n\r\n'
+        request = b'GET /arcgis/rest/info?f=json HTTP/1.1\r\nHost: localhost\r\n\r\n'
+        large = b'GET ' + url.encode() + b' HTTP/1.1\r\nHost: localhost\r\n\r\n'
 
 
         def context(newest=None, protocols=('h2', 'http/1.1')):
@@ -388,7 +388,7 @@ import Testing
         print('an altered record: closed', 'with' if apart.recv(1) else 'without', 'an answer')
 
         apart = Apart()
-        apart.tls.write(b'POST /arcgis/rest/info HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n'
+        apart.tls.write(b'POST /arcgis/rest/info HTTP/1.1\r\nHost: localhost\r\nContent-Length: 6\r\n'
                         b'Content-Type: application/x-www-form-urlencoded\r\n\r\nf=j')
         apart.sock.sendall(apart.out.read())
         apart.sock.shutdown(socket.SHUT_WR)

@@ -37,7 +37,7 @@ class Connection:
 
     def ask(self, path, count):
         """The same question so many times in one write; the status and body of each answer."""
-        request = f"GET {path} HTTP/1.1\r\nHost: soak\r\n\r\n".encode()
+        request = f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
         self.peer.sendall(request * count)
         return [self.answer() for _ in range(count)]
 

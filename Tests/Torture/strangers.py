@@ -29,7 +29,7 @@ def rubbish(random):
     return random.choice([
         noise, GREETING + noise, GREETING + ready(b"DEALER") + b"\x00" + noise[:200],
         GREETING + ready(b"PUSH") + message(noise), b"CRN1" + noise,
-        b"GET / HTTP/1.1\r\nHost: x\r\n\r\n" + noise,
+        b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" + noise,
     ])
 
 

@@ -57,7 +57,8 @@ struct OGCPage {
     /// The whole body; `parameters` are those of this page.
     func body(self url: String, _ parameters: Parameters, collection: String) -> [UInt8] {
         func page(_ name: String, _ value: String) -> String {
-            url.prefix { $0 != "?" } + "?" + parameters.query(setting: name, to: value)
+            url.prefix { $0 != "?" } + "?"
+                + parameters.query(setting: name, to: value, keepsSecrets: true)
         }
         var json = JSONWriter()
         json.openObject()

@@ -20,10 +20,8 @@ enum MapScript {
           const map = L.map(box, { crs, minZoom: 1, worldCopyJump: true });
           const marks = L.layerGroup().addTo(map);
 
-          const token = new URLSearchParams(location.search).get("token");
           function url(operation, parameters) {
             const query = new URLSearchParams(parameters);
-            if (token) query.set("token", token);
             if (at) query.set("at", at);
             if (moment) query.set("historicMoment", moment);
             return `${service}/${operation}?${query}`;

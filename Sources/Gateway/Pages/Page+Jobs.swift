@@ -65,7 +65,11 @@ extension Page {
         page.element(
             "form",
             [
-                "action": href(JobResource.path + "/uploads/upload"), "method": "post",
+                // The file is taken, or not, before anything of the form is read.
+                "action": href(
+                    JobResource.path + "/uploads/upload",
+                    session.map { [(GatewayService.proofParameter, $0.proof)] } ?? []),
+                "method": "post",
                 "enctype": "multipart/form-data",
             ]
         ) { page in
@@ -77,9 +81,7 @@ extension Page {
             page.element("button", text: "Upload")
         }
         page.element("h2", text: "2. The job")
-        page.element(
-            "form", ["action": href(ownPath + "/submitJob"), "method": "post"]
-        ) { page in
+        changeForm(href(ownPath + "/submitJob"), &page) { page in
             for parameter in answer["parameters"]?.elements ?? [] {
                 guard parameter["direction"]?.text?.hasSuffix("Input") == true else { continue }
                 let isRequired = parameter["parameterType"]?.text?.hasSuffix("Required") == true
@@ -135,8 +137,8 @@ extension Page {
             }
         }
         if !isOver {
-            page.element("form", ["action": href(path + "/cancel"), "method": "post"]) { page in
-                page.element("button", text: "Cancel the job")
+            changeForm(href(path + "/cancel"), &page) {
+                $0.element("button", text: "Cancel the job")
             }
         }
         page.element("h2", text: "Messages")

@@ -111,8 +111,7 @@ extension Page {
         guard let at = parameters["at"] ?? parameters["historicMoment"] else { return }
         page.element("p", ["class": "past"]) { page in
             page.text("This is the past: \(at). ")
-            let token = parameters["token"].map { "?token=" + Parameters.encode($0) } ?? ""
-            page.link(path + token, "Back to now")
+            page.link(path, "Back to now")
         }
     }
 

@@ -140,7 +140,8 @@ extension Page {
             page.void(
                 "input",
                 [
-                    "type": type, "name": name, "value": parameters[name] ?? standard,
+                    "type": type, "name": name,
+                    "value": type == "password" ? nil : parameters[name] ?? standard,
                     "placeholder": hint, "list": list, "autocomplete": "off",
                     "required": isRequired ? "required" : nil,
                 ])
@@ -154,7 +155,7 @@ extension Page {
     ) {
         page.element("form", ["action": action, "method": "get"]) { page in
             fields(&page)
-            for name in Self.carried where keepsMoment || name == "token" {
+            for name in Self.carried where keepsMoment {
                 guard let value = parameters[name] else { continue }
                 page.void("input", ["type": "hidden", "name": "\(name)", "value": value])
             }

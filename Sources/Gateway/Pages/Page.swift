@@ -21,6 +21,10 @@ struct Page {
     var isStale = false
     /// Whether there is more to see for somebody who logs in.
     var offersLogin = false
+    /// The reader's login by cookie; nil where there is none.
+    var session: Session?
+    /// Where a reader who logs in goes on; nil for the services.
+    var returnPath: String?
     /// Whether a map can be moved and clicked.
     var hasLeaflet = true
 
@@ -42,7 +46,8 @@ struct Page {
         "Content-Security-Policy":
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
             + "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "DENY",
+        "Cross-Origin-Opener-Policy": "same-origin",
         "Referrer-Policy": "same-origin",
     ]
 
@@ -96,6 +101,28 @@ struct Page {
                 page.link(href(step.path), step.name)
             }
         }
+        guard let session else { return }
+        changeForm(Resource.SessionPart.logout.path, &page) { page in
+            page.text("\(session.user) ")
+            page.element("button", text: "Log out")
+        }
+    }
+
+    /// A form that changes something: it is sent with POST, and proves that it is this server's.
+    func changeForm(
+        _ action: String, _ page: inout Markup, _ fields: (inout Markup) -> Void
+    ) {
+        page.element("form", ["action": action, "method": "post"]) { page in
+            if let session {
+                page.void(
+                    "input",
+                    [
+                        "type": "hidden", "name": "\(GatewayService.proofParameter)",
+                        "value": session.proof,
+                    ])
+            }
+            fields(&page)
+        }
     }
 
     private func foot(_ page: inout Markup) {
@@ -147,11 +174,13 @@ struct Page {
 
     private func login(_ page: inout Markup) {
         page.element(
-            "form", ["action": "/arcgis/tokens/generateToken", "method": "post"]
+            "form", ["action": Resource.SessionPart.login.path, "method": "post"]
         ) { page in
             field("username", "User", isRequired: true, &page)
             field("password", "Password", type: "password", isRequired: true, &page)
-            page.void("input", ["type": "hidden", "name": "client", "value": "requestip"])
+            if let returnPath {
+                page.void("input", ["type": "hidden", "name": "returnTo", "value": returnPath])
+            }
             page.element("button", text: "Log in")
         }
     }
@@ -162,8 +191,8 @@ struct Page {
 
     // MARK: Links
 
-    /// What every link and form passes on: the moment, and who asks.
-    static let carried = ["at", "historicMoment", "token"]
+    /// What every link and form passes on: the moment.
+    static let carried = ["at", "historicMoment"]
 
     /// A link to another resource, as of the same moment.
     func href(_ path: String, _ query: [(String, String)] = []) -> String {
@@ -208,6 +237,7 @@ struct Page {
         for (place, segment) in segments.enumerated() {
             path += "/" + segment
             let name = (try? Parameters.decode(segment.utf8)) ?? String(segment)
+            if segments[0] == "pages" { continue }
             guard segments.starts(with: ["arcgis", "rest"]) else {
                 steps.append((name, path))
                 continue
@@ -237,7 +267,8 @@ struct Page {
                 if let feature = resource.objectID { return "\(name) \(feature)" }
                 return resource.isQuery ? "Query \(name)" : name
             }
-        case .generateToken: return "Log in"
+        case .generateToken, .session(.login): return "Log in"
+        case .session(.logout): return "Log out"
         case .ogc: if let title = answer["title"]?.text { return title }
         default: break
         }
@@ -260,12 +291,9 @@ struct Page {
         case .locator(let name, let part): locator(name, part, &page)
         case .jobs(let part): jobs(part, &page)
         case .ogc(let part) where !isRefused: ogc(part, &page)
-        case .generateToken where !isRefused:
-            let token = answer["token"]?.text ?? ""
-            page.element("p") { page in
-                page.link(href(Self.services, [("token", token)]), "Go on to the services")
-                page.text(". The links of every page pass this login on.")
-            }
+        case .session:
+            if let session { page.element("p", text: "\(session.user) is logged in.") }
+            page.element("p") { $0.link(Self.services, "Services") }
         case .nowhere:
             page.element("p") { page in
                 page.text("Maps, locators and jobs are ")

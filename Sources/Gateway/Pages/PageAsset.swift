@@ -52,7 +52,7 @@ enum PageAsset: String, CaseIterable {
         let (body, type) = try content(name, folder)
         return GatewayResponse(
             contentType: type, body: body,
-            headers: ["Cache-Control": "max-age=300", "X-Content-Type-Options": "nosniff"])
+            headers: ["Cache-Control": "max-age=300"])
     }
 
     private static func content(

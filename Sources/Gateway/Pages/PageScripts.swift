@@ -15,8 +15,6 @@ enum PageScripts {
             await new Promise((done) => setTimeout(done, 120));
             if (turn !== asked || !box.value.trim()) return;
             const query = new URLSearchParams({ text: box.value, maxSuggestions: 10, f: "json" });
-            const token = new URLSearchParams(location.search).get("token");
-            if (token) query.set("token", token);
             const answer = await (await fetch(`${box.dataset.suggest}?${query}`)).json();
             if (turn !== asked || !answer.suggestions) return;
             box.list.replaceChildren(...answer.suggestions.map((suggestion) => {
