@@ -58,14 +58,14 @@ final class Loopback: Sendable {
     /// Sends a form to a path and does not wait for the answer.
     func post(_ path: String, _ form: String) {
         send(
-            "POST \(path) HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+            "POST \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n"
                 + "Content-Length: \(form.utf8.count)\r\n\r\n" + form)
     }
 
     /// Asks for a path and does not wait for the answer.
     func get(_ path: String, headers: [String: String] = [:]) {
         let lines = headers.map { "\($0.key): \($0.value)\r\n" }.joined()
-        send("GET \(path) HTTP/1.1\r\nHost: x\r\n\(lines)\r\n")
+        send("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\(lines)\r\n")
     }
 
     private func send(_ text: String) {
