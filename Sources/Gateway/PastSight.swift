@@ -55,7 +55,7 @@ extension Resource {
         case .ogc(.collection(let id)), .ogc(.items(let id)), .ogc(.item(let id, _)):
             id.map.rawValue
         case .health, .ready, .metrics, .info, .generateToken, .communitySelf, .services, .locator,
-            .jobs, .ogc, .asset, .unknownService, .nowhere:
+            .jobs, .ogc, .asset, .unknownService, .nowhere, .session:
             nil
         }
     }

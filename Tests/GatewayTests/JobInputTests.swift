@@ -145,7 +145,7 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
             func send(_ path: String, _ type: String, _ body: String) throws -> String {
                 let connection = try Connection(port: port)
                 connection.send(
-                    "POST \(path) HTTP/1.1\r\nHost: x\r\nContent-Type: \(type)\r\n"
+                    "POST \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Type: \(type)\r\n"
                         + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
                 return try #require(connection.receive(answers: 1).first)
             }

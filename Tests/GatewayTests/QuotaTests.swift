@@ -128,7 +128,7 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
             func upload(_ byteCount: Int, sent: Int, _ query: String) throws -> String {
                 let connection = try Connection(port: port)
                 connection.send(
-                    "POST \(tasks)uploads/upload\(query) HTTP/1.1\r\nHost: x\r\n"
+                    "POST \(tasks)uploads/upload\(query) HTTP/1.1\r\nHost: localhost\r\n"
                         + "Content-Type: text/csv\r\nContent-Length: \(byteCount)\r\n\r\n")
                 connection.send(String(repeating: "x", count: sent))
                 return try #require(connection.receive(answers: 1).first)

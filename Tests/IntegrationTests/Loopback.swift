@@ -68,7 +68,8 @@ final class Loopback: Sendable {
         send("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\(lines)\r\n")
     }
 
-    private func send(_ text: String) {
+    /// Sends text as it is and does not wait for an answer.
+    func send(_ text: String) {
         let bytes = Array(text.utf8)
         var sent = 0
         while sent < bytes.count {

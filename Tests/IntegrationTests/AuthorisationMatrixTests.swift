@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import Foundation
+import TestKit
+import Testing
+
+@testable import Gateway
+
+/// A site whose every secret is a word that begins with `CANARY`, and eight kinds of callers.
+///
+/// Each word says what keeps it from a reader of the map `Open` who asks for the past or for another map.
+private struct CanarySite {
+    /// Words that only the past of `Open` holds.
+    static let past: Set<String> = [
+        "CANARYDEFINITION", "CANARYDELETED", "CANARYUNQUERYABLE", "CANARYLAYER", "CANARYEDITED",
+    ]
+    /// Words of services, jobs and settings that nobody but the owner was given.
+    static let others: Set<String> = [
+        "CANARYSHUT", "CANARYLOCATOR", "CANARYUPLOAD", "CANARYURL",
+    ]
+    static let words = past.union(others)
+
+    /// The callers: name, what they are allowed, the words they may read.
+    static let callers: [(name: String, grants: [String], words: Set<String>)] = [
+        ("none", [], []),
+        ("reader", ["query:Open"], []),
+        ("jobs", ["jobs"], []),
+        ("editor", ["edit"], []),
+        ("figures", ["metrics"], []),
+        ("historian", ["query:Open", "history:Open"], past),
+        (
+            "owner", ["query", "edit", "jobs", "metrics", "history", "manageJobs", "admin"], words
+        ),
+    ]
+
+    let site: SmallSite
+    let port: Int
+    /// The sequence number at which everything was still to be seen.
+    var before = 0
+    /// Jobs of the owner, by kind.
+    var jobs: [String: String] = [:]
+    var upload = ""
+    var tokens: [String: String] = [:]
+
+    private static func point(_ x: Int, _ name: String, _ kind: String) -> String {
+        #"{"type":"Feature","properties":{"name":"\#(name)","kind":"\#(kind)"},"#
+            + #""geometry":{"type":"Point","coordinates":[\#(x),\#(x)]}}"#
+    }
+
+    init() async throws {
+        site = try SmallSite()
+        port = try Loopback.freePort()
+        try site.write(
+            "places",
+            [
+                Self.point(1, "plain", "open"), Self.point(2, "CANARYDEFINITION", "shut"),
+                Self.point(3, "CANARYDELETED", "open"), Self.point(4, "CANARYEDITED", "open"),
+            ])
+        try site.write("wells", [Self.point(5, "CANARYUNQUERYABLE", "open")])
+        try site.write("gone", [Self.point(6, "CANARYLAYER", "open")])
+        try site.write("shut", [Self.point(5, "CANARYSHUT", "open")])
+        try """
+        1A-1,1,Rue CANARYLOCATOR,08090,Aiglemont,OSM,49.780100,4.764200
+        1A-3,3,Rue CANARYLOCATOR,08090,Aiglemont,OSM,49.780300,4.764400
+        """.write(toFile: site.folder + "/bano-08.csv", atomically: true, encoding: .utf8)
+        for name in ["places", "wells", "gone"] {
+            try await run("import \(site.folder)/\(name).geojson --map Open")
+        }
+        for _ in 0..<4 { try await run("import \(site.folder)/shut.geojson --map Shut") }
+        try await run("locator build World \(site.folder)/bano-08.csv")
+        try await run("up --detach --port \(port)")
+        try await run("map add-service Open far http://127.0.0.1:9/CANARYURL/MapServer")
+        try await run("map editable Open places on")
+        for caller in Self.callers {
+            let allowed = caller.grants.flatMap { ["--allow", $0] }
+            let added = try await Programs.run(
+                ["user", "add", caller.name] + allowed, site: site.path,
+                input: "long enough for \(caller.name)\n")
+            try #require(added.status == 0, "\(added.errors)")
+        }
+        let port = port
+        tokens = try await Self.onThread { () throws in
+            var tokens: [String: String] = [:]
+            for caller in Self.callers {
+                let body = try MatrixClient(port: port).text(
+                    "/arcgis/tokens/generateToken",
+                    [("username", caller.name), ("password", "long enough for " + caller.name)],
+                    isPost: true)
+                let token: String = try #require(
+                    body.matched("\"token\":\"([^\"]+)\""), "\(body)")
+                tokens[caller.name] = token
+            }
+            return tokens
+        }
+        try #require(tokens.count == Self.callers.count)
+        try await makeJobs()
+        before = try await head()
+        try await hide()
+    }
+
+    /// What the owner uploads, and jobs on it whose products name what `Shut` and the locator hold.
+    private mutating func makeJobs() async throws {
+        let (port, token) = (port, tokens["owner"] ?? "")
+        let path = "/arcgis/rest/services/Jobs/GPServer"
+        (upload, jobs) = try await Self.onThread { () throws in
+            let client = try MatrixClient(port: port)
+            func upload(_ content: String) throws -> String {
+                let answer = try client.text(
+                    path + "/uploads/upload?f=json&token=" + token, body: content)
+                return try #require(answer.matched("\"itemID\":\"([^\"]+)\""), "\(answer)")
+            }
+            func submit(_ kind: String, _ parameters: [(String, String)]) throws -> String {
+                let answer = try client.text(
+                    "\(path)/\(kind)/submitJob",
+                    parameters + [("f", "json"), ("token", token)], isPost: true)
+                return try #require(answer.matched("\"jobId\":\"([^\"]+)\""), "\(answer)")
+            }
+            let places = try upload(#"{"geometry":{"x":5,"y":5},"id":"CANARYUPLOAD"}"# + "\n")
+            let addresses = try upload("query\n1 Rue CANARYLOCATO Aiglemont\n")
+            return (
+                places,
+                [
+                    "BatchIdentify": try submit(
+                        "BatchIdentify",
+                        [("input", places), ("map", "Shut"), ("layers", "all")]),
+                    "BatchGeocode": try submit("BatchGeocode", [("input", addresses)]),
+                ]
+            )
+        }
+        for job in jobs.values { try await run("job watch \(job)") }
+    }
+
+    /// Hides in each way there is what could be read until now.
+    private func hide() async throws {
+        let (port, token) = (port, tokens["owner"] ?? "")
+        try await Self.onThread { () throws in
+            let edited = try MatrixClient(port: port).text(
+                "/arcgis/rest/services/Open/FeatureServer/0/applyEdits",
+                [
+                    ("deletes", "3"),
+                    ("updates", #"[{"attributes":{"OBJECTID":4,"kind":"shut"}}]"#),
+                    ("rollbackOnFailure", "true"), ("f", "json"), ("token", token),
+                ], isPost: true)
+            try #require(
+                edited.components(separatedBy: "\"success\":true").count == 3, "\(edited)")
+        }
+        try await run("map definition Open places kind='open'")
+        try await run("map queryable Open wells off")
+        try await run("map remove Open gone")
+    }
+
+    private func head() async throws -> Int {
+        let text = try await site.run("log head").output
+        return try #require(Int(text.filter(\.isNumber)))
+    }
+
+    private func run(_ text: String) async throws {
+        let outcome = try await site.run(text)
+        try #require(outcome.status == 0, "\(text): \(outcome.errors)")
+    }
+
+    /// Calls `body`, which may block, on a thread of its own.
+    static func onThread<Value: Sendable>(
+        _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
+        }
+    }
+}
+
+extension String {
+    /// What the first group of a pattern holds.
+    fileprivate func matched(_ pattern: String) -> String? {
+        guard let regex = try? Regex(pattern), let match = firstMatch(of: regex) else {
+            return nil
+        }
+        return match.output.count > 1 ? match.output[1].substring.map(String.init) : nil
+    }
+}
+
+/// Requests one after the other, on a connection that is kept while the server keeps it.
+private final class MatrixClient {
+    private let port: Int
+    private var connection: Loopback
+
+    init(port: Int) throws {
+        self.port = port
+        connection = try #require(Loopback(port: port))
+    }
+
+    /// The head and the body of an answer; of a stream what comes with its head.
+    func text(
+        _ path: String, _ parameters: [(String, String)] = [], isPost: Bool = false,
+        isStream: Bool = false, body: String? = nil
+    ) throws -> String {
+        for _ in 0..<2 {
+            if let text = attempt(path, parameters, isPost, isStream, body) { return text }
+            connection = try #require(Loopback(port: port))
+        }
+        throw MatrixFailure(description: "no answer to \(path) \(parameters)")
+    }
+
+    private func attempt(
+        _ path: String, _ parameters: [(String, String)], _ isPost: Bool, _ isStream: Bool,
+        _ body: String?
+    ) -> String? {
+        let form = parameters.map { Parameters.encode($0.0) + "=" + Parameters.encode($0.1) }
+            .joined(separator: "&")
+        let url = isPost || form.isEmpty ? path : path + "?" + form
+        let content = body ?? (isPost ? form : "")
+        var head = "\(isPost || body != nil ? "POST" : "GET") \(url) HTTP/1.1\r\n"
+        head += "Host: 127.0.0.1:\(port)\r\n"
+        if isPost || body != nil {
+            let type = body == nil ? "application/x-www-form-urlencoded" : "text/plain"
+            head += "Content-Type: \(type)\r\nContent-Length: \(content.utf8.count)\r\n"
+        }
+        connection.send(head + "\r\n" + content)
+        guard isStream else { return connection.wholeAnswer().map { $0.head + "\n" + $0.body } }
+        var bytes = connection.read() ?? []
+        // A refusal is no stream.
+        if String(decoding: bytes, as: UTF8.self).lowercased().contains("content-length:") {
+            return String(decoding: bytes, as: UTF8.self)
+        }
+        // The stream goes on as long as the caller listens: what has come by now is its answer.
+        while let more = connection.read(milliseconds: 20), !more.isEmpty { bytes += more }
+        connection.leave()
+        connection = Loopback(port: port) ?? connection
+        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+private struct MatrixFailure: Error, CustomStringConvertible {
+    var description: String
+}
+
+/// Every resource × every parameter left out, empty and doubled × eight kinds of callers × now and as of a moment.
+@Suite(.serialized, .timeLimit(.minutes(10))) struct AuthorisationMatrixTests {
+    /// What callers see of one site.
+    private struct Sighting: Hashable, Sendable {
+        var word: String
+        var kind: String
+    }
+
+    @Test func `the matrix has every kind of resource, and every parameter that the gateway reads`()
+        throws
+    {
+        let subject = MatrixSubject(
+            map: "m", locator: "l", jobs: ["BatchIdentify": "j"], upload: "u")
+        let requests = Resource.Kind.allCases.map { ($0, subject.requests(for: $0)) }
+        for (kind, requests) in requests {
+            #expect(!requests.isEmpty, "\(kind)")
+            for request in requests {
+                #expect(Resource(path: request.path.utf8).kind == kind, "\(request.path)")
+            }
+        }
+
+        let sources = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../Sources/Gateway")
+        let reading = try Regex(
+            #"(?:\w*[pP]arameters|self|items)\??\["([A-Za-z-]+)"\]"#
+                + #"|\.(?:text|required|number|integer|flag|numbers|clause)\(\s*"([A-Za-z-]+)""#)
+        var read: Set<String> = []
+        let files = try #require(
+            FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
+        for case let file as URL in files where file.pathExtension == "swift" {
+            for match in try String(contentsOf: file, encoding: .utf8).matches(of: reading) {
+                read.formUnion([1, 2].compactMap { match.output[$0].substring.map(String.init) })
+            }
+        }
+        #expect(read.count > 50)
+        let asked = Set(requests.flatMap { $0.1.flatMap { $0.parameters.map(\.name) } })
+            .union(["at", "token", "historicMoment"])
+        let lowered = Set(asked.map { $0.lowercased() })
+        #expect(read.filter { !lowered.contains($0.lowercased()) }.sorted() == [])
+    }
+
+    @Test func `nothing that a caller was not given appears in any answer`() async throws {
+        guard Programs.areBuilt() else { return }
+        let site = try await CanarySite()
+        defer { site.site.remove() }
+        let callers =
+            [("anonymous", "", Set<String>())]
+            + CanarySite.callers.map { ($0.name, site.tokens[$0.name] ?? "", $0.words) }
+        var seen: [String: Set<Sighting>] = [:]
+        for (name, token, words) in callers {
+            let (sightings, count, faults) = try await CanarySite.onThread { () throws in
+                try Self.sightings(site, token)
+            }
+            #expect(count > 1_000)
+            #expect(faults == [], "\(name)")
+            let stray = sightings.filter { !words.contains($0.word) }
+            #expect(
+                stray.map { "\($0.word) by \($0.kind)" }.sorted() == [],
+                "\(name) was shown what it may not read")
+            seen[name] = sightings
+        }
+        // Else the requests would not have found what they look for.
+        #expect(Set((seen["historian"] ?? []).map(\.word)) == CanarySite.past)
+        #expect(Set((seen["owner"] ?? []).map(\.word)) == CanarySite.words)
+        _ = try await site.site.run("down")
+    }
+
+    /// The words in the answers to one caller, how many requests there were, and what was no answer at all.
+    private static func sightings(
+        _ site: CanarySite, _ token: String
+    ) throws -> (Set<Sighting>, count: Int, faults: [String]) {
+        let client = try MatrixClient(port: site.port)
+        var (found, count, faults): (Set<Sighting>, Int, [String]) = ([], 0, [])
+        let moments = [nil, "\(site.before)"]
+        for map in ["Open", "Shut"] {
+            let subject = MatrixSubject(
+                map: map, locator: "World", jobs: site.jobs, upload: site.upload)
+            for kind in Resource.Kind.allCases {
+                for request in subject.requests(for: kind) {
+                    for moment in moments {
+                        for variant in request.variants {
+                            var parameters = variant.map { ($0.name, $0.value) }
+                            if let moment { parameters.append(("at", moment)) }
+                            if !token.isEmpty { parameters.append(("token", token)) }
+                            let text = try client.text(
+                                request.path, parameters, isPost: request.isPost,
+                                isStream: request.isStream)
+                            count += 1
+                            let asked = parameters.map(\.1).joined()
+                            for word in CanarySite.words
+                            where text.contains(word) && !asked.contains(word) {
+                                found.insert(Sighting(word: word, kind: "\(kind)"))
+                            }
+                            if text.lowercased().hasPrefix("http/1.1 5") {
+                                faults.append("\(request.path): \(text.prefix(80))")
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        return (found, count, faults)
+    }
+}

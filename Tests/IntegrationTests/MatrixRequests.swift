@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+@testable import Gateway
+
+/// One request of the matrix of rights: a path with parameters that make it answer as much as it can.
+struct MatrixRequest: Sendable {
+    /// A parameter: what the request has, and another value that means something else.
+    struct Parameter: Sendable {
+        var name: String
+        var value: String
+        var other: String
+    }
+
+    var path: String
+    var isPost = false
+    /// Whether the answer is a stream of events.
+    var isStream = false
+    /// Whether another request has the same parameters and is asked in every way, so that a few do for this one.
+    var isBrief = false
+    var parameters: [Parameter]
+
+    init(
+        _ path: String, _ parameters: [(String, String, String)] = [], isPost: Bool = false,
+        isStream: Bool = false, isBrief: Bool = false
+    ) {
+        self.path = path
+        self.isPost = isPost
+        self.isStream = isStream
+        self.isBrief = isBrief
+        self.parameters = (parameters + Self.everywhere).map {
+            Parameter(name: $0.0, value: $0.1, other: $0.2)
+        }
+    }
+
+    /// What every resource may read.
+    private static let everywhere = [
+        ("f", "json", "html"), ("minSequence", "1", "2"), ("timeout", "10", "5"),
+    ]
+
+    /// As it is, and with each parameter left out.
+    private var omissions: [[(name: String, value: String)]] {
+        let whole = parameters.map { (name: $0.name, value: $0.value) }
+        return [whole]
+            + parameters.indices.map { index in
+                whole.enumerated().filter { $0.offset != index }.map(\.element)
+            }
+    }
+
+    /// Every way to ask: as it is; each parameter left out, empty, doubled with the other value first or last.
+    ///
+    /// A stream is read the same way as the answer that it follows.
+    var variants: [[(name: String, value: String)]] {
+        let whole = parameters.map { (name: $0.name, value: $0.value) }
+        guard !isBrief, !isStream else { return omissions }
+        var variants = omissions
+        for (index, parameter) in parameters.enumerated() {
+            var empty = whole
+            empty[index].value = ""
+            let other = (name: parameter.name, value: parameter.other)
+            variants += [empty, whole + [other], [other] + whole]
+        }
+        return variants
+    }
+}
+
+/// What the requests of the matrix are about.
+struct MatrixSubject: Sendable {
+    /// A map with the layers 0 to 3.
+    var map: String
+    var locator: String
+    /// Jobs of another user, by kind.
+    var jobs: [String: String]
+    /// The content id of another user's upload.
+    var upload: String
+
+    private var services: String { "/arcgis/rest/services" }
+    private var gpServer: String { services + "/Jobs/GPServer" }
+
+    private static let places = [
+        ("outFields", "*", "City"), ("maxLocations", "20", "1"), ("category", "", "City"),
+        ("featureTypes", "", "Locality"), ("countryCode", "", "FRA"), ("sourceCountry", "", "FRA"),
+        ("langCode", "", "fr"), ("matchOutOfRange", "true", "false"), ("minScore", "0", "99"),
+        ("magicKey", "", "1"), ("distance", "50000", "1"), ("explain", "true", "false"),
+        ("returnIntersection", "true", "false"),
+        ("location", "4.764,49.78", "0,0"),
+    ]
+    private static let shapes = [
+        ("returnGeometry", "true", "false"), ("geometryPrecision", "9", "0"),
+        ("returnZ", "false", "true"), ("returnM", "false", "true"), ("time", "", "0,1"),
+        ("timeRelation", "", "esriTimeRelationWithin"), ("layerTimeOptions", "", "{}"),
+    ]
+    private static let identify =
+        [
+            ("geometry", "5,5", "0,0"), ("geometryType", "esriGeometryPoint", ""),
+            ("sr", "4326", "3857"), ("tolerance", "400", "1"),
+            ("mapExtent", "0,0,10,10", "0,0,1,1"),
+            ("imageDisplay", "100,100,96", "10,10,96"), ("layers", "all", "all:0,1,2,3"),
+            ("layerDefs", "", "{\"0\":\"1=1\"}"), ("explain", "true", "false"),
+            ("returnFieldName", "true", "false"), ("returnUnformattedValues", "true", "false"),
+            ("returnPopupsOnly", "false", "true"), ("dynamicLayers", "", "[]"),
+            ("maximumResultsPerLayer", "100", "1"),
+        ] + shapes
+
+    private func query(_ path: String) -> [MatrixRequest] {
+        let common =
+            [
+                ("where", "1=1", "name LIKE 'CANARY%'"), ("objectIds", "1,2,3,4,5,6", "2"),
+                ("geometry", "0,0,10,10", "1,1"), ("geometryType", "esriGeometryEnvelope", ""),
+                ("spatialRel", "esriSpatialRelIntersects", "esriSpatialRelRelation"),
+                ("relationParam", "", "T********"), ("inSR", "4326", "3857"),
+                ("distance", "0", "1000"), ("units", "", "esriSRUnit_Meter"),
+                ("outFields", "*", "name"), ("returnIdsOnly", "false", "true"),
+                ("returnCountOnly", "false", "true"), ("returnExtentOnly", "false", "true"),
+                ("returnDistinctValues", "false", "true"), ("returnCentroid", "false", "true"),
+                ("orderByFields", "", "name DESC"), ("resultOffset", "0", "1"),
+                ("resultRecordCount", "100", "1"), ("maxAllowableOffset", "", "1"),
+            ] + Self.shapes
+        let statistics = [
+            ("where", "1=1", "name LIKE 'CANARY%'"),
+            (
+                "outStatistics",
+                #"[{"statisticType":"max","onStatisticField":"name","outStatisticFieldName":"m"}]"#,
+                ""
+            ),
+            ("groupByFieldsForStatistics", "name", ""), ("having", "", "COUNT(name) > 0"),
+        ]
+        return (0...3).flatMap { layer in
+            [
+                MatrixRequest("\(path)/\(layer)/query", common, isBrief: layer > 0),
+                MatrixRequest("\(path)/\(layer)/query", statistics),
+            ]
+        }
+    }
+
+    private func layers(_ path: String, _ rest: String = "") -> [MatrixRequest] {
+        (0...3).map { MatrixRequest("\(path)/\($0)\(rest)") }
+    }
+
+    /// The requests for one kind of resource; a new kind does not compile before it stands here.
+    func requests(for kind: Resource.Kind) -> [MatrixRequest] {
+        let (mapServer, featureServer) = (
+            "\(services)/\(map)/MapServer", "\(services)/\(map)/FeatureServer"
+        )
+        let geocoder = "\(services)/\(locator)/GeocodeServer"
+        switch kind {
+        case .health: return [MatrixRequest("/healthz")]
+        case .ready: return [MatrixRequest("/readyz")]
+        case .metrics: return [MatrixRequest("/metrics")]
+        case .info: return [MatrixRequest("/arcgis/rest/info")]
+        case .services: return [MatrixRequest(services)]
+        case .generateToken:
+            return [
+                MatrixRequest(
+                    "/arcgis/tokens/generateToken",
+                    [
+                        ("username", "absent", "owner"), ("password", "wrong word", ""),
+                        ("client", "requestip", "referer"), ("referer", "http://a.example", ""),
+                        ("expiration", "5", "1"),
+                    ], isPost: true)
+            ]
+        case .communitySelf: return [MatrixRequest("/sharing/rest/community/self")]
+        case .map: return [MatrixRequest(mapServer)]
+        case .mapLayers: return [MatrixRequest(mapServer + "/layers")]
+        case .mapLegend: return [MatrixRequest(mapServer + "/legend")]
+        case .mapLayer: return layers(mapServer)
+        case .mapQuery: return query(mapServer)
+        case .mapIdentify: return [MatrixRequest(mapServer + "/identify", Self.identify)]
+        case .mapFollow:
+            return [
+                MatrixRequest(mapServer + "/identify/changes", Self.identify, isStream: true)
+            ]
+        case .mapFind:
+            return [
+                MatrixRequest(
+                    mapServer + "/find",
+                    [
+                        ("searchText", "CANARY", "plain"), ("contains", "true", "false"),
+                        ("layers", "0,1,2,3", "0"), ("searchFields", "", "name"),
+                        ("layerDefs", "", "{\"0\":\"1=1\"}"), ("sr", "4326", "3857"),
+                        ("returnUnformattedValues", "true", "false"),
+                    ] + Self.shapes)
+            ]
+        case .mapChanges:
+            return [
+                MatrixRequest(mapServer + "/changes", [("after", "0", "1")], isStream: true)
+            ]
+        case .mapExport:
+            return [
+                MatrixRequest(
+                    mapServer + "/export",
+                    [
+                        ("bbox", "0,0,10,10", "0,0,1,1"), ("size", "20,20", "1,1"),
+                        ("dpi", "96", "10"), ("format", "png", "jpg"), ("mapScale", "", "1000"),
+                        ("transparent", "true", "false"), ("layers", "", "show:0,1,2,3"),
+                        ("layerDefs", "", "{\"0\":\"1=1\"}"), ("rotation", "", "1"),
+                        ("dynamicLayers", "", "[]"),
+                    ])
+            ]
+        case .mapTile: return [MatrixRequest(mapServer + "/tile/0/0/0")]
+        case .mapFeature: return (1...6).map { MatrixRequest(mapServer + "/0/\($0)") }
+        case .features: return [MatrixRequest(featureServer)]
+        case .featuresLayers: return [MatrixRequest(featureServer + "/layers")]
+        case .featuresLayer: return layers(featureServer)
+        case .featuresQuery:
+            return query(featureServer) + [
+                MatrixRequest(
+                    featureServer + "/query",
+                    [("layerDefs", "0:1=1;1:1=1;2:1=1", "{}"), ("outFields", "*", "name")])
+            ]
+        case .featuresFeature: return (1...6).map { MatrixRequest(featureServer + "/0/\($0)") }
+        case .featuresEdit: return edits(featureServer)
+        case .locator: return [MatrixRequest(geocoder)]
+        case .findAddressCandidates:
+            return [
+                MatrixRequest(
+                    geocoder + "/findAddressCandidates",
+                    [("SingleLine", "1 Rue CANARYLOCATOR Aiglemont", "Aiglemont")] + Self.places)
+            ]
+        case .geocodeAddresses:
+            return [
+                MatrixRequest(
+                    geocoder + "/geocodeAddresses",
+                    [
+                        (
+                            "addresses",
+                            #"{"records":[{"attributes":{"OBJECTID":1,"#
+                                + #""SingleLine":"1 Rue CANARYLOCATOR Aiglemont"}}]}"#, "{}"
+                        )
+                    ] + Self.places)
+            ]
+        case .suggest:
+            return [
+                MatrixRequest(
+                    geocoder + "/suggest",
+                    [("text", "1 Rue CANARYLOC", "Aigl"), ("maxSuggestions", "15", "1")]
+                        + Self.places)
+            ]
+        case .reverseGeocode:
+            return [MatrixRequest(geocoder + "/reverseGeocode", Self.places)]
+        case .jobs: return [MatrixRequest(gpServer)]
+        case .jobsUpload: return [MatrixRequest(gpServer + "/uploads/upload")]
+        case .jobsTask:
+            return ["BatchIdentify", "BatchGeocode", "Batch"].map {
+                MatrixRequest("\(gpServer)/\($0)")
+            }
+        case .jobsSubmit: return submissions
+        case .jobsJob: return job
+        case .ogc: return ["", "/conformance", "/api"].map { MatrixRequest("/ogc" + $0) }
+        case .ogcCollections: return [MatrixRequest("/ogc/collections")]
+        case .ogcCollection:
+            return (0...3).map { MatrixRequest("/ogc/collections/\(map).\($0)") }
+        case .ogcItems:
+            return (0...3).map {
+                MatrixRequest(
+                    "/ogc/collections/\(map).\($0)/items",
+                    [
+                        ("bbox", "0,0,10,10", "0,0,1,1"), ("limit", "100", "1"),
+                        ("offset", "0", "1"), ("datetime", "", "2020-01-01/.."),
+                        ("crs", "", "http://www.opengis.net/def/crs/OGC/1.3/CRS84"),
+                    ])
+            }
+        case .ogcItem:
+            return (1...6).map { MatrixRequest("/ogc/collections/\(map).0/items/\($0)") }
+        case .asset: return [MatrixRequest("/pages/cairn.css")]
+        case .session:
+            return ["login", "logout"].map { MatrixRequest("/pages/" + $0) }
+        case .unknown: return [MatrixRequest("/other"), MatrixRequest(services + "/\(map)/Other")]
+        }
+    }
+
+    /// Edits that change nothing the other requests ask for.
+    private func edits(_ path: String) -> [MatrixRequest] {
+        let options = [
+            ("rollbackOnFailure", "true", "false"), ("returnEditMoment", "true", "false"),
+            ("returnDeleteResults", "true", "false"),
+        ]
+        let update = #"[{"attributes":{"OBJECTID":999,"name":"none"}}]"#
+        return [
+            MatrixRequest(
+                path + "/0/addFeatures", [("features", "[]", "{}")] + options, isPost: true),
+            MatrixRequest(
+                path + "/0/updateFeatures", [("features", update, "[]")] + options, isPost: true),
+            MatrixRequest(
+                path + "/0/deleteFeatures",
+                [("objectIds", "999", "998"), ("where", "1=0", "1=2")]
+                    + options, isPost: true),
+            MatrixRequest(
+                path + "/0/applyEdits",
+                [("updates", update, "[]"), ("deletes", "999", "998")]
+                    + options, isPost: true),
+            MatrixRequest(path + "/applyEdits", [("edits", "[]", "{}")] + options, isPost: true),
+        ]
+    }
+
+    private var submissions: [MatrixRequest] {
+        [
+            MatrixRequest(
+                gpServer + "/BatchIdentify/submitJob",
+                [
+                    ("input", #"{"itemID":"\#(upload)"}"#, upload), ("map", map, "Open"),
+                    ("layers", "all", "top"), ("tolerance", "400", "0"), ("at", "", "1"),
+                ], isPost: true),
+            MatrixRequest(
+                gpServer + "/BatchGeocode/submitJob",
+                [
+                    ("input", #"{"itemID":"\#(upload)"}"#, upload),
+                    ("locator", locator, "World"), ("query", "query", "text"),
+                ], isPost: true),
+            MatrixRequest(
+                gpServer + "/Batch/submitJob", [("input", #"{"itemID":"\#(upload)"}"#, upload)],
+                isPost: true),
+        ]
+    }
+
+    private var job: [MatrixRequest] {
+        jobs.sorted { $0.key < $1.key }.flatMap { kind, id in
+            let path = "\(gpServer)/\(kind)/jobs"
+            let own = path + "/" + id
+            return [
+                MatrixRequest(path), MatrixRequest(own, [("returnMessages", "true", "false")]),
+                MatrixRequest(own + "/results/output"),
+                MatrixRequest(own + "/results/output/file"), MatrixRequest(own + "/inputs/map"),
+                MatrixRequest(own + "/inputs/locator"), MatrixRequest(own + "/inputs/input"),
+                MatrixRequest(own + "/changes", isStream: true),
+                MatrixRequest(own + "/cancel", isPost: true),
+            ]
+        }
+    }
+}
