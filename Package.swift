@@ -384,8 +384,8 @@ let testTargets: [Target] = [
     tests(
         "IntegrationTests",
         [
-            "Bus", "Cairo", "CairnClient", "CairnIdentify", "CairnModel", "Geometry", "Locator",
-            "Platform", "Site", "TestKit",
+            "Bus", "Cairo", "CairnClient", "CairnIdentify", "CairnModel", "Gateway", "Geometry",
+            "Locator", "Platform", "Site", "TestKit",
         ]),
 ]
 

@@ -4,9 +4,9 @@
 @testable import Gateway
 
 /// One request of the matrix of rights: a path with parameters that make it answer as much as it can.
-struct MatrixRequest: Sendable {
+struct MatrixRequest: Hashable, Sendable {
     /// A parameter: what the request has, and another value that means something else.
-    struct Parameter: Sendable {
+    struct Parameter: Hashable, Sendable {
         var name: String
         var value: String
         var other: String
