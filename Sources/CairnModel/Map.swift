@@ -250,8 +250,9 @@ public struct MapDescription: Hashable, Sendable, Codable {
     public var spatialReference: SpatialReference?
     /// The basemap's extent once it is loaded.
     public var initialExtent: Envelope?
-    /// Of layers that have another source than they were added with: the global position of the event that
-    /// gave it to them; object ids from before mean other features. Nil where there are none.
+    /// Of layers that have another source than they were added with: the position of the event that gave it.
+    ///
+    /// Object ids from before mean other features. Nil where there are no such layers.
     public var sourceChanges: [LayerID: Int64]?
 
     /// Makes a description.

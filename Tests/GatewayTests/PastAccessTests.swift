@@ -171,3 +171,79 @@ import Testing
         }
     }
 }
+
+/// What is wrong inside a site is told to callers with the operation `admin`.
+@Suite struct InsideAccessTests {
+    private static let root = "/arcgis/rest/services/City/"
+    private static let secret = "http://inner.example:8443/x answered 503"
+
+    private func asked(_ url: String, _ operations: [AccessRules.Operation]) async throws -> String
+    {
+        var map = try Samples.map()
+        let error = Failure(.unreadable, Self.secret, details: [Self.secret])
+        for index in map.layers.indices where map.layers[index].id == 0 {
+            map.layers[index].definitionExpression = "NAME <> 'inner.example'"
+        }
+        for index in map.layers.indices where map.layers[index].id == 3 {
+            (map.layers[index].loadStatus, map.layers[index].loadError) = (.failedToLoad, error)
+        }
+        let failure = LayerFailure(layerID: 3, layerName: "Roads", error: error)
+        let site = SimulatedSite(map: map)
+        site.change { inner in
+            var answer = IdentifyAnswer(
+                layers: [], spatialReference: .wgs84, sequence: 7, isStale: false,
+                failures: [failure])
+            answer.explanation = IdentifyExplanation(
+                mapSpatialReference: nil, resolution: nil, scale: nil, tolerance: 0,
+                toleranceMeters: 0,
+                layers: [
+                    LayerExplanation(
+                        skipped: 3, layerName: "Roads", reason: .failedToLoad,
+                        detail: Self.secret),
+                    LayerExplanation(
+                        skipped: 2, layerName: "Odd", reason: .remoteFailed, detail: Self.secret),
+                ])
+            inner.identify = .success(answer)
+            inner.missing = [failure]
+            inner.found =
+                #"{"results":[{"value":"\"layerFailures\":["}],"layerFailures":[{"layerId":3,"#
+                + #""layerName":"Roads","code":503,"message":"\#(Self.secret)","details":[]}]}"#
+            inner.queryFailure = error
+        }
+        let service = GatewayService(
+            backend: site,
+            access: try RuledSite([:], anonymous: operations.map { .init($0) }).control())
+        let parts = url.split(separator: "?", maxSplits: 1)
+        let response = await service.answer(
+            GatewayRequest(path: Array(parts[0].utf8), query: Array(parts[1].utf8)))
+        return String(decoding: response.body, as: UTF8.self) + response.missing.structuredText
+            + response.missing.map { "\($0.error)" }.joined()
+    }
+
+    private static let urls: [String] =
+        [
+            "MapServer/0?f=json", "MapServer/3?f=json", "MapServer/layers?f=json",
+            "FeatureServer/layers?f=json", "MapServer/identify?" + AccessTests.identify,
+            "MapServer/find?searchText=x&f=json",
+            "MapServer/export?bbox=0,0,1,1&size=10,10&f=json",
+            "MapServer/export?bbox=0,0,1,1&size=10,10&f=image",
+            "MapServer/3/query?where=1=1&f=json", "MapServer/3/7?f=json",
+            "FeatureServer/query?layerDefs=3:1=1&f=json",
+        ].map { root + $0 }
+
+    @Test(arguments: urls)
+    func `what is wrong inside is told to those who may administer`(_ url: String) async throws {
+        let plain = try await asked(url, [.query, .history, .edit, .jobs])
+        let inner = try await asked(url, [.query, .admin])
+
+        #expect(
+            !plain.contains("inner.example") && !plain.contains("reason=unreadable"), "\(plain)")
+        #expect(inner.contains("inner.example"), "\(inner)")
+        if url.contains("/find") {
+            let body = String(plain.prefix { $0 != "\0" })
+            #expect(body.contains(#""results":[{"value":"\"layerFailures\":["}]"#))
+            #expect(body.contains(#""layerFailures":[{"layerId":3,"layerName":"Roads","code":503"#))
+            #expect((try? RelaxedJSON.parse(body)) != nil, "\(body)")
+        }
+    }
+}

@@ -44,6 +44,10 @@ final class SimulatedSite: GatewayBackend {
         var wasPastSeen: Bool?
         /// The sequence number after which something was followed last.
         var lastKnown: Int64?
+        /// The body of the answer to find.
+        var found = #"{"results":[]}"#
+        /// What queries fail with; nil where they do not.
+        var queryFailure: Failure?
         /// The body of the answer to a query.
         var answerToQuery: @Sendable (QueryRequest) -> String = { _ in #"{"count":1}"# }
         var isStale = false
@@ -211,12 +215,13 @@ final class SimulatedSite: GatewayBackend {
     func query(
         _ request: QueryRequest, within limit: Duration
     ) async throws(Failure) -> QueryAnswer {
-        let body = inner.withLock { inner in
+        let (body, failure) = inner.withLock { inner in
             inner.lastQuery = request
             if let past = request.past { inner.pasts.append(past) }
             inner.queries.append(request)
-            return inner.answerToQuery(request)
+            return (inner.answerToQuery(request), inner.queryFailure)
         }
+        if let failure { throw failure }
         return QueryAnswer(
             body: Array(body.utf8), sequence: 9, isStale: true, next: nil)
     }
@@ -224,12 +229,13 @@ final class SimulatedSite: GatewayBackend {
     func find(
         _ request: FindRequest, within limit: Duration
     ) async throws(Failure) -> QueryAnswer {
-        inner.withLock { inner in
+        let found = inner.withLock { inner in
             inner.lastFind = request
             if let past = request.past { inner.pasts.append(past) }
+            return inner.found
         }
         return QueryAnswer(
-            body: Array(#"{"results":[]}"#.utf8), sequence: 9, isStale: true, next: nil)
+            body: Array(found.utf8), sequence: 9, isStale: true, next: nil)
     }
 
     func geocode(

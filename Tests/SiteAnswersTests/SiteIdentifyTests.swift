@@ -45,6 +45,35 @@ extension FedSite {
         try fed.addSquare("square 0", as: 0)
     }
 
+    @Test func `a past that is seen from later is answered alike at once, at leisure and whole`()
+        throws
+    {
+        let site = try fed.identify(readsLog: true)
+        let then = fed.follower.current.sequence
+        func asked(_ seenFrom: Int64?) -> IdentifyRequest {
+            fed.map.request { ($0.at, $0.seenFrom) = (then, seenFrom) }
+        }
+        let whole = try site.identify(asked(nil))
+        #expect(whole.hitCount == 1)
+        try fed.map.append(LayerDefinitionChanged(layer: 0, expression: "name = 'another'"))
+        let hidden = fed.follower.current.sequence
+        try fed.map.append(LayerDefinitionChanged(layer: 0, expression: nil))
+        let shown = fed.follower.current.sequence
+        try fed.map.append(LayerRemoved(layer: 0))
+        let removed = fed.follower.current.sequence
+
+        for (seenFrom, count): (Int64?, Int) in [
+            (nil, 1), (then, 1), (hidden, 0), (shown, 1), (removed, 0), (0, 1), (hidden, 0),
+            (nil, 1),
+        ] {
+            let answer = try site.identify(asked(seenFrom))
+            #expect(answer.hitCount == count && answer.sequence == then, "\(seenFrom ?? -1)")
+            #expect(try site.identifyAtOnce(asked(seenFrom)) == answer)
+        }
+        // What is not known yet is not taken for nothing.
+        #expect(throws: Failure.self) { try site.identify(asked(removed + 1)) }
+    }
+
     @Test func `a layer is asked at once when somebody has opened it`() throws {
         let site = try fed.identify()
         #expect(try site.identifyAtOnce(fed.map.request()) == nil)

@@ -243,7 +243,7 @@ import Testing
     @Test func `nothing lies at the root but what belongs there`() throws {
         let belongs: Set = [
             ".ci", ".editorconfig", ".gitignore", ".swift-format", "Docs", "Examples", "LICENSE",
-            "Package.swift", "README.md", "Sources", "Tests", "deploy",
+            "Package.swift", "README.md", "SECURITY.md", "Sources", "Tests", "deploy",
         ]
         let leftByTools: Set = [".git", ".swiftpm", ".vscode", "Package.resolved", "site"]
         let strangers = try FileManager.default.contentsOfDirectory(atPath: Repository.root)
