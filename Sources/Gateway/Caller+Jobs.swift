@@ -28,10 +28,13 @@ extension Caller {
     /// Throws as ``check(_:)`` unless they may read all that a job reads; `forbidden` where that is a past which
     /// they may not see.
     func check(
-        reading services: Set<JobKindDescription.Service>, pastOf map: String?
+        reading services: Set<JobKindDescription.Service>,
+        pasts: Set<JobKindDescription.Service>
     ) throws(Failure) {
         for service in services { try check(.service(service.name, .query)) }
-        if let map, !may(.history, on: .map(map)) { throw .noHistory(map) }
+        for past in pasts where !may(.history, on: past.name) {
+            throw .noHistory(past.name)
+        }
     }
 
     /// Whether they may know of a job, read it and its product, and cancel it.
@@ -44,8 +47,8 @@ extension Caller {
         let isOwn =
             user != nil && job.actor == actor || holdsID && job.actor == Self.anonymousActor
         guard isOwn || may(.manageJobs, on: .jobs) else { return false }
-        let (services, pastMap) = JobKindDescription.services(job.kind, job.parameters)
-        return (try? check(reading: services, pastOf: pastMap)) != nil
+        let (services, pasts) = JobKindDescription.services(job.kind, job.parameters)
+        return (try? check(reading: services, pasts: pasts)) != nil
     }
 }
 

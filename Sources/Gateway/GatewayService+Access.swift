@@ -84,7 +84,7 @@ extension GatewayService {
             guard parameters.asksPast, parameters.sight == .whole, let map = resource.mapName else {
                 return
             }
-            if !caller.may(.history, on: .map(map)) { throw .noHistory(map) }
+            if !caller.may(.history, on: .map(map)) { throw .noHistory(.map(map)) }
         }
     }
 

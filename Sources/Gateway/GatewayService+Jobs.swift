@@ -41,7 +41,7 @@ extension GatewayService {
         let backend = try jobsBackend()
         let order = try JobResource.order(task, parameters)
         try caller.check(
-            reading: task.services(order.parameters), pastOf: task.pastMap(order.parameters))
+            reading: task.services(order.parameters), pasts: task.pasts(order.parameters))
         let input = try await input(order.itemID, of: task, backend, caller)
         let submission = JobSubmission(
             id: JobID(rawValue: .unguessable()), kind: task.kind,

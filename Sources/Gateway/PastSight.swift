@@ -63,10 +63,15 @@ extension Resource {
 
 extension Failure {
     /// The refusal of a past that the caller may not see as it was (403).
-    static func noHistory(_ map: String) -> Failure {
-        Failure(
+    static func noHistory(_ service: ServiceName) -> Failure {
+        let past =
+            switch service {
+            case .map(let map): "the past of map '\(map.prefix(80))'"
+            case .locator, .jobs, .all: "the past of every service"
+            }
+        return Failure(
             .forbidden,
-            "the past of map '\(map.prefix(80))' takes the operation 'history' on it, which the caller "
+            "\(past) takes the operation 'history' on it, which the caller "
                 + "has not been granted")
     }
 }

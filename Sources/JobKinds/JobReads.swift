@@ -38,24 +38,29 @@ extension JobKindDescription {
             })
     }
 
-    /// The map whose past a job with these parameters reads; nil where it reads none.
+    /// The services whose past a job with these parameters may read.
     ///
     /// Its product is of the past as it was: no later restriction holds for it.
-    public func pastMap(_ parameters: ParameterTexts) -> String? {
-        for case .map(let name, let moment) in reads where parameters[moment] != nil {
-            return parameters[name]
-        }
-        return nil
+    public func pasts(_ parameters: ParameterTexts) -> Set<Service> {
+        Set(
+            reads.compactMap { read in
+                switch read {
+                case .map(let name, let moment) where parameters[moment] != nil:
+                    parameters[name].map { .map($0) } ?? .every
+                case .everyService: .every
+                case .map, .locator: nil
+                }
+            })
     }
 
-    /// What a job that is recorded reads, and the map whose past it reads: every service where this build does
-    /// not know the kind, or where the parameters are not the kind's.
+    /// What a job that is recorded reads, and the services whose past it reads: every service where this build
+    /// does not know the kind, or where the parameters are not the kind's.
     public static func services(
         _ kind: JobKind, _ parameters: [String: String]
-    ) -> (services: Set<Service>, pastMap: String?) {
+    ) -> (services: Set<Service>, pasts: Set<Service>) {
         guard let description = of(kind),
             let parameters = try? ParameterTexts(parameters, of: description)
-        else { return ([.every], nil) }
-        return (description.services(parameters), description.pastMap(parameters))
+        else { return ([.every], [.every]) }
+        return (description.services(parameters), description.pasts(parameters))
     }
 }

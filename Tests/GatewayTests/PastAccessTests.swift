@@ -147,7 +147,7 @@ import Testing
         func refusal(_ operations: [AccessRules.Operation]) -> Failure? {
             let caller = Caller(user: "a", grants: operations.map { .init($0, on: "City") })
             do throws(Failure) {
-                try caller.check(reading: [.map("City")], pastOf: "City")
+                try caller.check(reading: [.map("City")], pasts: [.map("City")])
                 return nil
             } catch {
                 return error
@@ -156,6 +156,11 @@ import Testing
         let refused = refusal([.query])
         #expect(refused?.code == .forbidden && refused?.message.contains("'history'") == true)
         #expect(refusal([.query, .history]) == nil)
+        func mayBatch(_ operations: [AccessRules.Operation]) -> Bool {
+            let caller = Caller(user: "a", grants: operations.map { .init($0) })
+            return (try? caller.check(reading: [.every], pasts: [.every])) != nil
+        }
+        #expect(mayBatch([.query, .history]) && !mayBatch([.query]) && !mayBatch([.history]))
     }
 
     @Test func `a map that may not be queried is not shown to who may edit it or has jobs`()

@@ -102,13 +102,17 @@ import Testing
         }
     }
 
-    @Test func `a job reads the past of its map where it names a moment`() {
-        func past(_ parameters: [String: String]) -> String? {
-            JobKindDescription.services(.batchIdentify, parameters).pastMap
+    @Test func `a job reads the past of its map where it names a moment, a batch any past`() {
+        func pasts(
+            _ parameters: [String: String], _ kind: JobKind = .batchIdentify
+        ) -> Set<JobKindDescription.Service> {
+            JobKindDescription.services(kind, parameters).pasts
         }
-        #expect(past(["map": "City"]) == nil)
-        #expect(past(["map": "City", "at": " "]) == nil)
-        #expect(past(["map": "City", "at": "5"]) == "City")
+        #expect(pasts(["map": "City"]) == [] && pasts(["map": "City", "at": " "]) == [])
+        #expect(pasts(["map": "City", "at": "5"]) == [.map("City")])
+        #expect(pasts(["locator": "World"], .batchGeocode) == [])
+        #expect(pasts([:], .batch) == [.every])
+        #expect(pasts([:], JobKind(rawValue: "Later")) == [.every])
     }
 
     @Test func `what is not understood counts as everything`() {
