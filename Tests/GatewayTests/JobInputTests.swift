@@ -20,7 +20,7 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
 
     init() throws {
         jobs = try SimulatedJobs()
-        let all: [AccessRules.Grant] = [.init(.jobs), .init(.query)]
+        let all: [AccessRules.Grant] = [.init(.jobs), .init(.query), .init(.history)]
         ruled = try RuledSite(
             ["anna": all, "bert": all, "manager": all + [.init(.manageJobs)]], anonymous: all)
         service = GatewayService(

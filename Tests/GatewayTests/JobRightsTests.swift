@@ -22,7 +22,7 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
         "anna": [.init(.jobs), .init(.query, on: "City"), .init(.query, on: "world")],
         "bert": everything, "jobsOnly": [.init(.jobs)],
         "cityOnly": [.init(.jobs), .init(.query, on: "City")],
-        "manager": everything + [.init(.manageJobs)],
+        "manager": everything + [.init(.manageJobs), .init(.history)],
         "blindManager": [.init(.jobs), .init(.manageJobs)],
     ]
 
