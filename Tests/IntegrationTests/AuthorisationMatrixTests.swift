@@ -317,7 +317,7 @@ private struct MatrixFailure: Error, CustomStringConvertible {
                 + (token.isEmpty ? [] : [("token", token)])
             let text = try client.text(
                 request.path, parameters, isPost: request.isPost, isStream: request.isStream)
-            return text.split(separator: "\n").filter { !$0.hasPrefix("date:") }
+            return text.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("date:") }
                 .joined(separator: "\n").replacing("None", with: "Shut")
                 .replacing("none", with: "shut")
         }
@@ -329,7 +329,8 @@ private struct MatrixFailure: Error, CustomStringConvertible {
         return try zip(requests("Shut"), requests("None")).compactMap { shut, none in
             // What names no map is asked elsewhere.
             guard shut != none else { return nil }
-            return try answer(shut) == answer(none) ? nil : shut.path
+            let (there, absent) = (try answer(shut), try answer(none))
+            return there == absent ? nil : "\(shut.path): \(there) instead of \(absent)"
         }
     }
 
