@@ -104,7 +104,8 @@ let tier2: [Target] = [
     library("Expression", ["CairnModel"]),
     library("EsriForms", ["CairnModel", "Geometry", "Platform"], isHot: true),
     library(
-        "Dataset", ["CairnModel", "Geometry", "SpatialIndex", "Platform", "GDAL", "PROJ"]),
+        "Dataset",
+        ["CairnModel", "Geometry", "SpatialIndex", "Platform", "GDAL", "PROJ", "SQLite"]),
     library("Raster", ["CairnModel", "Dataset", "GDAL", "Geometry", "Platform"]),
 ]
 
@@ -282,8 +283,8 @@ let testTargets: [Target] = [
     tests(
         "DatasetTests",
         [
-            "Dataset", "CairnModel", "Geometry", "GDAL", "PROJ", "Platform", "SpatialIndex",
-            "TestKit",
+            "Dataset", "CairnModel", "Geometry", "GDAL", "PROJ", "Platform", "SQLite",
+            "SpatialIndex", "TestKit",
         ]),
     tests("DeferredTests", ["CDeferred"]),
     tests("CurlTests", ["Curl", "TestKit"]),

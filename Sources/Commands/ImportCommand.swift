@@ -15,9 +15,11 @@ struct ImportCommand: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "import", abstract: "Import files as layers of a map.",
         discussion: """
-            Reads whatever GDAL reads. Every layer becomes an immutable dataset of the site and a \
-            layer on top of the map, which is made when it does not exist; a raster becomes an \
-            immutable copy of its files. Works with the site up or down. JSON: one line per layer.
+            Reads GeoPackage, shapefile, GeoJSON, file geodatabase, KML, GML, CSV and others \
+            (Docs/maps.md), alone or in gzip, zip or tar, and no file but those named and what \
+            belongs to them. Every layer becomes an immutable dataset of the site and a layer on \
+            top of the map, which is made when it does not exist; a raster becomes an immutable \
+            copy of its files. Works with the site up or down. JSON: one line per layer.
             """)
     static let makesSite = true
 

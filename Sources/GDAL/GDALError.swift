@@ -21,3 +21,24 @@ public struct GDALError: Error, Hashable, Sendable, CustomStringConvertible {
         "cannot \(operation)" + (messages.first.map { ": \($0)" } ?? "")
     }
 }
+
+extension GDALError {
+    /// The same with another name for a path in what GDAL said.
+    func renaming(_ path: String, _ name: String) -> GDALError {
+        guard path != name else { return self }
+        return GDALError(
+            operation: operation,
+            messages: messages.map { Self.replaced($0, path, name) },
+            isInputOutput: isInputOutput)
+    }
+
+    private static func replaced(_ text: String, _ path: String, _ name: String) -> String {
+        var rest = text[...]
+        var result = ""
+        while let place = rest.firstRange(of: path) {
+            result += rest[..<place.lowerBound] + name
+            rest = rest[place.upperBound...]
+        }
+        return result + rest
+    }
+}

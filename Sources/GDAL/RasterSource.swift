@@ -35,6 +35,7 @@ public final class RasterSource {
 
     /// The format GDAL takes a file for, among ``formats``; nil for none of them.
     public static func format(of path: String) -> String? {
+        guard PlainPath.isPlain(path) else { return nil }
         let log = MessageLog()
         return log.listen {
             let drivers = StringList(formats.sorted())
@@ -48,8 +49,16 @@ public final class RasterSource {
 
     /// Opens a file.
     ///
-    /// - Parameter format: The one format it may have; any of ``formats`` when nil.
-    public init(path: String, format: String? = nil) throws(GDALError) {
+    /// Throws ``GDALError`` for what is none of them, too, and for a path that is not absolute, or one of GDAL's
+    /// own file systems (`/vsi…`).
+    ///
+    /// - Parameters:
+    ///   - path: The absolute path.
+    ///   - name: What messages call it; the path when nil.
+    ///   - format: The one format it may have; any of ``formats`` when nil.
+    public init(path: String, name: String? = nil, format: String? = nil) throws(GDALError) {
+        let shown = name ?? path
+        guard PlainPath.isPlain(path) else { throw PlainPath.error(shown) }
         let log = MessageLog()
         // Classes and tables of attributes lie in a file beside the raster, which drivers read when
         // they are first asked for something of the kind: here, for the place and the files.
@@ -60,9 +69,21 @@ public final class RasterSource {
             let flags = UInt32(GDAL_OF_RASTER | GDAL_OF_READONLY | GDAL_OF_VERBOSE_ERROR)
             return unsafe GDALOpenEx(path, flags, drivers.constant, nil, nil)
         }
-        guard let opened = unsafe opened else { throw log.error("open '\(path)'") }
+        guard let opened = unsafe opened else {
+            throw log.error("open '\(shown)'").renaming(path, shown)
+        }
+        // Read where a picture is smaller than the raster, by any driver and from anywhere.
+        guard !log.listen({ unsafe Self.namesOverviews(opened) }) else {
+            log.listen { unsafe GDALClose(opened) }
+            throw GDALError(
+                operation: "open '\(shown)'",
+                messages: [
+                    "it names overviews in another file: expected a raster with its own pixels; "
+                        + "gdal_translate makes one"
+                ], isInputOutput: false)
+        }
         unsafe handle = opened
-        self.path = path
+        self.path = shown
         driver = log.listen {
             unsafe GDALGetDriverShortName(GDALGetDatasetDriver(opened))
                 .map { unsafe String(cString: $0) } ?? ""
@@ -85,6 +106,14 @@ public final class RasterSource {
             return unsafe (0..<CSLCount(list)).compactMap { index in
                 unsafe CSLGetField(list, index).map { unsafe String(cString: $0) }
             }
+        }
+    }
+
+    /// Whether a raster, or what lies beside it, says that its overviews are in a file of another name.
+    private static func namesOverviews(_ raster: GDALDatasetH) -> Bool {
+        let places = [("OVERVIEW_FILE", "OVERVIEWS"), ("FILENAME", "ProxyOverviewRequest")]
+        return places.contains { item, domain in
+            unsafe GDALGetMetadataItem(raster, item, domain) != nil
         }
     }
 

@@ -16,7 +16,10 @@ struct SpatialReferenceHandle: ~Copyable {
         let log = MessageLog()
         let made = unsafe log.listen { () -> OGRSpatialReferenceH? in
             if let wkid { return unsafe NumberedSystems.copy(wkid) }
-            guard let wkt, let system = unsafe OSRNewSpatialReference(nil) else { return nil }
+            // Any other text GDAL would take for the name of a file.
+            guard let wkt, wkt.contains("[") || wkt.hasPrefix("+"),
+                let system = unsafe OSRNewSpatialReference(nil)
+            else { return nil }
             if unsafe OSRSetFromUserInput(system, wkt) == OGRERR_NONE { return unsafe system }
             unsafe OSRDestroySpatialReference(system)
             return nil

@@ -3,10 +3,11 @@
 
 internal import CGDAL
 
-/// A vector file (or directory, or archive) opened for reading; used from one thread at a time.
+/// A vector file, or directory, opened for reading; used from one thread at a time.
 ///
-/// Nothing is fetched from a network, and formats that only point at other data are not opened. The
-/// file is not changed (SQLite may make its own `-shm` and `-wal` beside a GeoPackage meanwhile).
+/// Only what ``VectorFormats`` lists is opened, and nothing is fetched from a network. What a file may name beside
+/// itself is for the caller to check and to confine. The file is not changed (SQLite may make its own `-shm` and `-wal`
+/// beside a GeoPackage meanwhile).
 @safe
 public final class VectorSource {
     private let handle: GDALDatasetH
@@ -16,20 +17,30 @@ public final class VectorSource {
     /// Its layers, in order.
     public let layers: [SourceLayer]
 
-    /// Opens a path; GDAL's `/vsizip/…` forms are taken too.
+    /// Opens a plain file or a directory.
     ///
-    /// - Parameter options: Open options of the one driver meant, `KEY=VALUE`.
-    public init(path: String, options: [String] = []) throws(GDALError) {
+    /// Throws ``GDALError`` for what is none of the formats, and for a path that is not absolute, or one of
+    /// GDAL's own file systems (`/vsi…`).
+    ///
+    /// - Parameters:
+    ///   - path: The absolute path.
+    ///   - name: What messages call it; the path when nil.
+    ///   - options: Open options of the one driver meant, `KEY=VALUE`.
+    public init(path: String, name: String? = nil, options: [String] = []) throws(GDALError) {
+        let shown = name ?? path
+        guard PlainPath.isPlain(path) else { throw PlainPath.error(shown) }
         let log = MessageLog()
         let opened = unsafe log.listen { () -> GDALDatasetH? in
-            let drivers = StringList(Drivers.readable)
+            let drivers = StringList(VectorFormats.drivers.sorted())
             let options = StringList(options)
             let flags = UInt32(GDAL_OF_VECTOR | GDAL_OF_READONLY | GDAL_OF_VERBOSE_ERROR)
             return unsafe GDALOpenEx(path, flags, drivers.constant, options.constant, nil)
         }
-        guard let opened = unsafe opened else { throw log.error("open '\(path)'") }
+        guard let opened = unsafe opened else {
+            throw log.error("open '\(shown)'").renaming(path, shown)
+        }
         unsafe handle = opened
-        self.path = path
+        self.path = shown
         (driver, layers) = log.listen {
             let name = unsafe GDALGetDriverShortName(GDALGetDatasetDriver(opened))
             let layers = unsafe (0..<GDALDatasetGetLayerCount(opened)).compactMap { index in
@@ -37,6 +48,14 @@ public final class VectorSource {
             }
             return (unsafe name.map { unsafe String(cString: $0) } ?? "", layers)
         }
+    }
+
+    /// Loads GDAL and sets it up, which an import does before it is confined.
+    public static func prepare() { Drivers.register() }
+
+    /// Has GDAL put the temporary files of the calling thread into a directory.
+    public static func keepTemporaryFiles(in directory: String) {
+        unsafe CPLSetThreadLocalConfigOption("CPL_TMPDIR", directory)
     }
 
     /// Calls `body` with every feature of a layer in the source's order, from the first; the
@@ -56,9 +75,9 @@ public final class VectorSource {
         }
         let swapsAxes = unsafe SpatialReferenceHandle.isLatitudeFirst(OGR_L_GetSpatialRef(layer))
         let kinds = layers[index].fields.map(\.kind)
-        unsafe OGR_L_ResetReading(layer)
         let log = MessageLog()
         try log.listen {
+            unsafe OGR_L_ResetReading(layer)
             var count = 0
             while true {
                 log.clear()
@@ -95,9 +114,9 @@ public final class VectorSource {
                 } ?? false)
         }
         let kinds = layers.map { $0.fields.map(\.kind) }
-        unsafe GDALDatasetResetReading(handle)
         let log = MessageLog()
         try log.listen {
+            unsafe GDALDatasetResetReading(handle)
             var count = 0
             while true {
                 log.clear()

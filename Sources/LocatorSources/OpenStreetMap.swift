@@ -44,18 +44,20 @@ struct OpenStreetMap {
 
     /// Reads a file; objects need not be in the order of their ids, though that takes longer.
     static func read(
-        _ path: String, into draft: inout LocatorDraft,
+        _ file: SourceFile, into draft: inout LocatorDraft,
         expandingIn staging: borrowing StagingDirectory, _ progress: (Int) throws(Failure) -> Void
     ) throws {
         let configuration = try staging.makeEntry() + "/osmconf.ini"
         try Data(settings).write(to: URL(filePath: configuration))
-        let extract = try ExtractOrder.ordered(path, in: staging)
+        let extract = SourceFile(
+            path: FileSystem.absolute(try ExtractOrder.ordered(file.path, in: staging)),
+            name: file.name)
         for isSorted in [true, false] {
             let options = [
                 "CONFIG_FILE=\(configuration)", "USE_CUSTOM_INDEXING=\(isSorted ? "YES" : "NO")",
             ]
-            let source = try VectorSource.open(extract, expandingIn: staging, options: options)
-            var reader = OpenStreetMap(path: path, draft: draft)
+            let source = try extract.open(options: options)
+            var reader = OpenStreetMap(path: file.name, draft: draft)
             reader.draft.readOpenStreetMap()
             do {
                 try reader.read(source, progress)

@@ -9,26 +9,28 @@ public import Locator
 internal import PROJ
 internal import Platform
 
-/// Reads vector files of any format that GDAL knows for a locator's build.
+/// Reads vector files of the formats in `VectorFormats` for a locator's build.
 public enum VectorSources {
     /// A reader for ``LocatorBuilder/build(sources:columns:constants:ranking:vectors:into:progress:)``; gzip
     /// files are expanded beside the locators in `directory` meanwhile.
     ///
-    /// Extracts of OpenStreetMap are known by their first bytes. It throws `unreadable` for a file that
-    /// GDAL cannot read to its end, without a layer whose fields some file of columns knows or with a
+    /// Each file is read on a confined thread of its own (`SourceFile`), which calls what reports
+    /// the progress. Extracts of OpenStreetMap are known by their first bytes. It throws
+    /// `unreadable` for a file that GDAL cannot read to its end, without a layer whose fields some file of columns knows or with a
     /// field `name`, or in an unknown spatial reference; `noSpace`.
     public static func reader(expandingIn directory: String) -> LocatorBuilder.VectorReader {
         { (path, draft, progress) throws(Failure) in
             let staging = try StagingDirectory(in: directory)
             do {
-                if OpenStreetMap.isExtract(path) {
-                    return try OpenStreetMap.read(
-                        path, into: &draft, expandingIn: staging, progress)
+                try SourceFile.read(path, in: staging) { file in
+                    if OpenStreetMap.isExtract(file.path) {
+                        return try OpenStreetMap.read(
+                            file, into: &draft, expandingIn: staging, progress)
+                    }
+                    try read(file.open(), path, into: &draft, progress)
                 }
-                let source = try VectorSource.open(path, expandingIn: staging)
-                try read(source, path, into: &draft, progress)
             } catch {
-                throw Failure(importing: error)
+                throw Failure(importing: error).naming(path)
             }
         }
     }

@@ -12,6 +12,46 @@ public enum FileSystem {
         return unsafe stat(path, &status) == 0 ? Int64(status.st_size) : nil
     }
 
+    /// What a path leads to.
+    public enum Kind: Hashable, Sendable {
+        /// A plain file.
+        case file
+        /// A directory.
+        case directory
+        /// A symbolic link; only where links are not followed.
+        case link
+        /// A device, a pipe, a socket.
+        case other
+    }
+
+    /// What there is at a path; nil where there is nothing or it may not be looked at.
+    public static func kind(of path: String, followingLinks: Bool = true) -> Kind? {
+        var status = stat()
+        let result =
+            followingLinks ? unsafe stat(path, &status) : unsafe lstat(path, &status)
+        guard result == 0 else { return nil }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return .file
+        case S_IFDIR: return .directory
+        case S_IFLNK: return .link
+        default: return .other
+        }
+    }
+
+    /// The path from the root; links in it stay.
+    public static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let directory = unsafe getcwd(nil, 0) else { return path }
+        defer { unsafe free(directory) }
+        return unsafe String(cString: directory) + "/" + path
+    }
+
+    /// The path from the root without links, `.` and `..`; nil where there is nothing.
+    public static func real(_ path: String) -> String? {
+        guard let real = unsafe realpath(path, nil) else { return nil }
+        defer { unsafe free(real) }
+        return unsafe String(cString: real)
+    }
+
     /// The magic number statfs(2) gives for a path; throws what it says.
     public static func type(of path: String) throws(PlatformError) -> Int {
         let type = unsafe cairn_filesystem_type(path)

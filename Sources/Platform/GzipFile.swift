@@ -8,9 +8,14 @@ internal import Glibc
 public enum GzipFile {
     /// Writes the expanded bytes of a gzip file to a new file, mode 0600, in pieces of 256 KiB.
     ///
-    /// Throws ``TextError`` for damaged or cut data and when the target cannot be written (with
-    /// ``TextError/isNoSpace`` on a full disk); the target may then hold a part.
-    public static func expand(_ source: String, to target: String) throws(TextError) {
+    /// Throws ``TextError`` for damaged or cut data, for more bytes than `limit`, and when the target cannot be
+    /// written (with ``TextError/isNoSpace`` on a full disk); the target may then hold a part.
+    ///
+    /// - Parameter limit: How many bytes the target may get.
+    public static func expand(
+        _ source: String, to target: String, limit: Int64 = .max
+    ) throws(TextError) {
+        var room = limit
         guard let file = unsafe gzopen(source, "rb") else { throw systemError(source) }
         defer { _ = unsafe gzclose_r(file) }
         let output = unsafe open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -28,6 +33,10 @@ public enum GzipFile {
                 throw TextError(path: source, reason: reason)
             }
             guard count > 0 else { return }
+            room -= Int64(count)
+            guard room >= 0 else {
+                throw TextError(path: source, reason: "it expands to more than \(limit) bytes")
+            }
             var offset = 0
             while offset < Int(count) {
                 let written = unsafe piece.withUnsafeBytes { buffer in

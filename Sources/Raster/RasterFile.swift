@@ -4,6 +4,7 @@
 public import CairnModel
 internal import GDAL
 public import Geometry
+internal import Platform
 
 /// A raster of the site: pixels of the ground in an immutable copy of the files that were imported.
 ///
@@ -28,7 +29,8 @@ public final class RasterFile {
             throw Failure(.corrupt, "raster \(id) has no files")
         }
         do throws(GDALError) {
-            source = try RasterSource(path: directory + "/" + main.name, format: manifest.format)
+            source = try RasterSource(
+                path: FileSystem.absolute(directory + "/" + main.name), format: manifest.format)
         } catch {
             throw Failure(.corrupt, error.description)
         }

@@ -22,7 +22,9 @@ public struct ImportedRaster: Hashable, Sendable {
 /// Makes rasters of the site from files of the formats that stand on their own.
 public enum RasterImport {
     /// Whether a file is a raster; reads no more than its beginning.
-    public static func recognises(_ path: String) -> Bool { RasterSource.format(of: path) != nil }
+    public static func recognises(_ path: String) -> Bool {
+        RasterSource.format(of: FileSystem.absolute(path)) != nil
+    }
 
     /// Copies a raster, with the files that belong to it, into the site; all or nothing.
     ///
@@ -35,46 +37,51 @@ public enum RasterImport {
     public static func importFile(
         path: String, into directory: String
     ) throws(Failure) -> ImportedRaster {
-        guard FileManager.default.fileExists(atPath: path) else {
-            throw Failure(.notFound, "'\(path)' does not exist")
-        }
         let staging = try StagingDirectory(in: directory)
         do {
-            let source = try RasterSource(path: path)
-            let (names, notes) = try names(of: source, path)
-            let entry = try staging.makeEntry()
-            var files: [RasterManifest.File] = []
-            for (origin, name) in names {
-                var copy = try StagedFile(inDirectory: entry)
-                try copy.write(contentsOfFile: origin)
-                let (digest, byteCount) = (copy.digest, copy.byteCount)
-                try copy.publish(as: entry + "/" + name)
-                files.append(.init(name: name, byteCount: byteCount, sha256: ContentID(digest)))
+            let (entry, raster) = try SourceFile.readRaster(path, in: staging) { file in
+                let entry = try staging.makeEntry()
+                return (entry, try copy(file, to: entry))
             }
-            let manifest = RasterManifest(format: source.driver, files: files)
-            let bytes = Array(try CairnJSON.encode(manifest))
-            var file = try StagedFile(inDirectory: entry)
-            try file.write(bytes)
-            try file.publish(as: entry + "/" + RasterManifest.name)
-            let id = ContentID(SHA256.digest(bytes))
-            // The copy is read before it gets its name: it must be complete without the original.
-            let copy = try RasterSource(path: entry + "/" + names[0].name, format: source.driver)
-            let (_, properties) = try RasterFile.describe(copy)
-            try staging.publish(entry: entry, as: id.rawValue)
-            return ImportedRaster(
-                name: stem(of: path), raster: id, properties: properties, notes: notes)
-        } catch let failure as Failure {
-            throw Failure(failure.code, "'\(path)': \(failure.message)", details: failure.details)
+            try staging.publish(entry: entry, as: raster.raster.rawValue)
+            return raster
         } catch {
-            throw Failure(importing: error)
+            throw Failure(importing: error).naming(path)
         }
+    }
+
+    private static func copy(_ file: SourceFile, to entry: String) throws -> ImportedRaster {
+        let source = try RasterSource(path: file.path, name: file.name)
+        let (names, notes) = try names(of: source, file.path)
+        var files: [RasterManifest.File] = []
+        for (origin, name) in names {
+            var copy = try StagedFile(inDirectory: entry)
+            try copy.write(contentsOfFile: origin)
+            let (digest, byteCount) = (copy.digest, copy.byteCount)
+            try copy.publish(as: entry + "/" + name)
+            files.append(.init(name: name, byteCount: byteCount, sha256: ContentID(digest)))
+        }
+        let manifest = RasterManifest(format: source.driver, files: files)
+        let bytes = Array(try CairnJSON.encode(manifest))
+        var list = try StagedFile(inDirectory: entry)
+        try list.write(bytes)
+        try list.publish(as: entry + "/" + RasterManifest.name)
+        // The copy is read before it gets its name: it must be complete without the original.
+        let copy = try RasterSource(
+            path: FileSystem.absolute(entry + "/" + names[0].name), name: file.name,
+            format: source.driver)
+        let (_, properties) = try RasterFile.describe(copy)
+        return ImportedRaster(
+            name: stem(of: file.name), raster: ContentID(SHA256.digest(bytes)),
+            properties: properties, notes: notes)
     }
 
     /// The files to copy and their new names, the one to open first.
     private static func names(
         of source: RasterSource, _ path: String
-    ) throws(Failure) -> (names: [(origin: String, name: String)], notes: [String]) {
+    ) throws -> (names: [(origin: String, name: String)], notes: [String]) {
         let stem = stem(of: path).lowercased()
+        let main = path.split(separator: "/").last ?? ""
         var names: [(String, String)] = []
         var notes: [String] = []
         for file in [path] + source.files.filter({ $0 != path }) {
@@ -84,28 +91,34 @@ public enum RasterImport {
                 continue
             }
             guard own.lowercased().hasPrefix(stem + ".") || own.lowercased() == stem,
-                RasterSource.isPlainFile(file), names.count < 16
+                file.dropLast(own.count) == path.dropLast(main.count),
+                FileSystem.kind(of: file) == .file, names.count < 16
             else {
                 throw Failure(
                     .unreadable,
                     "it needs '\(own)', whose name does not begin with '\(stem).': convert it to "
                         + "GeoTIFF first (gdal_translate)")
             }
+            try examine(file, own)
             names.append((file, "raster" + own.dropFirst(stem.count)))
         }
         return (names, notes)
+    }
+
+    /// Throws where the mask beside a raster is a format that can name other files.
+    private static func examine(_ file: String, _ name: String) throws {
+        guard name.lowercased().hasSuffix(".msk") else { return }
+        let content = try MappedFile(path: file)
+        let mark = content.copy(0..<min(4, content.byteCount))
+        guard ["II*\0", "MM\0*", "II+\0", "MM\0+"].contains(where: { mark == Array($0.utf8) })
+        else {
+            throw Failure(.unreadable, "its mask '\(name)' is no TIFF")
+        }
     }
 
     private static func stem(of path: String) -> String {
         let name = path.split(separator: "/").last.map(String.init) ?? path
         guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return name }
         return String(name[..<dot])
-    }
-}
-
-extension RasterSource {
-    /// Whether GDAL's name of a file is that of one on the disk.
-    fileprivate static func isPlainFile(_ path: String) -> Bool {
-        !path.hasPrefix("/vsi") && FileManager.default.fileExists(atPath: path)
     }
 }

@@ -119,8 +119,11 @@ import Testing
         }
         do {
             let layers = try DatasetBuilder.importFile(path: path, into: scratch.datasets)
-            // The one file that the expectations' reader could not open has a name it misreads.
-            #expect(expected.gdal_opens == true || path.hasSuffix("/!test.geojson"), "\(path)")
+            // What the expectations' reader could not open: a name that it misreads, and a shapefile
+            // in a directory of an archive.
+            let further = ["/!test.geojson", "/T8Th4_6n.zip"]
+            #expect(
+                expected.gdal_opens == true || further.contains(where: path.hasSuffix), "\(path)")
             let accounted = layers.reduce(0) { $0 + $1.featureCount + $1.rejectedCount }
             #expect(accounted >= whole, "\(path)")
         } catch {

@@ -84,24 +84,36 @@ import Testing
                         try DatasetBuilder.importFile(path: path, into: scratch.datasets).first))))
         let entries = scratch.entries()
 
-        func refusal(_ damage: (inout Data) -> Void) -> Failure? {
+        func refusal(_ damage: (inout Data) -> Void) throws -> Failure? {
+            var bytes = whole
+            damage(&bytes)
+            // A thread that was there before: the import's own may not look for the file.
+            let (written, damaged) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let damaging = try Aside("damage") { [bytes, datasets = scratch.datasets] in
+                defer { damaged.signal() }
+                written.wait()
+                if let file = Scratch.staged(in: datasets) {
+                    try bytes.write(to: URL(filePath: file))
+                }
+            }
+            defer { written.signal() }
             do {
                 // The last word before the file is read back is that all is written.
                 _ = try DatasetBuilder.importFile(path: path, into: scratch.datasets) { progress in
-                    guard case .writing(_, 40, 40) = progress, let file = scratch.staged() else {
-                        return
-                    }
-                    var bytes = whole
-                    damage(&bytes)
-                    try? bytes.write(to: URL(filePath: file))
+                    guard case .writing(_, 40, 40) = progress else { return }
+                    written.signal()
+                    damaged.wait()
+                    // Another such word does not wait for what is done.
+                    damaged.signal()
                 }
+                try damaging.value()
                 return nil
-            } catch { return error }
+            } catch let failure as Failure { return failure }
         }
-        #expect(refusal { _ in } == nil)
+        #expect(try refusal { _ in } == nil)
         for round in 0..<60 {
             let place = Int.random(in: 0..<whole.count)
-            let failure = refusal { bytes in
+            let failure = try refusal { bytes in
                 switch round {
                 case 0: bytes.removeLast()
                 case 1: bytes.append(0)
@@ -121,7 +133,7 @@ import Testing
 
 extension Scratch {
     /// The file of the dataset that an import is just making.
-    fileprivate func staged() -> String? {
+    fileprivate static func staged(in datasets: String) -> String? {
         FileManager.default.enumerator(atPath: datasets)?
             .compactMap { $0 as? String }
             .first { $0.hasPrefix(".import-") && $0.hasSuffix("/layer.fgb") }

@@ -445,7 +445,8 @@ class Fuzz:
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="deploy/fuzz", description="Asks every URL of a gateway what nobody should, and checks each answer.")
+    parser = argparse.ArgumentParser(prog="deploy/fuzz", description="Asks every URL of a gateway what nobody should, and checks each answer. "
+                                     "With --imports it has 'cairn import' read broken and hostile files instead: deploy/fuzz --imports --help.")
     parser.add_argument("--bin", required=True, help="the folder with the programs")
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--seed", type=int, default=None, help="a number; drawn and printed unless given")

@@ -129,8 +129,11 @@ import Testing
             "MapState", "Identify", "Locator", "Jobs", "JobKinds", "Expression", "Dataset",
         ]
         let machinery: Set<String> = ["Bus", "ZeroMQ", "EventLog", "SQLite", "Daemon"]
+        // What is imported may be a database, which is looked into before GDAL is.
+        let exceptions = ["Sources/Dataset/SourceExamination.swift": ["SQLite"]]
         for file in sources where engines.contains(target(of: file)) {
             let arrows = machinery.intersection(file.imports)
+                .subtracting(exceptions[file.path] ?? [])
             #expect(arrows.isEmpty, "\(file.path) imports \(arrows.sorted())")
         }
     }

@@ -2,6 +2,7 @@
 // Part of Cairn.
 #pragma once
 
+#include "CCairnConfine.h"
 #include "CCairnDecimal.h"
 #include "CCairnLanes.h"
 #include "CCairnProcess.h"
