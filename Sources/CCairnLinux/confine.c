@@ -61,8 +61,8 @@ static int allow(int rules, const char *path, uint64_t rights) {
     return result;
 }
 
-int cairn_confine_files(const char *const readable[], int readable_count, const char *const writable[],
-                        int writable_count) {
+int cairn_confine_files(const char *const readable[], int readable_count,
+                        const char *const writable[], int writable_count) {
     int version = cairn_landlock_version();
     if (version == 0) {
         errno = ENOSYS;
@@ -182,7 +182,8 @@ int cairn_confine_calls(void) {
         FORBID(syslog),
         FORBID(settimeofday),
         FORBID(clock_settime),
-        // Threads, but no processes; glibc takes clone where there is no clone3, whose flags a filter cannot see.
+        // Threads, but no processes; glibc takes clone where there is no clone3, whose flags a
+        // filter cannot see.
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 435 /* clone3 */, 0, 1),
         REFUSE(ENOSYS),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3),
@@ -193,5 +194,6 @@ int cairn_confine_calls(void) {
     };
     struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
-    return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program);
+    return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW,
+                        &program);
 }

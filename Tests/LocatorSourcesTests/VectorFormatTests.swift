@@ -47,6 +47,24 @@ import Testing
             }
         })
 
+    @Test func `a locator is made of no file but the one that was named`() throws {
+        let outside = try Outside()
+        let virtual = try Scratch.file(
+            "<OGRVRTDataSource><OGRVRTLayer name=\"canary\"><SrcDataSource>\(outside.path)/canary.csv"
+                + "</SrcDataSource></OGRVRTLayer></OGRVRTDataSource>", "data.geojson")
+        let entity = try Scratch.file(
+            "<!DOCTYPE osm [<!ENTITY led SYSTEM \"\(outside.path)/canary.txt\">]>"
+                + "<osm version=\"0.6\"><node id=\"1\" lat=\"1\" lon=\"2\"/></osm>", "data.osm")
+        _ = outside.wasTouched()
+
+        for path in [virtual, entity, "/vsicurl/http://127.0.0.1:\(outside.port)/data.geojson"] {
+            let failure = #expect(throws: Failure.self) { try Scratch.build([path]) }
+            let text = failure?.description ?? ""
+            #expect(text.contains(path) && !text.contains(outside.text), "\(text)")
+        }
+        #expect(!outside.wasTouched())
+    }
+
     // An index would put features into another order.
     @Test(arguments: [
         ("GPKG", "data.gpkg", []), ("ESRI Shapefile", "data.shp", []),
