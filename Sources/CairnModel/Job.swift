@@ -273,7 +273,7 @@ public struct JobDescription: Hashable, Sendable, Codable {
     public var parent: JobID?
     /// The input file; nil where there is none.
     public var input: BlobReference?
-    /// Who submitted it, or the job that it is part of: `JobSubmission.actor`.
+    /// The submitter, or that of the job it is part of: `JobSubmission.actor`.
     public var actor: String?
 
     /// Makes a description.

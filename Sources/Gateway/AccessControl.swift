@@ -119,9 +119,9 @@ final class AccessControl: Sendable {
 }
 
 extension AccessControl.Snapshot {
-    /// Who shows this token, or else a session's cookie, or neither; `now` is in milliseconds since 1970.
+    /// The caller of a request, by its token, else by its session's cookie; `now` is in milliseconds since 1970.
     ///
-    /// Throws `Failure` (`invalidToken`). A cookie that does not hold, or not any more, is none.
+    /// Throws `Failure` (`invalidToken`). An invalid or expired cookie counts as absent.
     func caller(token: String?, _ client: RequestClient, now: Int64) throws(Failure) -> Caller {
         guard let rules else { return .unruled }
         guard let text = token ?? client.token else {

@@ -6,7 +6,7 @@ internal import JobKinds
 internal import Site
 
 extension Caller {
-    /// Who submits, in the log: `user:NAME`; `gateway:anonymous` without a token where there are rules, `gateway`
+    /// The submitter's name in the log: `user:NAME`; `gateway:anonymous` without a token where there are rules, `gateway`
     /// where there are none.
     ///
     /// No user of the site or of the system has a name that makes another of these.
@@ -15,7 +15,7 @@ extension Caller {
         return isUnruled ? Self.unruledActor : Self.anonymousActor
     }
 
-    /// Who submitted a job that belongs to whoever holds its id.
+    /// The submitter of a job that belongs to the holder of its id.
     static let anonymousActor = unruledActor + ":" + AccessRules.anonymousName
     private static let unruledActor = "gateway"
 

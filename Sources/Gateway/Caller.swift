@@ -22,7 +22,7 @@ struct RequestClient: Hashable, Sendable {
     var local = ""
     /// Whether a trusted proxy has passed the request on.
     var isProxied = false
-    /// The value of a session's cookie; nil where there is none that counts.
+    /// The value of the session's cookie; nil without a valid one.
     var session: String?
     /// What the header says to prove that this server's own page asks.
     var proof: String?
@@ -32,7 +32,7 @@ struct RequestClient: Hashable, Sendable {
 struct Caller: Sendable {
     /// The user whose token was shown; nil for everybody else.
     let user: String?
-    /// Set where a cookie shows who it is.
+    /// The session; nil unless the caller is known by a cookie.
     let session: Session?
     /// Nil where nobody was told what they may do, so that everybody may do everything.
     private let grants: [AccessRules.Grant]?

@@ -9,7 +9,7 @@ public import Site
 public protocol GatewayJobs: Sendable {
     /// Where inputs and products lie.
     var blobs: BlobStore { get }
-    /// Who has uploaded which of these.
+    /// The users that uploaded these.
     var uploads: UploadLedger { get }
     /// Records a job; the same id is submitted once.
     func submit(_ submission: JobSubmission) async throws(Failure) -> JobDescription

@@ -291,7 +291,7 @@ private struct GatewayResponder: Sendable {
         await connections.answering(channel) { [service] in await service.answer(request) }
     }
 
-    /// Who asks; whether it is a page is settled later.
+    /// The caller; whether the answer is a page is decided later.
     private func client(of request: Request, _ channel: any Channel) -> RequestClient {
         var client = service.proxies.client(
             of: RequestClient(channel, isSecure: isSecure),

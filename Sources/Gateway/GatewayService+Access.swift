@@ -109,7 +109,7 @@ extension GatewayService {
         return GatewayResponse(body: json.bytes)
     }
 
-    /// A token for who gives the password, and when it ends, in milliseconds since 1970.
+    /// A token for the right password, and its end in milliseconds since 1970.
     ///
     /// Throws `Failure`: `refused` with the reason in its details, `busy`, what `binding` throws.
     func token(

@@ -7,7 +7,7 @@
 /// address from which a user has logged in before, only what failed for this user there counts: strangers elsewhere, and others there, keep
 /// nobody out. Time is in seconds from any start.
 struct LoginAttempts {
-    /// Who tries from where.
+    /// A user and the address of an attempt.
     struct Origin: Hashable {
         /// The user, with something that changes with the password: a new one begins anew.
         var user: String

@@ -13,7 +13,7 @@ enum SessionCookie {
         isSecure ? "__Host-cairn-session" : "cairn-session"
     }
 
-    /// The value in a `Cookie` header; nil where there is none, or where two differ, of which a stranger has set one.
+    /// The value in a `Cookie` header; nil without one, or where two differ: another site may have set one.
     static func value(in header: String, isSecure: Bool) -> String? {
         guard header.utf8.count <= byteLimit else { return nil }
         let name = name(isSecure: isSecure)

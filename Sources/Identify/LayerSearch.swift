@@ -63,7 +63,7 @@ struct LayerSearch {
         }
     }
 
-    /// Counts the candidates that the layer shows, where somebody wants to know.
+    /// Counts the candidates that the layer shows, where the request asks for it.
     private func explain(
         _ candidates: @autoclosure () -> [Dataset.FeatureReference], _ source: Int,
         _ isCancelled: () -> Bool, _ found: inout LayerHits

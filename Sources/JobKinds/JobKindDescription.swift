@@ -46,7 +46,7 @@ public struct JobKindDescription: Hashable, Sendable, Codable {
     public var outputMediaType: String
     /// Its parameters, the required ones first.
     public var parameters: [Parameter]
-    /// What its jobs read besides their input: who may not read that may not have their products.
+    /// The services that its jobs read besides their input; their products need the right to read these.
     public var reads: [Read]
     /// Whether its input is a file of jobs (`Batch.Item`), whose own inputs it names by their hashes.
     public var inputNamesBlobs: Bool

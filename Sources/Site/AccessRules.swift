@@ -11,9 +11,9 @@ public struct AccessRules: Hashable, Sendable, Codable {
     public var users: [User] = []
     /// What everybody may do, also without a token.
     public var anonymous: [Grant] = []
-    /// How much a user may have who has no quota, or none of that.
+    /// The quota of users without one of their own.
     public var quota: Quota?
-    /// How much all have together who show no token.
+    /// The quota of all callers without a token together.
     public var anonymousQuota: Quota?
 
     /// Nobody may do anything.

@@ -88,7 +88,7 @@ public struct Site: Hashable, Sendable {
     /// The site's blobs.
     public var blobs: BlobStore { BlobStore(directory: path + "/blobs") }
 
-    /// Who has uploaded which of them.
+    /// The users that uploaded them.
     public var uploads: UploadLedger { UploadLedger(directory: path + "/uploads", blobs: blobs) }
 
     /// The file of a dataset, whether it exists or not.

@@ -5,13 +5,13 @@ public import CairnModel
 internal import FoundationEssentials
 internal import Platform
 
-/// Who has uploaded which blobs: an empty file `user-NAME/<sha256>`, `anonymous/<sha256>` or `everybody/<sha256>` for
+/// The record of which user uploaded which blobs: an empty file `user-NAME/<sha256>`, `anonymous/<sha256>` or `everybody/<sha256>` for
 /// each.
 ///
 /// A blob is named by the hash of its bytes, and to know a hash is no right to them: what a user names counts only where
 /// it stands here. Entries keep no blob from a sweep. A value; any thread, any process; calls block on the disk.
 public struct UploadLedger: Hashable, Sendable {
-    /// Somebody who uploads.
+    /// The owner of an upload.
     public enum Owner: Hashable, Sendable {
         /// A user of the site.
         case user(String)

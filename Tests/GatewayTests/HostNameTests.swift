@@ -92,7 +92,7 @@ import Testing
                     #expect(answer.hasPrefix("HTTP/1.1 421") == !isAnswered)
                 }
             }
-            // The second of two names counts for somebody else.
+            // The second name belongs to another user.
             connection.send(
                 "GET /arcgis/rest/services/City/MapServer/identify?\(AccessTests.identify) HTTP/1.1\r\nHost: evil.example\r\nHost: localhost\r\n\r\n"
             )

@@ -15,7 +15,7 @@ import Testing
 
 private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
 
-/// Who sees which job, in every way there is to see one.
+/// Which jobs a caller sees, by every resource that shows one.
 @Suite struct JobRightsTests {
     private static let everything: [AccessRules.Grant] = [.init(.jobs), .init(.query)]
     private static let users: [String: [AccessRules.Grant]] = [

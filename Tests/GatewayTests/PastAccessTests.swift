@@ -10,7 +10,7 @@ import Testing
 
 @testable import Gateway
 
-/// The past through the gateway: who sees it as it was, and who what is left of it.
+/// The past through the gateway: as it was with `history`, and what is left of it without.
 @Suite struct PastAccessTests {
     private static let root = "/arcgis/rest/services/City/"
 

@@ -15,7 +15,7 @@ private struct CanarySite {
     static let past: Set<String> = [
         "CANARYDEFINITION", "CANARYDELETED", "CANARYUNQUERYABLE", "CANARYLAYER", "CANARYEDITED",
     ]
-    /// Words of services, jobs and settings that nobody but the owner was given.
+    /// Words of services, jobs and settings that only the owner was given.
     static let others: Set<String> = [
         "CANARYSHUT", "CANARYLOCATOR", "CANARYUPLOAD", "CANARYURL",
     ]

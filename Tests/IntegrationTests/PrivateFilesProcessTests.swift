@@ -4,7 +4,7 @@
 import Foundation
 import Testing
 
-/// Whom the file system lets read a site, with the umask that a login shell has.
+/// The modes of a site's files, with the umask of a login shell.
 @Suite(.serialized, .timeLimit(.minutes(4))) struct PrivateFilesProcessTests {
     private func mode(_ path: String) throws -> Int {
         try #require(
