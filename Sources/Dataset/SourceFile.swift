@@ -68,14 +68,7 @@ public struct SourceFile: Sendable {
         _ path: String, in staging: borrowing StagingDirectory,
         _ body: (SourceFile) throws -> Value
     ) throws -> Value {
-        let named = try NamedFiles(path)
-        let directory = FileSystem.absolute(staging.path)
-        VectorSource.prepare()
-        return try Confinement.run("import", reading: named.all, writing: [directory]) {
-            VectorSource.keepTemporaryFiles(in: directory)
-            let file = try SourcePreparation(named, in: directory).file()
-            return try body(file)
-        }
+        try confined(path, in: staging) { try body(try $0.file()) }
     }
 
     /// The same for a raster, which is never an archive: `body` gets the path of the file among those
@@ -84,13 +77,20 @@ public struct SourceFile: Sendable {
         _ path: String, in staging: borrowing StagingDirectory,
         _ body: (SourceFile) throws -> Value
     ) throws -> Value {
+        try confined(path, in: staging) { try body(SourceFile(path: try $0.view(), name: path)) }
+    }
+
+    /// Runs `body` on a thread that may read what was named and write into `staging`, and waits for it.
+    private static func confined<Value>(
+        _ path: String, in staging: borrowing StagingDirectory,
+        _ body: (SourcePreparation) throws -> Value
+    ) throws -> Value {
         let named = try NamedFiles(path)
         let directory = FileSystem.absolute(staging.path)
         VectorSource.prepare()
         return try Confinement.run("import", reading: named.all, writing: [directory]) {
             VectorSource.keepTemporaryFiles(in: directory)
-            let preparation = SourcePreparation(named, in: directory)
-            return try body(SourceFile(path: try preparation.view(), name: path))
+            return try body(SourcePreparation(named, in: directory))
         }
     }
 }
