@@ -22,7 +22,7 @@ public struct InternalServers: Hashable, Sendable {
 
     /// Of names of hosts (`gis.example.org`), addresses (`10.0.0.7`) and networks (`10.1.0.0/16`, `fd00:7::/48`).
     ///
-    /// Throws the entry that is none of them.
+    /// Throws the first entry that is neither.
     public init(only entries: [String]) throws(InvalidEntry) {
         var hosts: Set<String> = []
         var networks: [PeerNetwork] = []

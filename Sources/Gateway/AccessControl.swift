@@ -144,7 +144,7 @@ extension AccessControl.Snapshot {
         return Caller(user: user.name, grants: rules.anonymous + user.grants)
     }
 
-    /// The login that a client's cookie shows; nil where there is none, or it has ended.
+    /// The session of the client's cookie; nil without one, or after its end.
     func session(_ client: RequestClient, now: Int64) -> Session? {
         guard let text = client.session, key.count == KeyedHash.byteCount,
             let token = Token(text, key: key, entry: digest), case .session = token.binding,

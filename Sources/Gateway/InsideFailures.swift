@@ -93,7 +93,7 @@ extension [UInt8] {
 }
 
 extension GatewayService {
-    /// Answers a query; what went wrong at a layer's source is told to those who may know it.
+    /// Answers a query; a failure of a layer's source is described only to callers with `admin`.
     func answer(
         _ request: QueryRequest, within limit: Duration, _ parameters: Parameters
     ) async throws(Failure) -> QueryAnswer {
