@@ -18,9 +18,6 @@ public struct JobKind: RawRepresentable, Hashable, Sendable, Codable {
 
     /// Does several jobs and lists their products.
     public static let batch = JobKind(rawValue: "Batch")
-
-    /// The kinds that the workers of this build can do.
-    public static let all: [JobKind] = [batch, batchGeocode, batchIdentify]
 }
 
 /// How far a job is: REST's states without the `esriJob` prefix.
@@ -73,12 +70,12 @@ public enum WorkerPool: UInt8, Hashable, Sendable, Codable, CaseIterable {
 }
 
 /// A chunk of a job: the unit of lease, retry, pause and cancel.
-public struct ChunkDescription: Hashable, Sendable, Codable {
+public struct ChunkDescription: Hashable, Sendable {
     /// Who can do it.
     public var pool: WorkerPool
     /// What to do, a name known to the job kind: `plan`, `geocodeRows`, `assemble`.
     public var operation: String
-    /// The input, in the operation's own form (JSON); the supervisor never opens it.
+    /// The input, a JSON object as ``CairnJSON`` writes it, or empty; the supervisor never opens it.
     public var input: Data
     /// How much of the job's work it is, in the kind's own unit (rows); ≥ 0.
     public var weight: Int

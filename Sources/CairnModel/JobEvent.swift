@@ -111,16 +111,19 @@ public struct JobSubmitted: EventPayload {
 /// Chunks were added to a stage that has not begun.
 ///
 /// A long stage takes several of these events, in one append. Schema 2 has sub-jobs, which a build that
-/// knows schema 1 would take for chunks of a worker.
+/// knows schema 1 would take for chunks of a worker; schema 3 has inputs that are JSON and not text in Base64.
 public struct JobStagePlanned: EventPayload {
     /// The stable type name.
     public static let eventType = "job.stagePlanned"
     /// The newest form.
-    public static let schema = 2
-    /// The second only says more.
-    public static let upcasts = [Upcast.unchanged]
-    /// 2 only where a chunk is a sub-job.
-    public var writtenSchema: Int { chunks.contains { $0.subJob != nil } ? 2 : 1 }
+    public static let schema = 3
+    /// Each only says more: an input in Base64 is read in every schema.
+    public static let upcasts = [Upcast.unchanged, .unchanged]
+    /// 3 where an input is JSON, else 2 where a chunk is a sub-job.
+    public var writtenSchema: Int {
+        if chunks.contains(where: { $0.inputValue != nil }) { return 3 }
+        return chunks.contains { $0.subJob != nil } ? 2 : 1
+    }
     /// The stage, from 0.
     public var stage: Int
     /// The number of the first chunk here, counted through the whole job.

@@ -23,46 +23,6 @@ extension ChunkAttempt {
     }
 }
 
-extension ChunkDescription {
-    fileprivate init(
-        plain json: inout PlainJSON, _ bytes: RawSpan
-    ) throws(PlainJSON.Irregular) {
-        let gathers = json.takes("{\"gathers\":true", in: bytes)
-        if !gathers { try json.pass("{\"gathers\":false", in: bytes) }
-        try json.pass(",\"input\":", in: bytes)
-        let input = try json.text(in: bytes) { Data(base64Encoded: $0.data()) }
-        try json.pass(",\"operation\":", in: bytes)
-        let operation = try json.text(in: bytes)
-        try json.pass(",\"pool\":", in: bytes)
-        let pool = UInt8(exactly: try json.integer(in: bytes)).flatMap(WorkerPool.init)
-        try json.pass(",\"weight\":", in: bytes)
-        let weight = try json.integer(in: bytes)
-        try json.pass("}", in: bytes)
-        guard let input, let pool else { throw PlainJSON.Irregular() }
-        self.init(
-            pool: pool, operation: operation, input: input, weight: weight, gathers: gathers)
-    }
-}
-
-extension JobStagePlanned {
-    /// Reads the text of an event without sub-jobs; throws for any other.
-    public static func plain(_ bytes: RawSpan) throws(PlainJSON.Irregular) -> JobStagePlanned {
-        var json = PlainJSON()
-        try json.pass("{\"chunks\":[", in: bytes)
-        var chunks: [ChunkDescription] = []
-        repeat {
-            chunks.append(try ChunkDescription(plain: &json, bytes))
-        } while json.takes(",", in: bytes)
-        try json.pass("],\"firstChunk\":", in: bytes)
-        let firstChunk = try json.integer(in: bytes)
-        try json.pass(",\"stage\":", in: bytes)
-        let stage = try json.integer(in: bytes)
-        try json.pass("}", in: bytes)
-        try json.end(bytes)
-        return JobStagePlanned(stage: stage, firstChunk: firstChunk, chunks: chunks)
-    }
-}
-
 extension JobChunkLeased {
     /// Reads the text of an event as it is nearly always written; throws for any other.
     public static func plain(_ bytes: RawSpan) throws(PlainJSON.Irregular) -> JobChunkLeased {

@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import FoundationEssentials
+internal import JobKinds
 internal import Platform
 
 /// Readers of single arguments; each throws one sentence.
@@ -17,10 +18,9 @@ enum Reading {
         return id
     }
 
-    static func jobKind(_ text: String) throws(Failure) -> JobKind {
-        let kind = JobKind(rawValue: text)
-        guard JobKind.all.contains(kind) else {
-            let names = JobKind.all.map(\.rawValue).joined(separator: ", ")
+    static func jobKind(_ text: String) throws(Failure) -> JobKindDescription {
+        guard let kind = JobKindDescription.of(JobKind(rawValue: text)) else {
+            let names = JobKindDescription.all.map(\.kind.rawValue).joined(separator: ", ")
             throw Failure(
                 .invalidParameter, "there is no job kind '\(text.prefix(80))'; there are: \(names)")
         }

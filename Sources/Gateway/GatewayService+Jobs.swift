@@ -42,7 +42,10 @@ extension GatewayService {
         let order = try JobResource.order(task, parameters)
         try caller.check(
             reading: task.services(order.parameters), pasts: task.pasts(order.parameters))
-        let input = try await input(order.itemID, of: task, backend, caller)
+        var input: BlobReference?
+        if let itemID = order.itemID {
+            input = try await self.input(itemID, of: task, backend, caller)
+        }
         let submission = JobSubmission(
             id: JobID(rawValue: .unguessable()), kind: task.kind,
             parameters: order.parameters.texts, input: input, actor: caller.actor)
@@ -132,20 +135,16 @@ extension GatewayService {
         case .input(let name): response.body = try JobResource.input(name, of: job, task)
         case .product(let name):
             let blob = try JobResource.product(name, of: job)
-            response.contentType = task.outputContentType
+            response.contentType = blob.type.contentType
             response.file = GatewayFile(
                 blobs: backend.blobs, blob: blob,
-                name: "\(job.kind.rawValue)-\(job.id)" + task.outputSuffix)
+                name: "\(job.kind.rawValue)-\(job.id)" + blob.type.endings[0])
         }
         return response
     }
 
     private static func task(_ name: String) throws(Failure) -> JobKindDescription {
-        guard
-            let task = JobKindDescription.all.first(where: {
-                $0.kind.rawValue.isEqualIgnoringCase(name)
-            })
-        else {
+        guard let task = JobKindDescription.named(name) else {
             throw Failure(.notFound, "Task \(name.prefix(80)) not found")
         }
         return task
@@ -157,13 +156,4 @@ extension GatewayService {
         }
         return jobs
     }
-}
-
-extension JobKindDescription {
-    /// Text of other types is UTF-8 by their definitions; of `text/csv` a client has to be told (RFC 7111).
-    var outputContentType: String {
-        outputMediaType + (outputMediaType.hasPrefix("text/") ? "; charset=utf-8" : "")
-    }
-
-    fileprivate var outputSuffix: String { outputMediaType == "text/csv" ? ".csv" : ".jsonl" }
 }

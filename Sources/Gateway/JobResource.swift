@@ -47,7 +47,9 @@ enum JobResource {
             json.member("executionType", executionType)
             json.key("parameters")
             json.array { json in
-                file(input, task.input, "Input", isRequired: true, &json)
+                if let summary = task.input {
+                    file(input, summary, "Input", isRequired: true, &json)
+                }
                 for parameter in task.parameters { write(parameter, &json) }
                 file(output, task.output, "Output", isRequired: false, &json)
             }
@@ -114,8 +116,8 @@ enum JobResource {
     struct Order {
         /// With the published values of what was left out.
         var parameters: ParameterTexts
-        /// The upload that is the input, as the client names it.
-        var itemID: String
+        /// The upload that is the input, as the client names it; nil for a kind without an input.
+        var itemID: String?
     }
 
     /// Reads `submitJob`; throws `invalidParameter`.
@@ -127,11 +129,11 @@ enum JobResource {
         var texts: [String: String] = [:]
         for parameter in task.parameters { texts[parameter.name] = parameters[parameter.name] }
         let normal = try ParameterTexts(texts, of: task)
+        guard let summary = task.input else { return Order(parameters: normal) }
         guard let text = parameters[input] else {
             throw Failure(
                 .invalidParameter,
-                "parameter '\(input)' is missing: \(task.input), as {\"itemID\":\"…\"} of an upload"
-            )
+                "parameter '\(input)' is missing: \(summary), as {\"itemID\":\"…\"} of an upload")
         }
         return Order(parameters: normal, itemID: try itemID(text))
     }
@@ -302,6 +304,13 @@ enum JobResource {
             }
         }
         return json.bytes
+    }
+}
+
+extension JobKindDescription {
+    /// The task of a name in any letter case; nil where there is none.
+    static func named(_ name: String) -> Self? {
+        all.first { $0.kind.rawValue.isEqualIgnoringCase(name) }
     }
 }
 

@@ -77,7 +77,7 @@ public final class IdentifyOperations: Sendable {
     /// The operations by name, for a worker's host: the interactive ones, and the chunks of batches.
     public func hosted(blobs: BlobStore) -> [String: Operation] {
         var operations = ChunkOperations.hosted(
-            BatchIdentify.identifyOperations(self), blobs: blobs)
+            JobKinds.operations(in: .identify, with: JobCapabilities(maps: self)), blobs: blobs)
         operations["identify"] = { [self] in try identifyOperation($0, $1, nil) }
         operations["export"] = { [self] in try exportOperation($0, $1) }
         operations["legend"] = { [self] in try legendOperation($0, $1) }

@@ -11,7 +11,18 @@ public import Site
 /// The input is JSON Lines, one `Batch.Item` each. Parameters: `sideBySide`, how many run at once, 1…16
 /// (4; 1 is one after the other, in order); `onFailure`, `stop` (the default: the first that fails ends the
 /// batch and the others are cancelled) or `continue` (it is a warning and has no product in the list).
-public enum Batch {
+public enum Batch: JobKindDefinition {
+    public static let description = JobKindDescription(
+        kind: .batch, summary: "Does several jobs and lists their products.",
+        input: "JSON Lines, one job on each line", output: "JSON Lines, one product on each line",
+        outputMediaType: "application/jsonl",
+        parameters: [
+            .whole("sideBySide", "How many run at once, 1 to 16.", "4"),
+            .text(
+                "onFailure", "What the failure of one of them does to the rest.", "stop",
+                of: ["stop", "continue"]),
+        ], reads: [.everyService], inputNamesBlobs: true)
+
     /// The largest input file in bytes.
     public static let maximumInputByteCount: Int64 = 4 << 20
     /// The most jobs in a batch.
@@ -47,11 +58,11 @@ public enum Batch {
         var result: BlobReference?
     }
 
-    /// The operations that `cairn-worker` runs, by the name under which they are leased.
-    public static let workOperations: [String: ChunkOperation] = [
-        "Batch.plan": { try plan($0) },
-        "Batch.list": { try list($0) },
-    ]
+    /// Reads the file of jobs, lists their products.
+    public static let operations = [plan, list]
+
+    private static let plan = JobOperation.files("plan") { try plan($0) }
+    private static let list = JobOperation.files("list") { try list($0) }
 
     private static func plan(_ context: ChunkContext) throws -> ChunkOutcome {
         let (sideBySide, mayFail) = try settings(context.assignment.parameters)
@@ -64,8 +75,7 @@ public enum Batch {
                     kind: item.kind, parameters: item.parameters ?? [:], input: item.input,
                     mayFail: mayFail, sideBySide: sideBySide))
         }
-        let list = ChunkDescription(
-            pool: .work, operation: "list", input: Data(), weight: 1, gathers: true)
+        let list = list.chunk(weight: 1, gathers: true)
         return ChunkOutcome(
             nextStage: subJobs, laterStages: [[list]],
             messages: [
@@ -76,7 +86,7 @@ public enum Batch {
     private static func settings(
         _ parameters: [String: String]
     ) throws(Failure) -> (sideBySide: Int, mayFail: Bool) {
-        let texts = try ParameterTexts(parameters, of: .batch)
+        let texts = try ParameterTexts(parameters, of: description)
         guard let sideBySide = try texts.whole("sideBySide"), 1...16 ~= sideBySide else {
             throw ParameterTexts.fault("sideBySide", "1 to 16")
         }

@@ -10,7 +10,7 @@ extension BatchGeocode {
     /// Puts the chunks' rows behind the new header, in order, and counts them: a product with a row
     /// too few or too many is never made.
     static func assemble(_ context: ChunkContext) throws -> ChunkOutcome {
-        let input = try CairnJSON.decode(AssembleInput.self, from: context.assignment.chunk.input)
+        let input = try context.input(AssembleInput.self)
         let parts = context.assignment.gathered.compactMap(\.self)
         guard parts.count == context.assignment.gathered.count else {
             throw Failure(.corrupt, "a chunk of rows left no blob")

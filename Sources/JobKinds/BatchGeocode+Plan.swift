@@ -10,7 +10,7 @@ extension BatchGeocode {
     static func plan(_ context: ChunkContext) throws -> ChunkOutcome {
         let file = try openInput(context)
         var reader = PlanReader(
-            parameters: try ParameterTexts(context.assignment.parameters, of: .batchGeocode))
+            parameters: try ParameterTexts(context.assignment.parameters, of: description))
         let byteOrderMark = file.copy(0..<3) == [0xef, 0xbb, 0xbf] ? 3 : 0
         let scanner = try scan(file, byteOrderMark..<file.byteCount, context) { record in
             try reader.take(record)
@@ -24,15 +24,14 @@ extension BatchGeocode {
         }
         let header = CSVWriter.record(
             columns.output.map { Array($0.utf8) }, newline: scanner.newline)
-        let assemble = AssembleInput(
+        let input = AssembleInput(
             header: String(decoding: header, as: UTF8.self), rowCount: reader.rowCount)
         return ChunkOutcome(
             nextStage: try chunks(of: reader, columns, scanner, end: file.byteCount),
             laterStages: [
                 [
-                    ChunkDescription(
-                        pool: .work, operation: "assemble", input: try encode(assemble),
-                        weight: max(1, reader.rowCount / 20), gathers: true)
+                    try assemble.chunk(
+                        input, weight: max(1, reader.rowCount / 20), gathers: true)
                 ]
             ],
             messages: reader.messages(emptyLineCount: scanner.emptyLineCount))
@@ -58,9 +57,7 @@ extension BatchGeocode {
                 queryColumn: columns.query, countryColumn: columns.country,
                 locator: locator,
                 newline: String(decoding: scanner.newline, as: UTF8.self))
-            return ChunkDescription(
-                pool: .locator, operation: "geocodeRows", input: try encode(input),
-                weight: rowCount)
+            return try geocodeRows.chunk(input, weight: rowCount)
         }
     }
 }

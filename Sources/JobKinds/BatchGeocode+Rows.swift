@@ -12,7 +12,7 @@ extension BatchGeocode {
     static func geocodeRows(
         _ context: ChunkContext, geocoder open: (String) throws -> RowGeocoder
     ) throws -> ChunkOutcome {
-        let input = try CairnJSON.decode(RowsInput.self, from: context.assignment.chunk.input)
+        let input = try context.input(RowsInput.self)
         let file = try openInput(context)
         guard 0 <= input.start, input.start <= input.end, input.end <= file.byteCount else {
             throw Failure(.corrupt, "rows \(input.start)..<\(input.end) lie outside the file")

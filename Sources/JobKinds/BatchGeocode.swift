@@ -18,7 +18,19 @@ public typealias RowGeocoder =
 /// the name of a column with ISO country codes (default none); `locator` (default `World`). The
 /// output has every input row once, in order, with five more columns: `Match_addr`, `X`, `Y`
 /// (longitude and latitude, degrees), `Score` (0…100) and `Status` (`M` matched, `U` not).
-public enum BatchGeocode {
+public enum BatchGeocode: JobKindDefinition {
+    public static let description = JobKindDescription(
+        kind: .batchGeocode, summary: "Finds the place of the address in every row.",
+        input: "CSV with a header row",
+        output:
+            "the same rows with Match_addr, X, Y (longitude and latitude, degrees), Score, Status",
+        outputMediaType: "text/csv",
+        parameters: [
+            .text("query", "The column that holds the whole address.", "query"),
+            .text("country", "The column that holds an ISO country code."),
+            .text("locator", "The locator that is asked.", "World"),
+        ], reads: [.locator(parameter: "locator")], inputNamesBlobs: false)
+
     /// The smallest number of rows in a chunk.
     public static let rowsPerChunk = 250
     /// The most chunks a file is cut into; larger files get larger chunks.
@@ -47,19 +59,14 @@ public enum BatchGeocode {
         var rowCount: Int
     }
 
-    /// The operations that `cairn-worker` runs, by the name under which they are leased.
-    public static let workOperations: [String: ChunkOperation] = [
-        "BatchGeocode.plan": { try plan($0) },
-        "BatchGeocode.assemble": { try assemble($0) },
-    ]
+    /// Cuts the file, geocodes its runs of rows, joins them.
+    public static let operations = [plan, geocodeRows, assemble]
 
-    /// The operations that `cairn-locator` runs; `geocoder` opens the locator of a name and throws
-    /// `Failure` (`notFound`) when there is none.
-    public static func locatorOperations(
-        geocoder: @escaping @Sendable (_ locator: String) throws -> RowGeocoder
-    ) -> [String: ChunkOperation] {
-        ["BatchGeocode.geocodeRows": { try geocodeRows($0, geocoder: geocoder) }]
+    static let plan = JobOperation.files("plan") { try plan($0) }
+    static let geocodeRows = JobOperation.locators("geocodeRows") {
+        try geocodeRows($0, geocoder: $1)
     }
+    static let assemble = JobOperation.files("assemble") { try assemble($0) }
 
     static func openInput(_ context: ChunkContext) throws(Failure) -> MappedFile {
         guard let blob = context.assignment.jobInput else {
@@ -107,9 +114,5 @@ public enum BatchGeocode {
         }
         try scanner.finish(body)
         return scanner
-    }
-
-    static func encode(_ input: some Encodable) throws(Failure) -> Data {
-        try CairnJSON.encode(input)
     }
 }

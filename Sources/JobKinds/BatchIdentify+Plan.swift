@@ -26,10 +26,8 @@ extension BatchIdentify {
             throw Failure(
                 .invalidParameter, "the file is empty: expected a header row, or a line of JSON")
         }
-        let assemble = ChunkDescription(
-            pool: .work, operation: "assemble",
-            input: try CairnJSON.encode(AssembleInput(queryCount: cuts.count)),
-            weight: max(1, cuts.count / 20), gathers: true)
+        let assemble = try assemble.chunk(
+            AssembleInput(queryCount: cuts.count), weight: max(1, cuts.count / 20), gathers: true)
         return ChunkOutcome(
             nextStage: try chunks(cuts, format, end: file.byteCount), laterStages: [[assemble]],
             messages: [
@@ -53,9 +51,7 @@ extension BatchIdentify {
                 start: marks[mark].start, end: next < marks.count ? marks[next].start : end,
                 queryCount: count, firstLine: marks[mark].line, format: format,
                 columns: cuts.columns)
-            return ChunkDescription(
-                pool: .identify, operation: "identifyRows", input: try CairnJSON.encode(input),
-                weight: count)
+            return try identifyRows.chunk(input, weight: count)
         }
     }
 }

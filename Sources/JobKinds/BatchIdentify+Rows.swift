@@ -11,7 +11,7 @@ extension BatchIdentify {
     static func identifyRows(
         _ context: ChunkContext, _ identifier: any RowIdentifier
     ) throws -> ChunkOutcome {
-        let input = try CairnJSON.decode(RowsInput.self, from: context.assignment.chunk.input)
+        let input = try context.input(RowsInput.self)
         let settings = try BatchSettings(context.assignment)
         let file = try openInput(context)
         guard 0 <= input.start, input.start <= input.end, input.end <= file.byteCount else {
@@ -107,7 +107,7 @@ extension BatchIdentify {
     /// Puts the chunks' lines behind each other and counts them: a product with a line too few or too
     /// many is never made.
     static func assemble(_ context: ChunkContext) throws -> ChunkOutcome {
-        let input = try CairnJSON.decode(AssembleInput.self, from: context.assignment.chunk.input)
+        let input = try context.input(AssembleInput.self)
         let parts = context.assignment.gathered.compactMap(\.self)
         guard parts.count == context.assignment.gathered.count else {
             throw Failure(.corrupt, "a chunk of queries left no blob")

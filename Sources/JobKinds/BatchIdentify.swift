@@ -23,7 +23,41 @@ public protocol RowIdentifier: Sendable {
 ///
 /// `BatchSettings` has its parameters. The maps are asked as they were when the job was submitted (or
 /// at `at`), so the product does not depend on when, or where, its chunks run.
-public enum BatchIdentify {
+public enum BatchIdentify: JobKindDefinition {
+    public static let description = JobKindDescription(
+        kind: .batchIdentify, summary: "Asks a map what is at each place.",
+        input: "JSON Lines or CSV, one place on each line",
+        output: "JSON Lines, one answer on each line",
+        outputMediaType: "application/jsonl",
+        parameters: [
+            .text("map", "The map that is asked.", isRequired: true),
+            .text("layers", "Which layers: top, visible or all, and ids after a colon.", "top"),
+            .number("tolerance", "How far a feature may lie from the place, in pixels.", "0"),
+            .text("extent", "What the screen shows: xmin,ymin,xmax,ymax in 'sr'."),
+            .text("size", "The screen: width,height,dpi.", "800,600,96"),
+            .whole("sr", "The well-known id of places, extent and answers."),
+            .flag("returnGeometry", "Whether answers carry shapes."),
+            .whole("precision", "Decimals of coordinates."),
+            .number("maxOffset", "How far a simplified shape may be off, in the units of 'sr'."),
+            .text("layerDefs", "WHERE clauses by layer id, a JSON object."),
+            .text("at", "The sequence number or ISO 8601 time as of which the map is asked."),
+            .text("format", "The form of the input.", of: ["jsonl", "csv"]),
+            .text("time", "A moment, or FROM,TO, as ISO 8601 or milliseconds since 1970."),
+            .text(
+                "timeRelation", "Which ends of 'time' belong to it.", "overlaps",
+                of: TimeRelation.allCases.map {
+                    $0.rawValue.prefix(1).lowercased() + $0.rawValue.dropFirst()
+                }),
+            .text("layerTime", "LAYER:off, LAYER:cumulative, LAYER:offset=NUMBER UNIT; with ';'."),
+            .flag("returnZ", "Whether shapes carry Z."),
+            .flag("returnM", "Whether shapes carry M."),
+            .flag("returnFieldName", "Whether attributes are named by field, not by alias."),
+            .flag("formatted", "Whether attributes are text, as people read them."),
+            .whole("maximumResultsPerLayer", "The most results of one layer."),
+            .flag("returnPopupsOnly", "Whether layers are left out whose popups are off."),
+            .flag("explain", "Whether answers say what came of every layer."),
+        ], reads: [.map(parameter: "map", moment: "at")], inputNamesBlobs: false)
+
     /// The smallest number of queries in a chunk.
     public static let queriesPerChunk = 500
     /// The most chunks a file is cut into; larger files get larger chunks.
@@ -47,18 +81,12 @@ public enum BatchIdentify {
         var queryCount: Int
     }
 
-    /// The operations that `cairn-worker` runs, by the name under which they are leased.
-    public static let workOperations: [String: ChunkOperation] = [
-        "BatchIdentify.plan": { try plan($0) },
-        "BatchIdentify.assemble": { try assemble($0) },
-    ]
+    /// Cuts the file, answers its runs of queries, joins them.
+    public static let operations = [plan, identifyRows, assemble]
 
-    /// The operations that `cairn-identify` runs.
-    public static func identifyOperations(
-        _ identifier: any RowIdentifier
-    ) -> [String: ChunkOperation] {
-        ["BatchIdentify.identifyRows": { try identifyRows($0, identifier) }]
-    }
+    static let plan = JobOperation.files("plan") { try plan($0) }
+    static let identifyRows = JobOperation.maps("identifyRows") { try identifyRows($0, $1) }
+    static let assemble = JobOperation.files("assemble") { try assemble($0) }
 
     static func openInput(_ context: ChunkContext) throws(Failure) -> MappedFile {
         guard let blob = context.assignment.jobInput else {
@@ -114,7 +142,7 @@ struct BatchSettings {
 
     /// Reads them; throws `Failure` (`invalidParameter`) naming the one at fault.
     init(_ assignment: ChunkAssignment) throws(Failure) {
-        let texts = try ParameterTexts(assignment.parameters, of: .batchIdentify)
+        let texts = try ParameterTexts(assignment.parameters, of: BatchIdentify.description)
         guard let name = texts["map"], let map = MapName(rawValue: name) else {
             throw ParameterTexts.fault("map", "the name of a map")
         }

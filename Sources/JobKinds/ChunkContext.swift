@@ -27,6 +27,11 @@ public struct ChunkContext: Sendable {
         self.isCancelled = isCancelled
     }
 
+    /// The chunk's input; throws `Failure` (`invalidParameter`) where it has another form.
+    func input<Input: Decodable>(_ type: Input.Type) throws(Failure) -> Input {
+        try CairnJSON.decode(type, from: assignment.chunk.input)
+    }
+
     /// Throws `Failure` (`cancelled`) when the chunk should stop.
     public func checkCancelled() throws(Failure) {
         if isCancelled() { throw Failure(.cancelled, "the attempt was told to stop") }

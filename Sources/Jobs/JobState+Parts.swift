@@ -84,7 +84,26 @@ private struct JobForm: Encodable {
 }
 
 private struct ChunkForm: Encodable {
-    var description: ChunkDescription
+    /// The description, its input as text in Base64 whichever way events write it.
+    struct Description: Encodable {
+        var pool: WorkerPool
+        var operation: String
+        var input: String
+        var weight: Int
+        var gathers: Bool
+        var subJob: SubJob?
+
+        init(_ chunk: ChunkDescription) {
+            pool = chunk.pool
+            operation = chunk.operation
+            input = chunk.input.base64EncodedString()
+            weight = chunk.weight
+            gathers = chunk.gathers
+            subJob = chunk.subJob
+        }
+    }
+
+    var description: Description
     var stage: Int
     var phase: String
     var attemptCount: Int
@@ -96,7 +115,7 @@ private struct ChunkForm: Encodable {
     var completedBy: UUID?
 
     init(_ chunk: JobState.Chunk) {
-        description = chunk.description
+        description = Description(chunk.description)
         stage = chunk.stage
         phase = chunk.phase.rawValue
         attemptCount = chunk.attemptCount

@@ -58,11 +58,12 @@ public enum LocatorOperations {
                 return context.isFixed ? FixedLayout.encode(answer) : try CairnJSON.encode(answer)
             },
         ]
+        let capabilities = JobCapabilities { name in
+            let locator = try shelf.locator(named: name)
+            return { try locator.bestCandidate(for: $0, in: $1, asking: name) }
+        }
         let chunks = ChunkOperations.hosted(
-            BatchGeocode.locatorOperations { name in
-                let locator = try shelf.locator(named: name)
-                return { try locator.bestCandidate(for: $0, in: $1, asking: name) }
-            }, blobs: blobs)
+            JobKinds.operations(in: .locator, with: capabilities), blobs: blobs)
         return tasks.merging(chunks) { task, _ in task }
     }
 }

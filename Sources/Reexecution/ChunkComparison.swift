@@ -98,20 +98,15 @@ public struct ChunkComparison: Sendable {
         try Site.makePrivateDirectory(scratch)
         self.scratch = BlobStore(directory: scratch)
         operations = { chunk in
-            var operations = WorkOperations.all
-            operations.merge(
-                BatchGeocode.locatorOperations { name in
-                    guard let id = chunk.locators[name] else {
-                        throw Failure(.notFound, "there was no locator '\(name)'")
-                    }
-                    let locator = try engine.locator(id)
-                    return { try locator.bestCandidate(for: $0, in: $1, asking: name) }
+            let capabilities = JobCapabilities(maps: AtlasRows(engine: engine)) { name in
+                guard let id = chunk.locators[name] else {
+                    throw Failure(.notFound, "there was no locator '\(name)'")
                 }
-            ) { first, _ in first }
-            operations.merge(BatchIdentify.identifyOperations(AtlasRows(engine: engine))) {
-                first, _ in first
+                let locator = try engine.locator(id)
+                return { try locator.bestCandidate(for: $0, in: $1, asking: name) }
             }
-            return operations.merging(altered(chunk)) { _, altered in altered }
+            return JobKinds.operations(with: capabilities)
+                .merging(altered(chunk)) { _, altered in altered }
         }
     }
 
@@ -156,6 +151,9 @@ public struct ChunkComparison: Sendable {
             return difference(chunk, .dataMissing, "blob \(before.id) is gone")
         }
         try blobs.check(before)
+        guard made.type.hasLines else {
+            return difference(chunk, nil, "the product differs")
+        }
         let changes = try lines(blobs.path(before.id), scratch.path(made.id))
         guard let first = changes.first else { return nil }
         var found = difference(

@@ -35,32 +35,12 @@ import Testing
         .randomElement(using: &random) ?? ""
     }
 
-    private func chunk(_ random: inout SeededGenerator) -> ChunkDescription {
-        let isSubJob = Int.random(in: 0..<9, using: &random) == 0
-        return ChunkDescription(
-            pool: WorkerPool.allCases.randomElement(using: &random) ?? .work,
-            operation: Int.random(in: 0..<9, using: &random) == 0 ? text(&random) : "plan",
-            input: Data(
-                (0..<Int.random(in: 0...40, using: &random)).map { _ in
-                    UInt8.random(in: 0...255, using: &random)
-                }),
-            weight: Int.random(in: 0...1_000, using: &random),
-            gathers: Bool.random(using: &random),
-            subJob: isSubJob ? SubJob(kind: .batchGeocode, parameters: [:]) : nil)
-    }
-
     private func events(_ random: inout SeededGenerator) -> [any EventPayload] {
         let blob = BlobReference(
             id: ContentID(SHA256.digest(text(&random))), byteCount: 1 << 40,
             mediaType: ["text/csv", "a\tb"].randomElement(using: &random) ?? "")
         let layer = Int.random(in: 0...400, using: &random)
-        let chunks = (0..<Int.random(in: 0...4, using: &random)).map { _ in
-            chunk(&random)
-        }
         return [
-            JobStagePlanned(
-                stage: Int.random(in: 0...9, using: &random),
-                firstChunk: Int.random(in: -1...99_999, using: &random), chunks: chunks),
             JobChunkLeased(
                 attempt: attempt(&random), worker: UUID(),
                 processID: Int32.random(in: .min ... .max, using: &random)),
@@ -100,7 +80,7 @@ import Testing
                 counts[type(of: event).eventType, default: 0] += isShort ? 1 : 0
             }
         }
-        #expect(counts.count == 7 && counts.values.allSatisfy { $0 > 20 }, "\(counts)")
+        #expect(counts.count == 6 && counts.values.allSatisfy { $0 > 20 }, "\(counts)")
     }
 
     @Test(arguments: seeds)

@@ -12,7 +12,7 @@ import Testing
     private static let item = String(repeating: "ab", count: 32)
 
     private func order(_ values: [String: String]) throws -> JobResource.Order {
-        try JobResource.order(.batchIdentify, Parameters(values))
+        try JobResource.order(BatchIdentify.description, Parameters(values))
     }
 
     @Test(arguments: [item, #"{"itemID":"\#(item)"}"#, #"{itemID: '\#(item)', url: ''}"#])
@@ -26,15 +26,15 @@ import Testing
         #expect(found.itemID == Self.item)
         #expect(found.parameters.texts["map"] == "World")
         #expect(found.parameters.texts["layers"] == "all")
-        for parameter in JobKindDescription.batchIdentify.parameters
+        for parameter in BatchIdentify.description.parameters
         where !["map", "layers"].contains(parameter.name) {
             #expect(found.parameters.texts[parameter.name] == parameter.defaultValue)
         }
     }
 
     @Test func `text has its charset, and JSON needs none`() {
-        let types = [JobKindDescription.batchGeocode, .batchIdentify].map(\.outputContentType)
-        #expect(types == ["text/csv; charset=utf-8", "application/jsonl"])
+        #expect(MediaType.csv.contentType == "text/csv; charset=utf-8")
+        #expect(MediaType.jsonLines.contentType == "application/jsonl")
     }
 
     @Test(arguments: [

@@ -215,6 +215,60 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
         #expect(jobs.known.isEmpty)
     }
 
+    /// The service that jobs of a kind read by their parameters, written by hand: a new kind is an entry here.
+    private static func read(_ kind: String, _ given: [String: String]) -> (
+        service: String?, isPast: Bool
+    )? {
+        switch kind {
+        case "Batch": (nil, true)
+        case "BatchGeocode": (given["locator"] ?? "World", false)
+        case "BatchIdentify": (given["map"], given["at"] != nil)
+        default: nil
+        }
+    }
+
+    private static func value(_ parameter: JobKindDescription.Parameter) -> String {
+        if let known = ["map": "City", "locator": "World", "at": "1"][parameter.name] {
+            return known
+        }
+        if let value = parameter.defaultValue ?? parameter.choices.first { return value }
+        return parameter.type == .text ? "x" : "1"
+    }
+
+    @Test(arguments: JobKindDescription.all)
+    func `whatever is left out, a user submits what he may read and nothing else`(
+        _ kind: JobKindDescription
+    ) async throws {
+        for user in Self.users.keys.sorted() {
+            let token = try await token(user)
+            let grants = Self.users[user] ?? []
+            for left in [nil] + kind.parameters.map({ Optional($0.name) }) {
+                var given: [String: String] = [:]
+                for parameter in kind.parameters where parameter.name != left {
+                    given[parameter.name] = Self.value(parameter)
+                }
+                let form = given.map { "\($0.key)=\($0.value)" }.joined(separator: "&")
+                let answer = await ask(
+                    "\(tasks)\(kind.kind.rawValue)/submitJob",
+                    form: "\(form)&input=nothing&f=json&token=\(token)")
+
+                let read = try #require(Self.read(kind.kind.rawValue, given))
+                let mayRead = grants.contains { grant in
+                    grant.operation == .query
+                        && (grant.service == "*"
+                            || grant.service.lowercased() == read.service?.lowercased())
+                }
+                let maySeePast = !read.isPast || grants.contains { $0.operation == .history }
+                let isMissing = kind.parameters.contains { $0.name == left && $0.isRequired }
+                let isRefused = !isMissing && !(mayRead && maySeePast)
+                let code = JSONTree(answer.body)?["error"]?["code"]?.whole
+                #expect((code == 403) == isRefused, "\(user) without \(left ?? "nothing"): \(form)")
+                #expect(isRefused || code != nil || kind.input == nil)
+            }
+        }
+        #expect(kind.input == nil || jobs.known.isEmpty)
+    }
+
     @Test func `a follower loses a job with the right to what it reads`() async throws {
         let job = try await add(.batchIdentify, ["map": "City"], actor: "gateway:anonymous")
         let answer = await ask("\(tasks)BatchIdentify/jobs/\(job.id)/changes")

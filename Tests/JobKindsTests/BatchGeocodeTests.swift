@@ -35,14 +35,13 @@ private struct StageRunner {
         submission = JobSubmission(
             id: JobID(rawValue: UUID()), kind: .batchGeocode, parameters: parameters,
             input: try blobs.put(Data(csv), mediaType: "text/csv"))
-        operations = BatchGeocode.workOperations.merging(
-            BatchGeocode.locatorOperations { name in
-                guard name == "World" else {
-                    throw Failure(.notFound, "there is no locator '\(name)'")
-                }
-                return numbered
+        let capabilities = JobCapabilities { name in
+            guard name == "World" else {
+                throw Failure(.notFound, "there is no locator '\(name)'")
             }
-        ) { first, _ in first }
+            return numbered
+        }
+        operations = JobKinds.operations(with: capabilities)
     }
 
     func run(_ chunk: ChunkDescription, gathered: [BlobReference?]) throws -> ChunkOutcome {

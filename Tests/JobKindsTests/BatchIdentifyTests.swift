@@ -65,9 +65,7 @@ private struct Runner {
             held: HeldAttempt(job: submission.id, attempt: attempt), kind: submission.kind,
             parameters: submission.parameters, jobInput: submission.input, chunk: chunk,
             gathered: gathered, submittedSequence: 40)
-        let operations = BatchIdentify.workOperations.merging(
-            BatchIdentify.identifyOperations(Mirror())
-        ) { first, _ in first }
+        let operations = JobKinds.operations(with: JobCapabilities(maps: Mirror()))
         let operation = try #require(operations[assignment.operation])
         return try operation(ChunkContext(assignment: assignment, blobs: blobs))
     }
@@ -182,7 +180,7 @@ private struct Runner {
             tolerance: 0, mapExtent: .empty, imageDisplay: ImageDisplay(width: 1, height: 1))
 
         let named = texts.merging(["map": "Small"]) { $1 }
-        try IdentifyForm(ParameterTexts(named, of: .batchIdentify)).apply(to: &request) {
+        try IdentifyForm(ParameterTexts(named, of: BatchIdentify.description)).apply(to: &request) {
             LayerID($0) ?? -1
         }
 

@@ -35,7 +35,7 @@ import Testing
     }
 
     private func run(_ context: ChunkContext) throws -> ChunkOutcome {
-        let operation = try #require(Batch.workOperations[context.assignment.operation])
+        let operation = try #require(JobKinds.operations(with: JobCapabilities())[context.assignment.operation])
         return try operation(context)
     }
 

@@ -60,7 +60,8 @@ import Testing
                     })
             case .batchIdentify: return [.map(try BatchSettings(assignment).map.rawValue)]
             default:
-                _ = try Batch.workOperations["Batch.plan"]?(context)
+                let operation = JobKinds.operations(with: JobCapabilities())["Batch.plan"]
+                _ = try operation?(context)
                 return [.every]
             }
         } catch {

@@ -41,7 +41,7 @@ struct JobKindList: SiteCommand {
 
 extension JobKindDescription {
     fileprivate var lines: [String] {
-        ["\(kind.rawValue): \(summary)", "  input: \(input)"]
+        ["\(kind.rawValue): \(summary)"] + (input.map { ["  input: \($0)"] } ?? [])
             + parameters.map { parameter in
                 let value = parameter.defaultValue.map { " [\($0)]" } ?? ""
                 let choices =

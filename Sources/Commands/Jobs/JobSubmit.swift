@@ -12,14 +12,23 @@ internal import Site
 struct JobSubmit: SiteCommand {
     static let configuration = CommandConfiguration(
         commandName: "submit", abstract: "Submit a job; when this returns, anybody can read it.",
-        discussion: """
-            Kinds: BatchGeocode (--input CSV), BatchIdentify (--input CSV or JSON Lines, --param \
-            map=NAME) and Batch (--input JSON Lines, a job on each line, whose 'input' names a file); \
-            see Docs/jobs.md for their parameters. JSON: the job.
-            """)
+        discussion:
+            JobKindDescription.all.map { kind in
+                let input = kind.input.map { " --input FILE (\($0))" } ?? ""
+                let required = kind.parameters.filter(\.isRequired).map {
+                    " --param \($0.name)=VALUE"
+                }
+                return "\(kind.kind.rawValue)\(input)\(required.joined()): \(kind.summary)"
+            }.joined(separator: "\n\n")
+            + """
+
+
+                In a file of jobs 'input' is the path of a file. 'cairn job kinds' lists every \
+                parameter. JSON: the job.
+                """)
 
     @OptionGroup var common: CommonOptions
-    @Argument(help: "The kind.", transform: Reading.jobKind) var kind: JobKind
+    @Argument(help: "The kind.", transform: Reading.jobKind) var kind: JobKindDescription
     @Option(help: "A file the job works on; its bytes are kept in the site.") var input: String?
     @Option(
         name: .customLong("param"), parsing: .singleValue,
@@ -68,13 +77,16 @@ struct JobSubmit: SiteCommand {
             named[String(text[..<equals])] = String(text[text.index(after: equals)...])
         }
         let blobs = session.site.blobs
+        if let input, kind.input == nil {
+            throw UsageFailure("--input '\(input)': \(kind.kind.rawValue) jobs have no input file")
+        }
         let blob = try input.map { path in
-            kind == .batch
+            kind.inputNamesBlobs
                 ? try BatchFile.put(path, into: blobs)
-                : try blobs.put(file: path, mediaType: BatchFile.mediaType(of: path))
+                : try blobs.put(file: path, mediaType: MediaType(ofFile: path).rawValue)
         }
         return JobSubmission(
-            id: JobID(rawValue: .timeOrdered()), kind: kind, parameters: named, input: blob,
+            id: JobID(rawValue: .timeOrdered()), kind: kind.kind, parameters: named, input: blob,
             actor: Session.actor, timeLimitSeconds: timeLimit, stallLimitSeconds: stallLimit,
             priority: priority.flatMap(JobPriority.init(rawValue:)))
     }
@@ -96,26 +108,16 @@ enum BatchFile {
         let items = try Batch.items(of: bytes) { text throws(Failure) in
             let line = try CairnJSON.decode(Line.self, from: text)
             var item = Batch.Item(
-                kind: try Reading.jobKind(line.kind.rawValue), parameters: line.parameters,
+                kind: try Reading.jobKind(line.kind.rawValue).kind, parameters: line.parameters,
                 weight: line.weight)
             if let input = line.input {
                 let file = input.hasPrefix("/") ? input : folder + input
-                item.input = try blobs.put(file: file, mediaType: mediaType(of: file))
+                item.input = try blobs.put(file: file, mediaType: MediaType(ofFile: file).rawValue)
             }
             return item
         }
         var list = Data()
         for item in items { list += try CairnJSON.encode(item) + [UInt8(ascii: "\n")] }
-        return try blobs.put(list, mediaType: "application/jsonl")
-    }
-
-    static func mediaType(of path: String) -> String {
-        switch path.lowercased().split(separator: ".").last {
-        case "csv": "text/csv"
-        case "json", "geojson": "application/json"
-        case "jsonl", "ndjson": "application/jsonl"
-        case "tsv", "txt": "text/plain"
-        default: "application/octet-stream"
-        }
+        return try blobs.put(list, mediaType: MediaType.jsonLines.rawValue)
     }
 }

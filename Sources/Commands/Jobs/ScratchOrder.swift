@@ -33,7 +33,7 @@ struct ScratchOrder {
         guard let own = OwnProgram.path(), let slash = own.lastIndex(of: "/") else {
             throw Failure(.internal, "the path of this program is not known")
         }
-        program = String(own[...slash]) + assignment.chunk.pool.program
+        program = String(own[...slash]) + assignment.chunk.pool.processName
         let blobs = self.directory + "/blobs"
         let files = FileManager.default
         do {
@@ -108,17 +108,6 @@ struct ScratchOrder {
             }
         } catch {
             throw Failure(error)
-        }
-    }
-}
-
-extension WorkerPool {
-    /// The executable that serves it.
-    fileprivate var program: String {
-        switch self {
-        case .identify: "cairn-identify"
-        case .locator: "cairn-locator"
-        case .work: "cairn-worker"
         }
     }
 }

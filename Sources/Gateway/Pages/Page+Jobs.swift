@@ -3,6 +3,7 @@
 
 internal import CairnModel
 internal import EsriForms
+internal import JobKinds
 
 // The kinds of jobs, forms to begin one, and how far one is.
 extension Page {
@@ -31,7 +32,8 @@ extension Page {
         let id = answer["item"]?["itemID"]?.text ?? ""
         page.element("p", text: "The file is here. Begin a job with it:")
         page.element("ul", ["class": "cards"]) { page in
-            for kind in ["BatchIdentify", "BatchGeocode"] {
+            for task in JobKindDescription.all where task.input != nil {
+                let kind = task.kind.rawValue
                 page.element("li") { page in
                     page.link(href("\(JobResource.path)/\(kind)", [("input", id)]), kind)
                 }
@@ -61,6 +63,27 @@ extension Page {
     private func task(_ name: String, _ page: inout Markup) {
         page.element("p", text: answer["description"]?.text ?? "")
         page.element("p") { $0.link(href(ownPath + "/jobs"), "Jobs of this task") }
+        let hasInput = JobKindDescription.named(name)?.input != nil
+        if hasInput { uploadForm(&page) }
+        page.element("h2", text: hasInput ? "2. The job" : "The job")
+        changeForm(href(ownPath + "/submitJob"), &page) { page in
+            for parameter in answer["parameters"]?.elements ?? [] {
+                guard parameter["direction"]?.text?.hasSuffix("Input") == true else { continue }
+                let isRequired = parameter["parameterType"]?.text?.hasSuffix("Required") == true
+                let standard = parameter["defaultValue"]
+                field(
+                    parameter["name"]?.text ?? "", parameter["name"]?.text ?? "",
+                    hint: parameter["description"]?.text ?? "",
+                    standard: standard?.text ?? standard?.whole.map { "\($0)" }
+                        ?? standard?.number.map { "\($0)" }
+                        ?? (standard?.isTrue == true ? "true" : ""),
+                    isRequired: isRequired, &page)
+            }
+            page.element("button", text: "Begin")
+        }
+    }
+
+    private func uploadForm(_ page: inout Markup) {
         page.element("h2", text: "1. A file")
         page.element(
             "form",
@@ -79,22 +102,6 @@ extension Page {
                     "input", ["type": "file", "name": "file", "required": "required"])
             }
             page.element("button", text: "Upload")
-        }
-        page.element("h2", text: "2. The job")
-        changeForm(href(ownPath + "/submitJob"), &page) { page in
-            for parameter in answer["parameters"]?.elements ?? [] {
-                guard parameter["direction"]?.text?.hasSuffix("Input") == true else { continue }
-                let isRequired = parameter["parameterType"]?.text?.hasSuffix("Required") == true
-                let standard = parameter["defaultValue"]
-                field(
-                    parameter["name"]?.text ?? "", parameter["name"]?.text ?? "",
-                    hint: parameter["description"]?.text ?? "",
-                    standard: standard?.text ?? standard?.whole.map { "\($0)" }
-                        ?? standard?.number.map { "\($0)" }
-                        ?? (standard?.isTrue == true ? "true" : ""),
-                    isRequired: isRequired, &page)
-            }
-            page.element("button", text: "Begin")
         }
     }
 
