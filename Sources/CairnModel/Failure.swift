@@ -44,6 +44,21 @@ public struct Failure: Error, Hashable, Sendable, Codable, CustomStringConvertib
         details.isEmpty ? message : message + " (" + details.joined(separator: "; ") + ")"
     }
 
+    /// The same for callers who may not know what lies inside a site: its files, and what is wrong with them.
+    public var outside: Failure {
+        let isInside =
+            switch code {
+            case .corrupt, .unreadable, .newerVersion, .noSpace, .archived, .fenced, .idReused,
+                .internal:
+                true
+            // A system's sentence begins with the file.
+            default: message.hasPrefix("'/")
+            }
+        guard isInside else { return self }
+        return Failure(
+            code, "a part of the site cannot be read or written: its operator sees which, and why")
+    }
+
     /// Whether asking again, unchanged, can succeed.
     public var isRetriable: Bool {
         switch code {

@@ -47,6 +47,9 @@ public struct FindRequest: PartedRequest, Hashable, Codable {
     public var minSequence: Int64?
     /// Which part of the answer is asked for; nil for the first.
     public var part: QueryPart?
+    /// Whether failures are told without what other servers and files said, for callers who may not know it; nil:
+    /// no.
+    public var hidesInside: Bool?
 
     /// Asks for a text in every field of every layer.
     public init(map: MapName, text: String) {

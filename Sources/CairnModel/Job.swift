@@ -160,11 +160,14 @@ public struct JobMessage: Hashable, Sendable, Codable {
     public var severity: Severity
     /// One sentence.
     public var text: String
+    /// The sentence for readers who may not know what lies inside the site; nil where it is `text`.
+    public var outsideText: String?
 
     /// Makes a message.
-    public init(_ severity: Severity, _ text: String) {
+    public init(_ severity: Severity, _ text: String, outside: String? = nil) {
         self.severity = severity
         self.text = text
+        outsideText = outside == text ? nil : outside
     }
 }
 

@@ -135,3 +135,12 @@ public struct LayerFailure: Hashable, Sendable, Codable {
         self.error = error
     }
 }
+
+extension LayerFailure {
+    /// Which layer failed, and nothing of what its server said.
+    public var outside: LayerFailure {
+        LayerFailure(
+            layerID: layerID, layerName: layerName,
+            error: Failure(.unavailable, "the layer's server did not answer as it should"))
+    }
+}

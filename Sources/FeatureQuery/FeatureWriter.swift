@@ -24,18 +24,20 @@ struct FeatureWriter {
     private static let propertiesKey = OutputColumns.key("properties")
 
     /// Throws `invalidParameter` for a field or reference that is not known.
-    init(_ request: QueryRequest, _ layer: QueriedLayer, _ dataset: Dataset) throws(Failure) {
+    init(
+        _ request: QueryRequest, _ layer: QueriedLayer, _ properties: LayerProperties
+    ) throws(Failure) {
         self.request = request
         self.layer = layer
         output = try OutputColumns(request, layer)
         isGeoJSON = request.form != .esri
         reference = request.outReference ?? (isGeoJSON ? .wgs84 : layer.reference)
-        hasZ = request.returnGeometry && request.returnZ && dataset.properties.hasZ
+        hasZ = request.returnGeometry && request.returnZ && properties.hasZ
         hasM =
-            request.returnGeometry && request.returnM && dataset.properties.hasM && !isGeoJSON
+            request.returnGeometry && request.returnM && properties.hasM && !isGeoJSON
         if request.returnGeometry || request.returnCentroid {
             geometry = try GeometryWriter(
-                request, dataset.properties, to: reference, hasZ: hasZ, hasM: hasM)
+                request, properties, to: reference, hasZ: hasZ, hasM: hasM)
         }
     }
 

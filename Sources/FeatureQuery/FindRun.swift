@@ -32,6 +32,7 @@ extension QueryEngine {
         var writer = FoundWriter(request.part, hasOnePart: isRemote)
         for layer in try request.rest(of: layers) where !writer.isOver {
             var query = QueryRequest(map: map.name, layer: layer)
+            query.hidesInside = request.hidesInside
             query.clause = request.layerDefinitions[layer]
             query.returnGeometry = request.returnGeometry
             query.maxAllowableOffset = request.maxAllowableOffset
@@ -58,7 +59,7 @@ extension QueryEngine {
                 ).run()
             } catch {
                 guard error.code != .invalidParameter, error.code != .cancelled else { throw error }
-                writer.fail(queried.description, error)
+                writer.fail(queried.description, error, hidesInside: request.hidesInside == true)
                 continue
             }
             try writer.append(LayerFind(request, run, fields))
@@ -91,7 +92,9 @@ extension FindRequest {
         for id in layers ?? [] {
             let asked = map.layer(id)
             if asked?.kind != .group {
-                _ = try QueriedLayer(QueryRequest(map: map.name, layer: id), in: map)
+                var query = QueryRequest(map: map.name, layer: id)
+                query.hidesInside = hidesInside
+                _ = try QueriedLayer(query, in: map)
             }
             wanted.insert(id)
         }
@@ -235,8 +238,9 @@ private struct FoundWriter {
     }
 
     /// Says that a layer could not be searched.
-    mutating func fail(_ layer: LayerDescription, _ error: Failure) {
-        failures.append(LayerFailure(layerID: layer.id, layerName: layer.name, error: error))
+    mutating func fail(_ layer: LayerDescription, _ error: Failure, hidesInside: Bool) {
+        let failure = LayerFailure(layerID: layer.id, layerName: layer.name, error: error)
+        failures.append(hidesInside ? failure.outside : failure)
     }
 
     /// Writes what was found in a layer, from that object id on.

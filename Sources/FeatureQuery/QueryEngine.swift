@@ -131,10 +131,13 @@ struct QueriedLayer {
             }
             (dataset, remote) = (nil, source)
         }
-        guard layer.isQueryable else { throw refusal("may not be queried") }
+        // Where what it shows lies is told of a layer that is only drawn, too.
+        let isForExtent = request.isAuxiliary == true && request.result == .extent
+        guard layer.isQueryable || isForExtent else { throw refusal("may not be queried") }
         let queried = layer.asQueried
         guard layer.loadStatus == .loaded, let properties = queried.properties else {
-            let reason = layer.loadError.map { ": \($0.message)" } ?? ""
+            let told = request.hidesInside == true ? nil : layer.loadError
+            let reason = told.map { ": \($0.message)" } ?? ""
             throw Failure(
                 .unavailable, "layer \(layer.id) '\(layer.name)' is not loaded\(reason)")
         }

@@ -87,6 +87,28 @@ struct QueryRun {
             }, sight: sight)
     }
 
+    /// Those of the dataset, with the extent of what the layer shows where a grid begins there: that of the source is
+    /// around features that are hidden, too.
+    private func shownProperties() throws(Failure) -> LayerProperties {
+        var properties = features.base.properties
+        guard request.form == .esri, let grid = request.quantization, grid.extent == nil else {
+            return properties
+        }
+        let shown = QueryRun(
+            request: QueryRequest(map: request.map, layer: request.layer), layer: layer,
+            features: features, order: order, featureByteLimit: featureByteLimit,
+            isCancelled: isCancelled, sight: sight)
+        var filter = try shown.filter()
+        if filter.isEverything { return properties }
+        var total = Envelope.empty
+        try shown.forEachRow(&filter) { reader throws(Failure) in
+            total = total.union(reader.envelope)
+            return true
+        }
+        properties.extent = total.isEmpty ? nil : total
+        return properties
+    }
+
     /// What looks for a text in the field that is shown; nil where none is asked for.
     private func textClause() throws(Failure) -> String? {
         guard let text = request.text else { return nil }
@@ -221,7 +243,7 @@ struct QueryRun {
     ) throws(Failure) -> (bytes: [UInt8], next: QueryPart?) {
         var (rows, hasMore) = try rows(&filter, limit: limit)
         hasMore = hasMore || isCutShort
-        var writer = try FeatureWriter(request, layer, features.base)
+        var writer = try FeatureWriter(request, layer, try shownProperties())
         var stream = AnswerStream(request.part, hasOnePart: hasOnePart) { writer.head() }
         let first = request.part?.row ?? 0
         var reader = FeatureReader(features)

@@ -302,7 +302,15 @@ struct RemoteFetch {
             throw Failure(.cancelled, "the request was cancelled, or its time was over")
         }
         do throws(Failure) { return try ask(question) } catch {
-            throw refusal(error.code, error.message, error.details)
+            guard request.hidesInside == true else {
+                // It is never the request that is at fault.
+                throw refusal(
+                    error.code == .invalidParameter ? .unreadable : error.code, error.message,
+                    error.details)
+            }
+            let isOwn = [.tooLarge, .timedOut, .cancelled, .busy].contains(error.code)
+            throw refusal(
+                isOwn ? error.code : .unavailable, "its server did not answer as it should")
         }
     }
 

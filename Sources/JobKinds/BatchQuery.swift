@@ -205,13 +205,15 @@ public struct BatchAnswer: Codable, Sendable {
     /// Why there is none.
     public var error: Failure?
 
-    /// Answers a query.
+    /// Answers a query; of failures it keeps what readers of the product may know, who may be anybody.
     public init(_ query: BatchQuery, _ result: Result<IdentifyAnswer, Failure>) {
         line = query.line
         id = query.id
         switch result {
-        case .success(let answer): self.answer = answer
-        case .failure(let failure): error = failure
+        case .success(var answer):
+            answer.failures = answer.failures?.map(\.outside)
+            self.answer = answer
+        case .failure(let failure): error = failure.outside
         }
     }
 }

@@ -28,11 +28,14 @@ extension JobEvent {
         case .chunkFailed(let payload):
             let attempt = payload.attempt
             let rest = payload.retryAfterMilliseconds.map { "; it is tried again in \($0) ms" }
+            func sentence(_ error: Failure) -> String {
+                "attempt \(attempt.number) of chunk \(attempt.chunk) failed: " + error.message
+                    + (rest ?? "")
+            }
             return [
                 JobMessage(
-                    rest == nil ? .error : .warning,
-                    "attempt \(attempt.number) of chunk \(attempt.chunk) failed: "
-                        + payload.error.message + (rest ?? ""))
+                    rest == nil ? .error : .warning, sentence(payload.error),
+                    outside: sentence(payload.error.outside))
             ]
         case .chunkQuarantined(let payload):
             return [
@@ -41,7 +44,11 @@ extension JobEvent {
                     "chunk \(payload.chunk) ended \(payload.deathCount) worker processes and is "
                         + "kept for 'cairn job autopsy'")
             ]
-        case .failed(let payload): return [JobMessage(.error, payload.error.description)]
+        case .failed(let payload):
+            let error = payload.error
+            return [
+                JobMessage(.error, error.description, outside: error.outside.description)
+            ]
         case .timedOut(let payload):
             return [
                 JobMessage(

@@ -179,6 +179,28 @@ private struct Transform {
         #expect(text.contains(#""geometry":{"paths":[[[0,0],[0,0]]]}"#))
     }
 
+    @Test func `the corner tells nothing of features that are hidden`() throws {
+        let site = try QueriedSite(
+            [(1, 1.0, 2.0), (2, 3.0, 4.0), (9, 55.5, 44.5), (9, -77.5, -33.5)].map {
+                #"{"type":"Feature","properties":{"level":\#($0.0)},"geometry":"#
+                    + #"{"type":"Point","coordinates":[\#($0.1),\#($0.2)]}}"#
+            })
+        site.map.layers[0].definitionExpression = "level < 5"
+        for (clause, ids) in [(nil, nil), ("level = 1", nil), (nil, [2])] as [(String?, [Int64]?)] {
+            let answer = try site.json {
+                $0.clause = clause
+                $0.objectIDs = ids
+                $0.quantization = QueryQuantization()
+            }
+            let transform = try Transform(answer)
+            #expect(transform.translate == [1, 4])
+            #expect(transform.scale == [2 / 10_000.0, 2 / 10_000.0])
+        }
+        site.map.layers[0].definitionExpression = "level > 99"
+        let none = try Transform(try site.json { $0.quantization = QueryQuantization() })
+        #expect(none.translate == [0, 0])
+    }
+
     @Test func `other forms and other answers know no cells`() throws {
         let site = try Self.site()
         func asked(_ isQuantized: Bool, _ change: (inout QueryRequest) -> Void) throws -> String {

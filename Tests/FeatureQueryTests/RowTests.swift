@@ -496,10 +496,20 @@ import Testing
 
         site.map.layers[0].isQueryable = false
         #expect(site.failure { _ in }?.message.contains("may not be queried") == true)
+        // Where what is drawn lies, nothing more.
+        for result in [QueryResult.extent, .count, .objectIDs, .features] {
+            let failure = site.failure {
+                ($0.result, $0.isAuxiliary) = (result, true)
+            }
+            #expect((failure == nil) == (result == .extent))
+        }
+        #expect(site.failure { $0.result = .extent } != nil)
         site.map.layers[0].isQueryable = true
         site.map.layers[0].loadStatus = .failedToLoad
         site.map.layers[0].loadError = Failure(.notFound, "it is gone")
         #expect(site.failure { _ in }?.message.contains("is not loaded: it is gone") == true)
+        let outside = site.failure { $0.hidesInside = true }?.message
+        #expect(outside?.contains("is not loaded") == true && outside?.contains("gone") == false)
         site.map.layers[0].kind = .group
         #expect(site.failure { _ in }?.message.contains("is a group") == true)
         site.map.layers[0].kind = .layer(source: .wms(WMSSource(url: "http://x", layers: ["a"])))

@@ -125,6 +125,23 @@ private struct Runner {
         #expect(runner.messages.last?.text == "3 of 6 queries have an answer")
     }
 
+    @Test func `a product tells nothing of what is inside the site`() throws {
+        let inside = Failure(
+            .corrupt, "'/srv/inner/layer.fgb' at byte 8", details: ["http://inner.example"])
+        let answer = IdentifyAnswer(
+            layers: [], spatialReference: .wgs84, sequence: 7, isStale: false,
+            failures: [LayerFailure(layerID: 3, layerName: "Roads", error: inside)])
+        let query = BatchQuery(line: 1, id: nil, request: .failure(inside))
+        for result in [Result<IdentifyAnswer, Failure>.success(answer), .failure(inside)] {
+            let line = String(
+                decoding: try CairnJSON.encode(BatchAnswer(query, result)), as: UTF8.self)
+            #expect(!line.contains("inner"), "\(line)")
+            #expect(line.contains("Roads") || line.contains("corrupt"), "\(line)")
+        }
+        let own = BatchAnswer(query, .failure(Failure(.invalidParameter, "x is missing")))
+        #expect(own.error?.message == "x is missing")
+    }
+
     @Test func `GeoJSON is read too, alone or as a feature, in degrees`() throws {
         let (lines, _) = try identify(
             """

@@ -86,6 +86,12 @@ import Testing
         #expect(failure.code == code, "\(failure)")
         #expect(failure.message.hasPrefix("layer 0 'remote 0': "), "\(failure)")
         #expect(failure.message.contains(word), "\(failure)")
+        let outside = self.failure(layer) {
+            $0.clause = "POP + 1 > 0"
+            $0.result = .extent
+            $0.hidesInside = true
+        }
+        #expect(outside?.message.contains(fixture.server.url) == false, "\(outside as Any)")
         // The next is asked as ever.
         #expect(try ask(try self.layer("good")) { $0.result = .count }["count"] as? Int == 3_000)
     }
@@ -187,5 +193,45 @@ import Testing
         let failures = try #require(json["layerFailures"] as? [[String: Any]])
         #expect(failures.map { $0["layerId"] as? Int } == [1])
         #expect(("\(failures[0]["message"] ?? "")").contains("499: Token Required"))
+    }
+
+    @Test(arguments: [
+        Failure.Code.invalidParameter, .notFound, .busy, .cancelled, .draining, .logUnavailable,
+        .unreadable, .timedOut, .unavailable, .internal,
+    ])
+    func `what a server said is left out, whatever its code`(_ code: Failure.Code) throws {
+        var gone = try layer("good", 1)
+        gone.loadStatus = .failedToLoad
+        gone.loadError = Failure(code, "http://inner.example answered")
+        let map = try fixture.map([try layer("good", 0), gone])
+        let remotes: QueryEngine.RemoteProvider = { _ throws(Failure) in
+            throw Failure(code, "http://inner.example answered", details: ["inner.example"])
+        }
+        for (layer, hides) in [(0, true), (1, true), (0, nil), (1, nil)] as [(LayerID, Bool?)] {
+            var request = QueryRequest(map: map.name, layer: layer)
+            request.hidesInside = hides
+            let failure = #expect(throws: Failure.self) {
+                try engine.answer(request, in: map, remotes: remotes)
+            }
+            let text = "\(failure?.message ?? "") \(failure?.details ?? [])"
+            #expect(text.contains("inner.example") == (hides == nil), "\(text)")
+
+            var find = FindRequest(map: map.name, text: "n2999")
+            find.hidesInside = hides
+            find.layers = [layer]
+            let found = Result {
+                String(
+                    decoding: try engine.find(find, in: map, remotes: remotes).body, as: UTF8.self)
+            }
+            let told =
+                switch found {
+                case .success(let body): body
+                case .failure(let error): "\(error)"
+                }
+            #expect(hides == nil || !told.contains("inner.example"), "\(told)")
+            if layer == 0, code != .cancelled {
+                #expect(told.contains("layerFailures"), "\(told)")
+            }
+        }
     }
 }
