@@ -36,7 +36,7 @@ struct EventStream: Sendable {
                     for event in batch { text += Self.text(event) }
                     guard (try? await writer.write(ByteBuffer(string: text))) != nil else { return }
                 } catch {
-                    let line = String(decoding: ErrorBody.json(error), as: UTF8.self)
+                    let line = String(decoding: ErrorBody.json(error.outside), as: UTF8.self)
                     _ = try? await writer.write(
                         ByteBuffer(string: "event: error\ndata: \(line)\n\n"))
                     break

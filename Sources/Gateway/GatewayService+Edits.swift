@@ -2,33 +2,51 @@
 // Part of Cairn.
 
 internal import CairnModel
+internal import Site
 
 extension GatewayService {
     /// `FeatureServer/{id}/addFeatures`, `updateFeatures`, `deleteFeatures` or `applyEdits`.
     func edit(
         _ text: String, _ layer: LayerID, _ operation: Resource.EditOperation,
-        _ parameters: Parameters
+        _ parameters: Parameters, _ caller: Caller
     ) async throws(Failure) -> GatewayResponse {
         let map = try Self.mapName(text)
         let limit = try parameters.timeout()
+        let seesLayers = caller.may(.query, on: .map(text))
         var request = try EditResource.request(operation, map: map, layer: layer, parameters)
         if let deletion = request.deletion {
-            let found = try await answer(deletion, within: limit, parameters)
-            request.edits.deletes = try EditResource.ids(ofAnswer: Array(found.body))
+            do throws(Failure) {
+                let found = try await answer(deletion, within: limit, parameters)
+                request.edits.deletes = try EditResource.ids(ofAnswer: Array(found.body))
+            } catch {
+                throw seesLayers ? error : error.ofUnseenQuery(of: layer)
+            }
         }
-        let result = try await backend.edit(request.edits, layer: layer, in: map, within: limit)
+        let result: MapCommandResult
+        do throws(Failure) {
+            result = try await backend.edit(request.edits, layer: layer, in: map, within: limit)
+        } catch {
+            throw seesLayers ? error : error.ofUnseenLayer
+        }
         return GatewayResponse(
             body: EditResource.body(operation, try Self.results(result), to: request),
             sequence: result.sequence)
     }
 
     /// `FeatureServer/applyEdits`: one event for all layers.
-    func edit(_ text: String, _ parameters: Parameters) async throws(Failure) -> GatewayResponse {
+    func edit(
+        _ text: String, _ parameters: Parameters, _ caller: Caller
+    ) async throws(Failure) -> GatewayResponse {
         let map = try Self.mapName(text)
         let limit = try parameters.timeout()
         let edits = try EditResource.requests(parameters)
         guard !edits.isEmpty else { return GatewayResponse(body: EditResource.body([])) }
-        let result = try await backend.edit(edits, in: map, within: limit)
+        let result: MapCommandResult
+        do throws(Failure) {
+            result = try await backend.edit(edits, in: map, within: limit)
+        } catch {
+            throw caller.may(.query, on: .map(text)) ? error : error.ofUnseenLayer
+        }
         guard let results = result.layerEdits, results.count == edits.count else {
             throw Failure(.internal, "the map state did not say what came of the edits")
         }
@@ -44,5 +62,28 @@ extension GatewayService {
             throw Failure(.internal, "the map state did not say what came of the edits")
         }
         return edits
+    }
+}
+
+extension Failure {
+    /// What is told of an edit to callers who may not know which layers there are, and of what kind: nothing of these.
+    fileprivate var ofUnseenLayer: Failure {
+        switch code {
+        case .invalidParameter, .notFound, .conflict:
+            Failure(.notFound, "the map has no layer of that number that takes these edits")
+        case .unavailable: Failure(.unavailable, "the layer cannot be edited now")
+        default: self
+        }
+    }
+
+    /// The same of what is to be deleted, named by a clause or a place: nothing of the layer's fields.
+    fileprivate func ofUnseenQuery(of layer: LayerID) -> Failure {
+        switch code {
+        case .invalidParameter, .notFound, .conflict, .unavailable:
+            Failure(
+                .invalidParameter,
+                "parameters 'where' and 'geometry': layer \(layer) cannot be asked that")
+        default: self
+        }
     }
 }

@@ -43,13 +43,13 @@ extension GatewayService {
                     do throws(Failure) {
                         return exchange.response(to: try outcome())
                     } catch {
-                        return GatewayResponse(error)
+                        return exchange.response(to: error)
                     }
                 }
             }
             return .asked(cancel: cancel)
         } catch {
-            return .answered(GatewayResponse(error))
+            return .answered(GatewayResponse(error.outside))
         }
     }
 }
@@ -69,6 +69,10 @@ struct IdentifyExchange: Sendable {
         showsInside = parameters.showsInside
         isTyped = try parameters.flag("returnUnformattedValues", default: false)
         limit = try parameters.timeout()
+    }
+
+    func response(to failure: Failure) -> GatewayResponse {
+        GatewayResponse(showsInside ? failure : failure.outside)
     }
 
     func response(to answer: IdentifyAnswer) -> GatewayResponse {

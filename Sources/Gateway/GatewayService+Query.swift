@@ -62,9 +62,9 @@ extension GatewayService {
 
     /// `…/find`.
     func find(_ text: String, _ parameters: Parameters) async throws(Failure) -> GatewayResponse {
-        let request = try FindResource.request(map: try Self.mapName(text), parameters)
-        var answer = try await backend.find(request, within: try parameters.timeout())
-        if !parameters.showsInside { answer = answer.outside }
+        var request = try FindResource.request(map: try Self.mapName(text), parameters)
+        request.hidesInside = parameters.showsInside ? nil : true
+        let answer = try await backend.find(request, within: try parameters.timeout())
         return GatewayResponse(
             body: answer.body, sequence: answer.sequence, isStale: answer.isStale)
     }

@@ -104,6 +104,7 @@ struct GatewayService: Sendable {
     var connections = OpenConnections()
     let tiles = TileCache()
     let timeExtents = TimeExtents()
+    let shownExtents = ShownExtents()
     /// Where Leaflet lies, with a slash at the end; pages do without where it does not.
     var leafletFolder = PageAsset.leafletFolder
 
@@ -135,6 +136,7 @@ struct GatewayService: Sendable {
                 return await shaped(
                     try await session(part, request), .page, resource, parameters, request)
             }
+            parameters.showsInside = caller.seesInside(of: resource)
             if let map = resource.mapName {
                 parameters = try await sighted(parameters, caller, on: map)
             }
@@ -173,6 +175,7 @@ struct GatewayService: Sendable {
             return await shaped(response, format, resource, parameters, request)
         } catch {
             let format = request.wantsPage || resource.kind == .session ? Format.page : .json
+            let error = error.shown(parameters)
             var response = GatewayResponse(error)
             if case .ogc = resource { response = Self.ogcFailure(error) }
             return await shaped(response, format, resource, parameters, request)
@@ -225,8 +228,8 @@ struct GatewayService: Sendable {
                 .features(let name, .feature(let layer, let id)):
                 return try await feature(name, layer, id, parameters)
             case .features(let name, .edit(let layer, let operation)):
-                return try await edit(name, layer, operation, parameters)
-            case .features(let name, .editAll): return try await edit(name, parameters)
+                return try await edit(name, layer, operation, parameters, caller)
+            case .features(let name, .editAll): return try await edit(name, parameters, caller)
             case .features(let name, .queryAll): return try await query(name, parameters)
             case .features(let name, let part):
                 return try await describe(name, part, parameters)
@@ -237,7 +240,7 @@ struct GatewayService: Sendable {
             case .unknownService(let sentence): throw Failure(.notFound, sentence)
             }
         } catch {
-            return GatewayResponse(error)
+            return GatewayResponse(error.shown(parameters))
         }
     }
 
@@ -280,9 +283,9 @@ struct GatewayService: Sendable {
     func resource(
         of map: MapDescription, _ layers: [LayerDescription], _ parameters: Parameters
     ) async throws(Failure) -> MapServiceResource {
-        MapServiceResource(
-            map, timeExtents: try await timeExtents(of: map, layers, parameters),
-            showsInside: parameters.showsInside)
+        let times = try await timeExtents(of: map, layers, parameters)
+        let shown = layers.isEmpty ? map : try await withShownExtents(map, parameters)
+        return MapServiceResource(shown, timeExtents: times, showsInside: parameters.showsInside)
     }
 
     /// From when to when the features of some layers of a map are.
@@ -292,6 +295,16 @@ struct GatewayService: Sendable {
         await timeExtents.extents(
             of: layers, on: map, past: try parameters.past()
         ) { [backend] request, limit throws(Failure) in
+            try await backend.query(request, within: limit)
+        }
+    }
+
+    /// The map with the extents of what its definition expressions show, all or those of some layers.
+    func withShownExtents(
+        _ map: MapDescription, of layers: [LayerID]? = nil, _ parameters: Parameters
+    ) async throws(Failure) -> MapDescription {
+        await shownExtents.shown(map, of: layers, past: try parameters.past()) {
+            [backend] request, limit throws(Failure) in
             try await backend.query(request, within: limit)
         }
     }

@@ -212,7 +212,7 @@ enum JobResource {
     private static func write(_ message: JobMessage, _ json: inout JSONWriter) {
         json.object { json in
             json.member("type", message.severity.esriName)
-            json.member("description", message.text)
+            json.member("description", message.outsideText ?? message.text)
         }
     }
 

@@ -210,9 +210,6 @@ import Testing
                 ])
             inner.identify = .success(answer)
             inner.missing = [failure]
-            inner.found =
-                #"{"results":[{"value":"\"layerFailures\":["}],"layerFailures":[{"layerId":3,"#
-                + #""layerName":"Roads","code":503,"message":"\#(Self.secret)","details":[]}]}"#
             inner.queryFailure = error
         }
         let service = GatewayService(
@@ -229,7 +226,6 @@ import Testing
         [
             "MapServer/0?f=json", "MapServer/3?f=json", "MapServer/layers?f=json",
             "FeatureServer/layers?f=json", "MapServer/identify?" + AccessTests.identify,
-            "MapServer/find?searchText=x&f=json",
             "MapServer/export?bbox=0,0,1,1&size=10,10&f=json",
             "MapServer/export?bbox=0,0,1,1&size=10,10&f=image",
             "MapServer/3/query?where=1=1&f=json", "MapServer/3/7?f=json",
@@ -244,11 +240,186 @@ import Testing
         #expect(
             !plain.contains("inner.example") && !plain.contains("reason=unreadable"), "\(plain)")
         #expect(inner.contains("inner.example"), "\(inner)")
-        if url.contains("/find") {
-            let body = String(plain.prefix { $0 != "\0" })
-            #expect(body.contains(#""results":[{"value":"\"layerFailures\":["}]"#))
-            #expect(body.contains(#""layerFailures":[{"layerId":3,"layerName":"Roads","code":503"#))
-            #expect((try? RelaxedJSON.parse(body)) != nil, "\(body)")
+    }
+
+    /// A service of the map, and what was asked of it.
+    private func service(
+        _ operations: [AccessRules.Operation],
+        _ change: @Sendable (inout SimulatedSite.Inner) -> Void
+    ) throws -> (GatewayService, SimulatedSite) {
+        let site = SimulatedSite(map: try Samples.map())
+        site.change(change)
+        let access = try RuledSite([:], anonymous: operations.map { .init($0) }).control()
+        return (GatewayService(backend: site, access: access), site)
+    }
+
+    private func text(
+        _ service: GatewayService, _ url: String, form: String? = nil
+    ) async throws -> String {
+        let parts = url.split(separator: "?", maxSplits: 1)
+        var request = GatewayRequest(
+            path: Array(parts[0].utf8), query: parts.count > 1 ? Array(parts[1].utf8) : [])
+        request.form = Array((form ?? "").utf8)
+        request.isPost = form != nil
+        return String(decoding: await service.answer(request).body, as: UTF8.self)
+    }
+
+    @Test(arguments: [
+        "MapServer/0/query?where=1=1&f=json", "MapServer/0/query?where=1=1&f=geojson",
+        "MapServer/0/7?f=json", "FeatureServer/query?layerDefs=3:1=1&f=json",
+        "MapServer/find?searchText=x&f=json",
+    ])
+    func `who answers a query is told to leave out what is wrong inside`(
+        _ url: String
+    ) async throws {
+        let (plain, plainSite) = try service([.query, .history, .edit]) { _ in }
+        let (inner, innerSite) = try service([.query, .admin]) { _ in }
+        for service in [plain, inner] { _ = try await text(service, Self.root + url) }
+
+        func hides(_ site: SimulatedSite) -> [Bool?] {
+            site.inner.withLock { inner in
+                inner.queries.map(\.hidesInside) + (inner.lastFind.map { [$0.hidesInside] } ?? [])
+            }
         }
+        #expect(!hides(plainSite).isEmpty && hides(plainSite).allSatisfy { $0 == true })
+        #expect(hides(innerSite).allSatisfy { $0 == nil })
+    }
+
+    private static let faults: [Failure] =
+        [Failure.Code.corrupt, .unreadable, .internal, .noSpace, .newerVersion].map {
+            Failure($0, "the bytes of '/srv/inner/layer.fgb' are wrong", details: ["/srv/inner"])
+        } + [Failure(.notFound, "'/srv/inner/layer.fgb': no such file or directory")]
+
+    @Test(arguments: faults)
+    func `what is wrong with a file is told to those who may administer`(
+        _ fault: Failure
+    ) async throws {
+        let urls = [
+            Self.root + "MapServer/0/query?where=1=1&f=json", Self.root + "MapServer/0/7?f=json",
+            Self.root + "MapServer/identify?" + AccessTests.identify,
+            "/ogc/collections/City.0/items?f=json",
+            "/arcgis/rest/services/World/GeocodeServer/findAddressCandidates?address=x&f=json",
+        ]
+        for url in urls {
+            let (plain, inner) = (
+                try service([.query, .history, .edit, .jobs]) {
+                    ($0.queryFailure, $0.identify) = (fault, .failure(fault))
+                    $0.geocoding = { _ throws(Failure) in throw fault }
+                }.0,
+                try service([.query, .admin]) {
+                    ($0.queryFailure, $0.identify) = (fault, .failure(fault))
+                    $0.geocoding = { _ throws(Failure) in throw fault }
+                }.0
+            )
+            let told = try await text(plain, url)
+            #expect(!told.contains("/srv") && told.contains("operator"), "\(url) \(told)")
+            #expect(try await text(inner, url).contains("/srv/inner"), "\(url)")
+        }
+    }
+
+    @Test func `who edits without query learns nothing of fields and layers`() async throws {
+        let urls = [
+            ("0/deleteFeatures", "where=x=1"), ("0/deleteFeatures", "geometry=1,2"),
+            ("0/deleteFeatures", "objectIds=1"), ("3/addFeatures", "features=[{}]"),
+            ("0/applyEdits", "deletes=1"), ("applyEdits", #"edits=[{"id":0,"deletes":[1]}]"#),
+        ]
+        for code in [Failure.Code.invalidParameter, .notFound, .conflict, .unavailable] {
+            func told(
+                _ operations: [AccessRules.Operation], _ url: String, _ form: String
+            ) async throws -> String {
+                let (service, _) = try service(operations) {
+                    $0.queryFailure = Failure(code, "layer 0 'takes no secret' has NAME, POP")
+                }
+                return try await text(
+                    service, Self.root + "FeatureServer/" + url + "?f=json", form: form)
+            }
+            for (url, form) in urls {
+                let blind = try await told([.edit], url, form)
+                #expect(blind.contains("\"error\""), "\(url) \(blind)")
+                #expect(!blind.contains("takes no") && !blind.contains("POP"), "\(url) \(blind)")
+                #expect(try await told([.edit, .query], url, form).contains("takes no"), "\(url)")
+            }
+        }
+    }
+}
+
+/// Extents are of what a map shows.
+@Suite struct ShownExtentTests {
+    /// The sides of the source, of what is shown, and the second in degrees.
+    private static let hidden = Envelope(minX: -77_123, minY: -77_456, maxX: 77_123, maxY: 77_456)
+    private static let urls = [
+        "/arcgis/rest/services/City/MapServer?f=json",
+        "/arcgis/rest/services/City/MapServer/0?f=json",
+        "/arcgis/rest/services/City/MapServer/1?f=json",
+        "/arcgis/rest/services/City/MapServer/3?f=json",
+        "/arcgis/rest/services/City/MapServer/layers?f=json",
+        "/arcgis/rest/services/City/MapServer?f=html",
+        "/arcgis/rest/services/City/FeatureServer?f=json",
+        "/arcgis/rest/services/City/FeatureServer/0?f=json",
+        "/arcgis/rest/services/City/FeatureServer/layers?f=json", "/ogc/collections?f=json",
+        "/ogc/collections/City.0?f=json", "/ogc/collections/City.2?f=json",
+    ]
+
+    private func site(_ definition: String?, fails: Bool = false) throws -> SimulatedSite {
+        var map = try Samples.map()
+        for index in map.layers.indices where map.layers[index].kind != .group {
+            map.layers[index].definitionExpression = definition
+            map.layers[index].properties?.extent = Self.hidden
+            map.layers[index].properties?.geographicExtent = Envelope(
+                minX: -77.1, minY: -77.4, maxX: 77.1, maxY: 77.4)
+        }
+        map.initialExtent = Self.hidden
+        let site = SimulatedSite(map: map)
+        site.change { inner in
+            if fails { inner.queryFailure = Failure(.timedOut, "too slow") }
+            inner.answerToQuery = { request in
+                request.outReference?.latestWkid == 4326
+                    ? #"{"extent":{"xmin":5.25,"ymin":6.25,"xmax":7.25,"ymax":8.25}}"#
+                    : #"{"extent":{"xmin":510,"ymin":610,"xmax":710,"ymax":810}}"#
+            }
+        }
+        return site
+    }
+
+    private func text(_ service: GatewayService, _ url: String) async -> String {
+        let parts = url.split(separator: "?", maxSplits: 1)
+        let response = await service.answer(
+            GatewayRequest(path: Array(parts[0].utf8), query: Array(parts[1].utf8)))
+        return String(decoding: response.body, as: UTF8.self)
+    }
+
+    @Test(arguments: urls) func `an extent tells nothing of features that are hidden`(
+        _ url: String
+    ) async throws {
+        let service = GatewayService(backend: try site("POP < 5"))
+        let told = await text(service, url)
+        #expect(!told.contains("77.") && !told.contains("77123"), "\(told)")
+        #expect(told.contains(url.contains("/ogc/") ? "5.25" : "510"), "\(told)")
+
+        let failing = GatewayService(backend: try site("POP < 5", fails: true))
+        let without = await text(failing, url)
+        #expect(!without.contains("77.") && !without.contains("77123"), "\(without)")
+        #expect(["City", "Base", "Group"].contains { without.contains($0) }, "\(without)")
+
+        let open = GatewayService(backend: try site(nil))
+        #expect(await text(open, url).contains("77"), "\(url)")
+    }
+
+    @Test func `it is worked out once for as long as the layer is what it was`() async throws {
+        let site = try site("POP < 5")
+        let service = GatewayService(backend: site)
+        for _ in 0..<3 { _ = await text(service, Self.urls[0]) }
+        // In the layer's reference and in degrees.
+        #expect(site.inner.withLock { $0.queries.count } == 6)
+        #expect(
+            site.inner.withLock {
+                $0.queries.allSatisfy { $0.result == .extent && $0.isAuxiliary == true }
+            })
+
+        site.change { $0.map.layers[0].definitionExpression = "POP < 6" }
+        _ = await text(service, Self.urls[0])
+        #expect(site.inner.withLock { $0.queries.count } == 8)
+        _ = await text(service, Self.urls[0] + "&at=3")
+        #expect(site.inner.withLock { $0.queries.suffix(6).allSatisfy { $0.at == 3 } })
     }
 }

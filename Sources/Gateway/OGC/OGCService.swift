@@ -18,6 +18,7 @@ extension GatewayService {
         do throws(Failure) {
             parameters = try Parameters(
                 query: request.query, form: request.form, keepsEmpty: true)
+            parameters.showsInside = caller.seesInside(of: .ogc(part))
             format = try Self.format(parameters, request)
             if let map = Resource.ogc(part).mapName {
                 parameters = try await sighted(parameters, caller, on: map)
@@ -26,7 +27,7 @@ extension GatewayService {
             if case .items = part {} else { try Self.refuseUnknown(parameters, part) }
             response = try await answer(part, parameters, OGCLinks(request, parameters), caller)
         } catch {
-            response = Self.ogcFailure(error)
+            response = Self.ogcFailure(error.shown(parameters))
         }
         return await shaped(response, format, .ogc(part), parameters, request)
     }
@@ -121,9 +122,11 @@ extension GatewayService {
                 body: OGCDocument.api(links, hasTokens: access.snapshot.rules != nil))
         case .collections: return try await collections(parameters, links, caller)
         case .collection(let id):
-            var (collection, map) = try await collection(id, parameters)
+            let (found, map) = try await collection(id, parameters)
+            let shown = try await withShownExtents(map, of: [id.layer], parameters)
+            var collection = shown.layer(id.layer).flatMap { OGCCollection($0, of: shown) } ?? found
             collection.time =
-                try await timeExtents(of: map, [collection.layer], parameters)[collection.layer.id]
+                try await timeExtents(of: map, [found.layer], parameters)[found.layer.id]
             var json = JSONWriter()
             json.object { collection.write(to: &$0, links) }
             return GatewayResponse(body: json.bytes, sequence: map.sequence)
@@ -144,8 +147,10 @@ extension GatewayService {
         where caller.may(.query, on: .map(name.rawValue)) {
             let parameters = try await sighted(parameters, caller, on: name.rawValue)
             guard let map = try await map(name, parameters) else { continue }
-            var collections = OGCCollection.all(of: map)
-            let times = try await timeExtents(of: map, collections.map(\.layer), parameters)
+            let layers = OGCCollection.all(of: map).map(\.layer)
+            let times = try await timeExtents(of: map, layers, parameters)
+            var collections = OGCCollection.all(
+                of: try await withShownExtents(map, of: layers.map(\.id), parameters))
             for index in collections.indices {
                 collections[index].time = times[collections[index].layer.id]
             }
