@@ -12,6 +12,7 @@ public import Site
 /// (4; 1 is one after the other, in order); `onFailure`, `stop` (the default: the first that fails ends the
 /// batch and the others are cancelled) or `continue` (it is a warning and has no product in the list).
 public enum Batch: JobKindDefinition {
+    /// Published: several jobs as one.
     public static let description = JobKindDescription(
         kind: .batch, summary: "Does several jobs and lists their products.",
         input: "JSON Lines, one job on each line", output: "JSON Lines, one product on each line",

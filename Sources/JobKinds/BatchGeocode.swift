@@ -19,6 +19,7 @@ public typealias RowGeocoder =
 /// output has every input row once, in order, with five more columns: `Match_addr`, `X`, `Y`
 /// (longitude and latitude, degrees), `Score` (0…100) and `Status` (`M` matched, `U` not).
 public enum BatchGeocode: JobKindDefinition {
+    /// Published: the addresses of a table.
     public static let description = JobKindDescription(
         kind: .batchGeocode, summary: "Finds the place of the address in every row.",
         input: "CSV with a header row",

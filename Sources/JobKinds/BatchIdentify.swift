@@ -24,6 +24,7 @@ public protocol RowIdentifier: Sendable {
 /// `BatchSettings` has its parameters. The maps are asked as they were when the job was submitted (or
 /// at `at`), so the product does not depend on when, or where, its chunks run.
 public enum BatchIdentify: JobKindDefinition {
+    /// Published: a map asked at many places.
     public static let description = JobKindDescription(
         kind: .batchIdentify, summary: "Asks a map what is at each place.",
         input: "JSON Lines or CSV, one place on each line",

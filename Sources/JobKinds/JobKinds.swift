@@ -22,8 +22,10 @@ public enum JobKinds {
         Batch.self, BatchGeocode.self, BatchIdentify.self,
     ]
 
-    /// The operations of every kind for which `capabilities` has what they need, by the names under which
-    /// their chunks are leased: `BatchGeocode.plan`. With a pool only those that its workers do.
+    /// The operations that have what they need in `capabilities`, by the names under which chunks are leased.
+    ///
+    /// A name is that of the kind and that of the operation: `BatchGeocode.plan`. With a pool only those that
+    /// its workers do.
     public static func operations(
         in pool: WorkerPool? = nil, with capabilities: JobCapabilities
     ) -> [String: ChunkOperation] {
@@ -87,7 +89,8 @@ public struct JobOperation: Sendable {
     /// One that asks locators.
     static func locators(
         _ name: String,
-        _ work: @escaping @Sendable (ChunkContext, (String) throws -> RowGeocoder) throws ->
+        _ work:
+            @escaping @Sendable (ChunkContext, (String) throws -> RowGeocoder) throws ->
             ChunkOutcome
     ) -> Self {
         Self(name: name, pool: .locator) { capabilities in

@@ -35,7 +35,8 @@ import Testing
     }
 
     private func run(_ context: ChunkContext) throws -> ChunkOutcome {
-        let operation = try #require(JobKinds.operations(with: JobCapabilities())[context.assignment.operation])
+        let operations = JobKinds.operations(with: JobCapabilities())
+        let operation = try #require(operations[context.assignment.operation])
         return try operation(context)
     }
 

@@ -20,7 +20,7 @@ struct JobSubmit: SiteCommand {
                 }
                 return "\(kind.kind.rawValue)\(input)\(required.joined()): \(kind.summary)"
             }.joined(separator: "\n\n")
-            + """
+                + """
 
 
                 In a file of jobs 'input' is the path of a file. 'cairn job kinds' lists every \
