@@ -48,7 +48,7 @@ private struct JobForm: Encodable {
     var currentStage: Int
     /// By chunk number, as text: JSON sorts keys and not list elements.
     var running: [String: AttemptForm]
-    var messages: [JobMessage]
+    var messages: [MessageForm]
     var omittedMessageCount: Int
     var chunkCount: Int
     var completedChunkCount: Int
@@ -73,13 +73,24 @@ private struct JobForm: Encodable {
         currentStage = state.currentStage
         running = Dictionary(
             uniqueKeysWithValues: state.running.map { ("\($0.key)", AttemptForm($0.value)) })
-        messages = state.messages
+        messages = state.messages.map(MessageForm.init)
         omittedMessageCount = state.omittedMessageCount
         chunkCount = state.chunkCount
         completedChunkCount = state.completedChunkCount
         lostAttemptCount = state.lostAttemptCount
         commands = state.commands.map { $0.uuidString.lowercased() }.sorted()
         lastProgressAt = state.lastProgressAt
+    }
+}
+
+/// A message without its form for outside readers, which follows from the event.
+private struct MessageForm: Encodable {
+    var severity: JobMessage.Severity
+    var text: String
+
+    init(_ message: JobMessage) {
+        severity = message.severity
+        text = message.text
     }
 }
 
