@@ -14,7 +14,8 @@ struct ProgressLine {
         let now = MonotonicClock.nanoseconds()
         guard isShown, now - last > 100_000_000 else { return }
         last = now
-        StandardStream.error.write("\r\u{1B}[K" + TextWidth.displayable(text.prefix(100)))
+        let shown = TextWidth.truncated(TextWidth.displayable(text), to: 100)
+        StandardStream.error.write("\r\u{1B}[K" + shown)
     }
 
     /// Takes the line away.

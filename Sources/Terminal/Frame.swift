@@ -38,7 +38,7 @@ public struct Style: Hashable, Sendable {
 
 /// One character cell.
 public struct Cell: Hashable, Sendable {
-    /// What is shown; nil for the right half of a wide character.
+    /// What is shown; nil for the further columns of a character that has several.
     public var character: Character?
     /// How.
     public var style: Style
@@ -108,8 +108,23 @@ public struct Frame: Hashable, Sendable {
             area.contains(column: column, row: row) ? cells[row * columns + column] : .blank
         }
         set {
-            if area.contains(column: column, row: row) { cells[row * columns + column] = newValue }
+            guard area.contains(column: column, row: row) else { return }
+            let index = row * columns + column
+            if cells[index].character != newValue.character { clearSign(at: index, row: row) }
+            cells[index] = newValue
         }
+    }
+
+    /// Blanks the whole of a sign that has the cell among its columns, where those are several.
+    private mutating func clearSign(at index: Int, row: Int) {
+        var first = index
+        while cells[first].character == nil, first > row * columns { first -= 1 }
+        var next = first + 1
+        while next < (row + 1) * columns, cells[next].character == nil {
+            cells[next] = Cell(" ", cells[next].style)
+            next += 1
+        }
+        if first != index || next > first + 1 { cells[first] = Cell(" ", cells[first].style) }
     }
 
     /// Writes one line from `column` on, cut at `limit` columns and at the frame, made displayable.
@@ -124,8 +139,12 @@ public struct Frame: Hashable, Sendable {
         for character in TextWidth.displayable(text) {
             let width = TextWidth.columns(of: character)
             if at + width > end { break }
-            self[at, row] = Cell(character, style)
-            if width == 2 { self[at + 1, row] = Cell(nil, style) }
+            if area.contains(column: at, row: row) {
+                let start = row * columns
+                for column in at..<at + width { clearSign(at: start + column, row: row) }
+                cells[start + at] = Cell(TextWidth.agreed(character), style)
+                for column in at + 1..<at + width { cells[start + column] = Cell(nil, style) }
+            }
             at += width
         }
         return at

@@ -42,7 +42,10 @@ public struct FrameWriter: Sendable {
                 style = cell.style
             }
             output += String(character).utf8
-            cursor = column + TextWidth.columns(of: character)
+            // Not all terminals count marks alike: the next sign is put where it belongs.
+            cursor =
+                character.unicodeScalars.count > 1
+                ? -1 : column + TextWidth.columns(of: character)
         }
     }
 

@@ -143,7 +143,8 @@ extension ViewModel {
         let label = prompt == .search ? "/" : "event number (empty: now): "
         let end = frame.put(label, column: 0, row: area.row, style: .bold)
         frame.put(editor.text, column: end, row: area.row)
-        let typed = TextWidth.columns(of: String(editor.characters.prefix(editor.cursor)))
+        let before = String(editor.characters.prefix(editor.cursor))
+        let typed = TextWidth.columns(of: TextWidth.displayable(before))
         frame[end + typed, area.row].style.isReversed = true
         let width = min(area.columns, 50)
         for (index, suggestion) in suggestions.prefix(8).enumerated() {
