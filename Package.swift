@@ -293,7 +293,7 @@ let testTargets: [Target] = [
     tests(
         "RemoteTests",
         [
-            "Remote", "Cairo", "CairnModel", "Curl", "Dataset", "EsriForms",
+            "Remote", "Cairo", "CairnModel", "Curl", "Dataset", "EsriForms", "Expression",
             "FeatureQuery", "Geometry", "Identify", "Rendering", "Site", "TestKit",
         ]),
     tests("RasterTests", ["Raster", "CairnModel", "Geometry", "TestKit"]),

@@ -26,6 +26,11 @@ public struct QueryRequest: PastRequest, Hashable, Sendable, Codable {
     public var time: TimeExtent?
     /// Whether the ends of `time` belong to it.
     public var timeRelation = TimeRelation.overlaps
+    /// Whether a feature without geometry meets any `spatialFilter`, and one without any time any `time`, as OGC
+    /// API – Features has it; nil: neither meets any.
+    ///
+    /// Layers on other servers: of time only.
+    public var matchesMissing: Bool?
     /// What is asked of the features.
     public var result = QueryResult.features
     /// Whether an extent comes with the number of features.

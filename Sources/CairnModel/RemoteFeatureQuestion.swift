@@ -59,7 +59,7 @@ public enum RemoteFeatureAnswer: Hashable, Sendable {
     /// A feature: its object id, its shape in the layer's own spatial reference, and the values of all fields of the
     /// layer, the object id's first; null where they were not asked for.
     public struct Feature: Hashable, Sendable {
-        /// The object id, 1…2^31−1.
+        /// The object id, any whole number of 64 bits.
         public var id: Int64
         /// Of the type of the layer, or a point among multipoints; nil where there is none.
         public var shape: Shape?
@@ -89,10 +89,10 @@ public enum RemoteFeatureAnswer: Hashable, Sendable {
         }
     }
 
-    /// Features, in the order in which they came; whether the server says that there are more.
-    case features([Feature], hasMore: Bool)
-    /// Object ids, in the order in which they came; whether the server says that there are more.
-    case objectIDs([Int64], hasMore: Bool)
+    /// Features, in the order in which they came; whether there are more, nil where the server does not say.
+    case features([Feature], hasMore: Bool?)
+    /// Object ids, in the order in which they came; whether there are more, nil where the server does not say.
+    case objectIDs([Int64], hasMore: Bool?)
     /// A number of features, 0 or more.
     case count(Int)
 }

@@ -101,8 +101,10 @@ public struct RemoteAnswer: Hashable, RemoteOutcome {
 
     /// The features, in the server's order.
     public var features: [Feature]
-    /// Whether the server has more.
+    /// Whether the server has, or may have, more.
     public var isCut: Bool
+    /// Whether the server says itself that it has no more.
+    public var isSaidWhole = false
     /// Why features may be missing, as a page that failed, or count for nothing, as one that cannot be measured.
     public var shortfall: Failure?
     /// Whether a feature counts only where its shape is near enough, by our own measure.

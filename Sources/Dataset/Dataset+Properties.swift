@@ -14,7 +14,8 @@ extension Dataset {
     static func properties(
         _ header: FlatGeobufHeader, _ file: MappedFile
     ) throws(Damage) -> LayerProperties {
-        guard let first = header.columns.first, first.name == objectIDField, first.type == .int
+        guard let first = header.columns.first, first.name == objectIDField,
+            first.type == .int || header.hasWideIDs
         else { throw Damage(offset: 12, expected: "the column \(objectIDField) to come first") }
         var fields = header.columns.map { column in
             FieldDescription(

@@ -40,18 +40,22 @@ public final class Dataset: Sendable {
             throw Failure(error.isNotFound ? .notFound : .unreadable, error.description)
         }
         let plain = try Dataset(file)
+        if plain.header.hasWideIDs {
+            throw Self.corrupt(
+                path, Damage(offset: 12, expected: "object ids of 32 bits in a file"))
+        }
         let index = try indexPath.map { path throws(Failure) in
             try LayerIndex(path: path, for: file)
         }
         self.init(plain, index: index ?? nil)
     }
 
-    /// A dataset that is in no file; its index is made in memory.
+    /// A dataset that is in no file; its index is made in memory, but where object ids have 64 bits.
     ///
     /// Throws `.corrupt` where the bytes are no dataset.
     convenience init(adopting file: MappedFile) throws(Failure) {
         let plain = try Dataset(file)
-        self.init(plain, index: try LayerIndex(inMemoryFor: plain))
+        self.init(plain, index: plain.header.hasWideIDs ? nil : try LayerIndex(inMemoryFor: plain))
     }
 
     /// The same dataset with that index.
@@ -219,7 +223,8 @@ public final class Dataset: Sendable {
             let feature = bytes.extracting(window)
             let table = try FlatTable.root(feature)
             let range = try table.vector(feature, 1, elementByteCount: 1) ?? 0..<0
-            objectID = try FlatGeobufProperties.objectID(feature, range)
+            objectID = try FlatGeobufProperties.objectID(
+                feature, range, isWide: header.hasWideIDs)
         } catch {
             objectID = 0
         }

@@ -77,25 +77,26 @@ extension Dataset {
     ///   - hasZ: Whether the header says that features have Z.
     ///   - hasM: Whether it says that they have M.
     ///   - header: Magic and header of a file with the same columns.
+    ///   - hasWideIDs: Whether those say that object ids are of 64 bits, not of 32.
     ///   - name: Stands where others have a path.
     convenience init(
         _ features: [(id: Int64, geometry: FlatGeometry, attributes: [UInt8])],
         _ kind: FlatGeobufHeader.Kind, hasZ: Bool = false, hasM: Bool = false, header: [UInt8],
-        called name: String
+        hasWideIDs: Bool = false, called name: String
     ) throws(Failure) {
         var records: [UInt8] = []
-        var entries: [(envelope: Envelope, offset: Int, id: Int32)] = []
+        var entries: [(envelope: Envelope, offset: Int, id: Int64)] = []
         var severalParts = false
         for (id, geometry, attributes) in features {
             severalParts = severalParts || geometry.parts.count > 1
-            entries.append((geometry.envelope, records.count, Int32(clamping: id)))
+            entries.append((geometry.envelope, records.count, id))
             FeatureSpool.append(geometry, attributes: attributes, to: &records)
         }
         let bytes: [UInt8]
         do throws(Damage) {
             let encoder = FeatureEncoder(
                 kind.holding(severalParts: severalParts), hasZ: hasZ, hasM: hasM)
-            bytes = try Self.bytes(entries, records, encoder, header)
+            bytes = try Self.bytes(entries, records, encoder, header, hasWideIDs)
         } catch {
             throw Dataset.corrupt(name, error)
         }
@@ -109,8 +110,8 @@ extension Dataset {
     }
 
     private static func bytes(
-        _ entries: [(envelope: Envelope, offset: Int, id: Int32)], _ records: [UInt8],
-        _ encoder: consuming FeatureEncoder, _ header: [UInt8]
+        _ entries: [(envelope: Envelope, offset: Int, id: Int64)], _ records: [UInt8],
+        _ encoder: consuming FeatureEncoder, _ header: [UInt8], _ hasWideIDs: Bool
     ) throws(Damage) -> [UInt8] {
         var features: [UInt8] = []
         var items: [(envelope: Envelope, offset: UInt64)] = []
@@ -118,10 +119,14 @@ extension Dataset {
             let entry = entries[Int(number)]
             items.append((entry.envelope, UInt64(features.count)))
             let span = unsafe records.span.bytes
-            encoder.encode(
-                SpooledFeature(span, at: entry.offset), in: span, objectID: entry.id
-            ) { bytes in
+            let feature = SpooledFeature(span, at: entry.offset)
+            func take(_ bytes: RawSpan) {
                 unsafe bytes.withUnsafeBytes { unsafe features.append(contentsOf: $0) }
+            }
+            if hasWideIDs {
+                encoder.encode(feature, in: span, objectID: entry.id, take)
+            } else {
+                encoder.encode(feature, in: span, objectID: Int32(clamping: entry.id), take)
             }
         }
         let extent = entries.reduce(Envelope.empty) { $0.union($1.envelope) }

@@ -19,8 +19,10 @@ struct FeatureEncoder: ~Copyable {
     /// Encodes a record of `spool`; the bytes, its length in front, are lent to `body`.
     ///
     /// One without coordinates gets no geometry table.
-    mutating func encode<R>(
-        _ feature: SpooledFeature, in spool: RawSpan, objectID: Int32, _ body: (RawSpan) -> R
+    ///
+    /// - Parameter objectID: As wide as the header says that the first column is.
+    mutating func encode<R, ID: FixedWidthInteger>(
+        _ feature: SpooledFeature, in spool: RawSpan, objectID: ID, _ body: (RawSpan) -> R
     ) -> R {
         builder.begin()
         var geometry: Int?

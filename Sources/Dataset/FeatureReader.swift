@@ -168,8 +168,9 @@ public struct FeatureReader {
         try read { bytes throws(Damage) in
             let values =
                 try FlatTable.root(bytes).vector(bytes, 1, elementByteCount: 1) ?? 0..<0
-            _ = try FlatGeobufProperties.objectID(bytes, values)
-            return unsafe bytes.extracting(values.dropFirst(6)).withUnsafeBytes {
+            let isWide = dataset.header.hasWideIDs
+            _ = try FlatGeobufProperties.objectID(bytes, values, isWide: isWide)
+            return unsafe bytes.extracting(values.dropFirst(isWide ? 10 : 6)).withUnsafeBytes {
                 unsafe Array($0)
             }
         }
@@ -249,21 +250,28 @@ public struct FeatureChains: Sendable {
 }
 
 extension Dataset {
-    /// The object id of every feature, in the order of the file; all are read.
+    /// The object id of every feature, in the order of the file, and the places of those without geometry; all
+    /// are read.
     ///
     /// Throws `corrupt` where a feature's bytes are damaged.
-    public func objectIDs(_ isCancelled: () -> Bool = { false }) throws(Failure) -> [Int32] {
-        var ids: [Int32] = []
+    func objectIDs(
+        _ isCancelled: () -> Bool = { false }
+    ) throws(Failure) -> (ids: [Int64], empty: [Int]) {
+        var ids: [Int64] = []
+        var empty: [Int] = []
         ids.reserveCapacity(properties.featureCount)
         for ordinal in 0..<properties.featureCount {
             if ordinal.isMultiple(of: 4096), isCancelled() {
                 throw Failure(.cancelled, "the request was cancelled, or its time was over")
             }
-            guard let feature = feature(at: ordinal), feature.objectID > 0 else {
+            guard let feature = feature(at: ordinal),
+                feature.objectID > 0 || header.hasWideIDs
+            else {
                 throw Self.corrupt(file.path, Damage(offset: 0, expected: "an object id"))
             }
-            ids.append(Int32(clamping: feature.objectID))
+            ids.append(feature.objectID)
+            if feature.envelope.isEmpty { empty.append(ordinal) }
         }
-        return ids
+        return (ids, empty)
     }
 }

@@ -52,6 +52,9 @@ struct FlatGeobufHeader {
     /// Where the features lie: from behind the index to the end.
     let featureBytes: Range<Int>
 
+    /// Whether object ids have 64 bits: of datasets in memory that other servers' features are laid into.
+    var hasWideIDs: Bool { columns.first?.type == .long }
+
     static let magic: [UInt8] = [0x66, 0x67, 0x62, 0x03, 0x66, 0x67, 0x62]
     private static let headerLimit = 64 << 20
 

@@ -68,11 +68,14 @@ enum FlatGeobufProperties {
         }
     }
 
-    /// The object id: the first value of the first column.
-    static func objectID(_ bytes: RawSpan, _ range: Range<Int>) throws(Damage) -> Int64 {
-        guard range.count >= 6, try bytes.number(at: range.lowerBound, as: UInt16.self) == 0 else {
-            throw Damage(offset: range.lowerBound, expected: "an object id")
-        }
+    /// The object id: the first value of the first column, of 64 bits where `isWide`, else of 32.
+    static func objectID(
+        _ bytes: RawSpan, _ range: Range<Int>, isWide: Bool = false
+    ) throws(Damage) -> Int64 {
+        guard range.count >= (isWide ? 10 : 6),
+            try bytes.number(at: range.lowerBound, as: UInt16.self) == 0
+        else { throw Damage(offset: range.lowerBound, expected: "an object id") }
+        if isWide { return try bytes.number(at: range.lowerBound + 2, as: Int64.self) }
         return Int64(try bytes.number(at: range.lowerBound + 2, as: Int32.self))
     }
 

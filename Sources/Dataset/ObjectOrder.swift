@@ -6,18 +6,37 @@ import Synchronization
 
 /// The features of a dataset by rising object id.
 public struct ObjectOrder: Sendable {
-    /// Rising.
+    /// Rising; empty where ids have 64 bits.
     public let ids: [Int32]
-    /// The place in the file of each of `ids`.
+    /// The places in the file, by rising object id.
     public let ordinals: [Int32]
+    /// The features without geometry, by rising object id: ``rank(of:)`` above 32 bits of the place.
+    public let placeless: [Int64]
+    /// Rising; nil where ids have 32 bits.
+    private let wideIDs: [Int64]?
 
     /// Reads every feature's id; throws `.corrupt` where a feature's bytes are damaged, and `.cancelled`.
     public init(
         _ dataset: Dataset, _ isCancelled: () -> Bool = { false }
     ) throws(Failure) {
-        let read = try dataset.objectIDs(isCancelled)
+        let (read, empty) = try dataset.objectIDs(isCancelled)
+        if dataset.header.hasWideIDs {
+            let order = read.indices.sorted { read[$0] < read[$1] }
+            let without = Set(empty)
+            ids = []
+            ordinals = order.map { Int32(clamping: $0) }
+            wideIDs = order.map { read[$0] }
+            placeless =
+                without.isEmpty
+                ? []
+                : order.indices.filter { without.contains(order[$0]) }
+                    .map { Int64($0) << 32 | Int64(order[$0]) }
+            return
+        }
+        placeless = empty.map { read[$0] << 32 | Int64($0) }.sorted()
+        wideIDs = nil
         // Both numbers in one, so that sorting moves no pairs.
-        var both = read.enumerated().map { Int64($1) << 32 | Int64($0) }
+        var both = read.enumerated().map { $1 << 32 | Int64($0) }
         both.sort()
         ids = both.map { Int32(truncatingIfNeeded: $0 >> 32) }
         ordinals = both.map { Int32(truncatingIfNeeded: $0) }
@@ -26,15 +45,23 @@ public struct ObjectOrder: Sendable {
     /// The place in the file of the feature with that id.
     public func ordinal(of id: Int64) -> Int32? {
         let index = countBelow(id)
-        return index < ids.count && Int64(ids[index]) == id ? ordinals[index] : nil
+        return index < count && self.id(index) == id ? ordinals[index] : nil
     }
+
+    /// How many features there are.
+    public var count: Int { ordinals.count }
+
+    private func id(_ index: Int) -> Int64 { wideIDs?[index] ?? Int64(ids[index]) }
+
+    /// A number of 0…2^31−1 that rises with the ids of the features there are.
+    public func rank(of id: Int64) -> Int64 { wideIDs == nil ? id : Int64(countBelow(id)) }
 
     /// How many ids are less than that one.
     public func countBelow(_ id: Int64) -> Int {
-        var (low, high) = (0, ids.count)
+        var (low, high) = (0, count)
         while low < high {
             let middle = (low + high) / 2
-            if Int64(ids[middle]) < id { low = middle + 1 } else { high = middle }
+            if self.id(middle) < id { low = middle + 1 } else { high = middle }
         }
         return low
     }
@@ -56,6 +83,9 @@ extension ObjectOrder {
         ids.reserveCapacity(base.ids.count + (above?.ids.count ?? 0))
         ordinals.reserveCapacity(ids.capacity)
         var next = 0
+        var placeless = (above?.placeless ?? []).map { $0 + Int64(first) }
+        placeless += base.placeless.filter { !edited.hides($0 >> 32) }
+        placeless.sort()
         func takeAbove(below id: Int32) {
             guard let above else { return }
             while next < above.ids.count, above.ids[next] < id {
@@ -75,7 +105,8 @@ extension ObjectOrder {
             ids.append(above.ids[next])
             ordinals.append(first + above.ordinals[next])
         }
-        (self.ids, self.ordinals) = (ids, ordinals)
+        (self.ids, self.ordinals, wideIDs) = (ids, ordinals, nil)
+        self.placeless = placeless
     }
 }
 

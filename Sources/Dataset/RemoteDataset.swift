@@ -7,7 +7,7 @@ import Geometry
 extension EditedDataset {
     /// Features of a layer on another server as a dataset in memory, with the Z and M that they came with.
     ///
-    /// Its columns stand for the fields of `properties` one by one, under other names; a value that a field cannot
+    /// Object ids are any of 64 bits. Its columns stand for the fields of `properties` one by one, under other names; a value that a field cannot
     /// hold is null. Coordinates are finite, rings are closed. Throws `.corrupt` where that makes no dataset.
     public init(
         _ features: [RemoteFeatureAnswer.Feature], of properties: LayerProperties,
@@ -18,7 +18,7 @@ extension EditedDataset {
         let columns = properties.fields.enumerated().map { index, field in
             Column(
                 name: index == 0 ? Dataset.objectIDField : "\(index)",
-                type: ColumnType(index == 0 ? .objectID : field.type), width: nil, alias: nil)
+                type: index == 0 ? .long : ColumnType(field.type), width: nil, alias: nil)
         }
         let kind = FlatGeobufHeader.Kind(type)
         let records = features.map { feature in
@@ -39,6 +39,6 @@ extension EditedDataset {
                 header: FlatGeobufHeader.bytes(
                     name, kind, columns, properties.spatialReference, hasZ: properties.hasZ,
                     hasM: properties.hasM),
-                called: name))
+                hasWideIDs: true, called: name))
     }
 }

@@ -84,7 +84,7 @@ struct QueryRun {
                 try SpatialTest(
                     filter, filter.spatialReference ?? layer.reference, of: features.base,
                     isCancelled)
-            }, sight: sight)
+            }, sight: sight, acceptsMissing: request.matchesMissing ?? false)
     }
 
     /// Those of the dataset, with the extent of what the layer shows where a grid begins there: that of the source is
@@ -137,12 +137,13 @@ struct QueryRun {
         var found: [Int64] = []
         features.base.search(envelope.widened) { feature in
             if features.hides(feature.objectID) { return }
-            found.append(feature.objectID << 32 | Int64(feature.ordinal))
+            found.append(order.rank(of: feature.objectID) << 32 | Int64(feature.ordinal))
         }
         let first = Int64(features.base.properties.featureCount)
         features.overlay?.search(envelope.widened) { feature in
-            found.append(feature.objectID << 32 | first + Int64(feature.ordinal))
+            found.append(order.rank(of: feature.objectID) << 32 | first + Int64(feature.ordinal))
         }
+        if filter.acceptsMissing { found += order.placeless }
         found.sort()
         return found.map { Int32(truncatingIfNeeded: $0) }
     }
@@ -313,7 +314,7 @@ struct QueryRun {
 
     private func count(_ filter: inout RowFilter) throws(Failure) -> Int {
         if let knownCount { return knownCount }
-        if filter.isEverything, request.objectIDs == nil { return order.ids.count }
+        if filter.isEverything, request.objectIDs == nil { return order.count }
         var count = 0
         try forEachRow(&filter) { _ throws(Failure) in
             count += 1
@@ -334,7 +335,7 @@ struct QueryRun {
             from: features.base.properties.spatialReference, to: reference)
         var count = placelessCount
         if filter.isEverything, request.objectIDs == nil, measure.isPlain, !features.isEdited {
-            count += order.ids.count
+            count += order.count
             measure.total = features.base.properties.extent ?? .empty
         } else {
             try forEachRow(&filter) { reader throws(Failure) in

@@ -12,12 +12,15 @@ internal import Identify
 ///
 /// The server leaves out what every server leaves out alike (``Narrowing``, a rectangle), and features come in pages
 /// by rising object id, or by object id where it gives no pages. Each page is put to the whole filter at once, and
-/// no more pages are asked for than the rows of the answer need.
+/// no more pages are asked for than the rows of the answer need. Where all are needed, a page is the last one when it
+/// has none: servers give fewer than they say, and not all say that there are more.
 struct RemoteFetch {
     typealias Feature = RemoteFeatureAnswer.Feature
 
     /// The most features asked for by object id at once: their ids stand in the request.
     private static let idsAtOnce = 500
+    /// The most object ids named in a clause, 140 KB.
+    private static let namedIDs = 10_000
 
     private var request: QueryRequest
     private let layer: QueriedLayer
@@ -88,7 +91,7 @@ struct RemoteFetch {
         }
         // What is wrong is said now: with a column that is not there, for instance.
         _ = try empty.answer()
-        // There are not more object ids.
+        // No more features than that are read.
         let isBeyond =
             request.offset > Int32.max
             && (request.result == .features || request.result == .objectIDs && !request.makesTable)
@@ -135,7 +138,7 @@ struct RemoteFetch {
         if let alternatives {
             parts.append(.disjunction(alternatives.map { $0.narrowing(layer.fields) }))
         }
-        if let text = filter.time?.clause(layer.fields),
+        if let text = filter.time?.clause(layer.fields, orMissing: filter.acceptsMissing),
             let clause = try? WhereClause(parsing: text).bound(to: layer.fields)
         {
             parts.append(clause.narrowing(layer.fields))
@@ -155,9 +158,10 @@ struct RemoteFetch {
             end = overflow || sum == .max ? nil : sum + 1
         }
         if let ids = request.objectIDs {
-            let known = Set(ids.filter { 1...Int64(Int32.max) ~= $0 }).sorted()
+            let known = Set(ids).sorted()
             try fetchFeatures(
-                isDescending == true ? known.reversed() : known, question, until: end)
+                isDescending == true ? known.reversed() : known, areThere: false, question,
+                until: end)
             return
         }
         // The server passes over the rows before, where it knows which they are.
@@ -177,7 +181,8 @@ struct RemoteFetch {
         var ids = try objectIDs(question)
         if isDescending == true { ids.reverse() }
         if end == nil, ids.count > QueryLimits.remoteFeatures { throw tooMany }
-        try fetchFeatures(Array(ids.dropFirst(offset)), question, until: end)
+        try fetchFeatures(
+            Array(ids.dropFirst(offset)), areThere: true, question, until: end)
     }
 
     // MARK: Rounds
@@ -186,6 +191,7 @@ struct RemoteFetch {
         _ question: RemoteFeatureQuestion, from offset: Int, until end: Int?, isExact: Bool,
         size: Int, isDescending: Bool
     ) throws(Failure) {
+        let first = question
         var question = question
         let (clause, key) = (question.clause, layer.fields[0].name)
         var size = size
@@ -200,6 +206,19 @@ struct RemoteFetch {
                 question.clause = clause.map { $0 + " AND " + beyond } ?? beyond
             }
             guard let (page, hasMore) = try features(question, &size) else { continue }
+            if last == nil, offset > 0, try !passesOver(offset, page, first, isDescending) {
+                request.offset = offset
+                return try fetchPages(
+                    first, from: 0, until: end.map { $0 + offset }, isExact: isExact, size: size,
+                    isDescending: isDescending)
+            }
+            if let last, let end = page.last?.id, isDescending ? end >= last : end <= last,
+                hasMore == nil, cutsRows
+            {
+                // Whether what came was all it does not tell.
+                isCutShort = true
+                return
+            }
             for feature in page {
                 if let last, isDescending ? feature.id >= last : feature.id <= last {
                     throw refusal(
@@ -211,71 +230,166 @@ struct RemoteFetch {
             }
             try take(page)
             if isCutShort || foundCount >= end ?? .max { return }
-            if page.isEmpty, hasMore {
+            if page.isEmpty, hasMore == true {
                 throw refusal(
                     .unreadable, "its server says that there are more features, and gives none")
             }
-            // Not every server says that there is more where it was asked for so many.
-            if page.isEmpty || !hasMore && page.count < limit { return }
+            if page.isEmpty || hasMore == false && page.count < limit { return }
         }
     }
 
-    private mutating func fetchFeatures(
-        _ ids: [Int64], _ question: RemoteFeatureQuestion, until end: Int?
-    ) throws(Failure) {
+    /// Whether the server passed over so many features before those of its first page.
+    private mutating func passesOver(
+        _ offset: Int, _ page: [Feature], _ question: RemoteFeatureQuestion, _ isDescending: Bool
+    ) throws(Failure) -> Bool {
         var question = question
+        guard let first = page.first else {
+            question.wanted = .count
+            // Without a count an empty page behind the features is what it looks like.
+            guard case .count(let count)? = try? asked(question) else { return true }
+            return count <= offset
+        }
+        question.wanted = .page(offset: 0, limit: 1, isDescending: isDescending)
+        guard case .features(let head, _) = try asked(question) else { throw lost }
+        guard let id = head.first?.id else { return false }
+        return isDescending ? first.id < id : first.id > id
+    }
+
+    /// - Parameter areThere: Whether the server says that it has all of them.
+    private mutating func fetchFeatures(
+        _ ids: [Int64], areThere: Bool, _ question: RemoteFeatureQuestion, until end: Int?
+    ) throws(Failure) {
         var size = min(max(properties.service?.pageSize ?? .max, 1), Self.idsAtOnce)
         var start = 0
         while start < ids.count, foundCount < end ?? .max, !isCutShort {
             let some = Array(ids[start..<min(start + size, ids.count)])
-            question.wanted = .features(some)
-            guard let (page, hasMore) = try features(question, &size) else { continue }
-            var missing = Set(some)
-            for feature in page where missing.remove(feature.id) == nil {
-                throw refusal(
-                    .unreadable, "its server gives feature \(feature.id) twice, or unasked")
-            }
-            if hasMore, !missing.isEmpty {
-                guard size > 1 else {
-                    throw refusal(
-                        .unreadable,
-                        "its server does not give feature \(some[0]), and says that there is more")
-                }
-                size = max(1, size / 4)
+            guard let got = try features(withIDs: some, question, &size, areThere) else {
                 continue
             }
-            try take(page)
+            try take(got)
             start += some.count
         }
     }
 
+    /// The features with these object ids, in that order, asked for until none comes that did not come before; nil
+    /// where they were too much at once, and `size` is less now.
+    private mutating func features(
+        withIDs ids: [Int64], _ question: RemoteFeatureQuestion, _ size: inout Int,
+        _ areThere: Bool
+    ) throws(Failure) -> [Feature]? {
+        var question = question
+        var missing = ids
+        var got: [Int64: Feature] = [:]
+        while !missing.isEmpty {
+            question.wanted = .features(missing)
+            guard let (page, hasMore) = try features(question, &size) else { return nil }
+            let asked = Set(missing)
+            for feature in page {
+                guard asked.contains(feature.id),
+                    got.updateValue(feature, forKey: feature.id) == nil
+                else {
+                    throw refusal(
+                        .unreadable, "its server gives feature \(feature.id) twice, or unasked")
+                }
+            }
+            missing.removeAll { got[$0] != nil }
+            guard page.isEmpty, let first = missing.first else {
+                if hasMore == false { break }
+                continue
+            }
+            if hasMore == true {
+                if missing.count > 1, size > 1 {
+                    size = max(1, min(size, missing.count) / 4)
+                    return nil
+                }
+                throw refusal(
+                    .unreadable,
+                    "its server does not give feature \(first), and says that there is more")
+            }
+            break
+        }
+        if areThere, let first = missing.first {
+            throw refusal(
+                .unreadable,
+                "its server has the object id \(first) among its object ids, and does not give the "
+                    + "feature")
+        }
+        return ids.compactMap { got[$0] }
+    }
+
     /// Rising, each once.
+    ///
+    /// A server that counts more than it tells, or does not count, is asked for the others: for those behind the last
+    /// where they rise, else for those that are none of the known.
     private mutating func objectIDs(
         _ question: RemoteFeatureQuestion
     ) throws(Failure) -> [Int64] {
         var question = question
         question.wanted = .objectIDs
-        guard case .objectIDs(var ids, let hasMore) = try asked(question) else { throw lost }
-        if hasMore {
-            throw refusal(.unreadable, "its server does not tell all its object ids at once")
+        guard case .objectIDs(let told, var hasMore) = try asked(question) else { throw lost }
+        var ids = told.sorted()
+        for (id, next) in zip(ids, ids.dropFirst()) where id == next {
+            throw refusal(.unreadable, "its server tells the object id \(id) twice")
         }
+        try checkCount(ids)
+        if hasMore == false { return ids }
+        let clause = question.clause
+        question.wanted = .count
+        var count: Int?
+        if case .count(let counted)? = try? asked(question) { count = counted }
+        if hasMore == nil, let count, count <= ids.count { return ids }
+        question.wanted = .objectIDs
+        var isRising = told == ids
+        var known = Set(ids)
+        var isNamed = true
+        while let last = ids.last, layer.fields[0].name.isPlainName {
+            guard let others = Self.others(layer.fields[0].name, than: ids, isRising ? last : nil)
+            else {
+                isNamed = false
+                break
+            }
+            question.clause = clause.map { $0 + " AND " + others } ?? others
+            guard case .objectIDs(let more, let mark) = try asked(question) else { throw lost }
+            let new = more.filter { known.insert($0).inserted }
+            if isRising { isRising = new == new.sorted() && new.first ?? .max > last }
+            ids = (ids + new).sorted()
+            hasMore = mark
+            if new.isEmpty || mark == false { break }
+            try checkCount(ids)
+        }
+        if hasMore == true || count.map({ $0 > ids.count }) ?? !isNamed {
+            throw refusal(
+                .unreadable,
+                "its server does not tell all its object ids"
+                    + (count.map { ": \(ids.count) of \($0)" } ?? ""))
+        }
+        return ids
+    }
+
+    /// The clause of other object ids: of those above `last`, else of those that are none of `ids`; nil where those
+    /// are too many to name.
+    private static func others(_ key: String, than ids: [Int64], _ last: Int64?) -> String? {
+        if let last { return "\(key) > \(last)" }
+        guard ids.count <= namedIDs else { return nil }
+        return stride(from: 0, to: ids.count, by: 1_000).map { start in
+            let list = ids[start..<min(start + 1_000, ids.count)].map { "\($0)" }
+            return "\(key) NOT IN (\(list.joined(separator: ",")))"
+        }.joined(separator: " AND ")
+    }
+
+    private func checkCount(_ ids: [Int64]) throws(Failure) {
         guard ids.count <= QueryLimits.remoteObjectIDs else {
             throw refusal(
                 .tooLarge,
                 "its server tells more than \(QueryLimits.remoteObjectIDs) object ids: ask for "
                     + "fewer with 'where' or 'geometry'")
         }
-        ids.sort()
-        for (id, next) in zip(ids, ids.dropFirst()) where id == next {
-            throw refusal(.unreadable, "its server tells the object id \(id) twice")
-        }
-        return ids
     }
 
     /// The features, or nil where they were too much at once, and `size` is less now.
     private mutating func features(
         _ question: RemoteFeatureQuestion, _ size: inout Int
-    ) throws(Failure) -> (features: [Feature], hasMore: Bool)? {
+    ) throws(Failure) -> (features: [Feature], hasMore: Bool?)? {
         do throws(Failure) {
             guard case .features(let features, let hasMore) = try asked(question) else {
                 throw lost
@@ -336,15 +450,18 @@ struct RemoteFetch {
         }
         guard keptByteCount > QueryLimits.remoteBytes else { return }
         // Rows in the order in which they come are cut off, as long as there are any.
-        isCutShort =
-            request.result == .features && isDescending != nil && wanted == nil
-            && kept.count > request.offset
+        isCutShort = cutsRows && kept.count > request.offset
         if !isCutShort {
             throw refusal(
                 .tooLarge,
                 "more than \(QueryLimits.remoteBytes >> 20) MiB of features of its server would "
                     + "have to be kept: ask for fewer with 'where' or 'geometry'")
         }
+    }
+
+    /// Whether rows in the order in which features come are wanted, which can end early and say so.
+    private var cutsRows: Bool {
+        request.result == .features && isDescending != nil && wanted == nil
     }
 
     /// Whether nothing but the number of features is needed.
@@ -355,7 +472,7 @@ struct RemoteFetch {
 
     private mutating func chosen(_ features: [Feature]) throws(Failure) -> [Feature] {
         if filter.isEverything, choices == nil { return features }
-        // What has no geometry is nowhere.
+        // No server can be asked for those that have no geometry.
         let placed = filter.spatial == nil ? features : features.filter { $0.shape != nil }
         if placed.isEmpty { return [] }
         var reader = FeatureReader(try laid(placed))

@@ -4,6 +4,7 @@
 internal import CairnModel
 internal import Dataset
 internal import Expression
+internal import Geometry
 internal import Identify
 
 /// What decides whether a feature counts; used from one thread.
@@ -16,6 +17,8 @@ struct RowFilter {
     let spatial: SpatialTest?
     /// Which features of a past layer are seen; nil for all.
     let sight: FeatureSight?
+    /// Whether what has no geometry is in any place, and what has no time of any time.
+    let acceptsMissing: Bool
     private var chains = FeatureChains()
 
     /// Whether no feature can count, whatever it is.
@@ -23,7 +26,8 @@ struct RowFilter {
 
     /// Clauses without a field are decided here.
     init(
-        clauses: [BoundClause], time: TimeWindow?, spatial: SpatialTest?, sight: FeatureSight?
+        clauses: [BoundClause], time: TimeWindow?, spatial: SpatialTest?, sight: FeatureSight?,
+        acceptsMissing: Bool = false
     ) {
         let constant = clauses.filter(\.isConstant)
         isNever = constant.contains { $0.evaluate { _ in .null } != true }
@@ -31,6 +35,7 @@ struct RowFilter {
         self.time = time
         self.spatial = spatial
         self.sight = sight
+        self.acceptsMissing = acceptsMissing
     }
 
     /// Whether every feature of the layer counts.
@@ -53,7 +58,7 @@ struct RowFilter {
             }
             let isSelected =
                 clauses.allSatisfy { $0.evaluate(column) == true }
-                && time?.contains(column) ?? true
+                && time?.contains(column, orMissing: acceptsMissing) ?? true
             if let damage { throw damage }
             if !isSelected { return false }
             if let sight {
@@ -63,6 +68,7 @@ struct RowFilter {
                 if let damage { throw damage }
             }
         }
+        if acceptsMissing, reader.envelope.isEmpty { return true }
         return try spatial?.holds(reader, &chains, isCancelled) ?? true
     }
 }

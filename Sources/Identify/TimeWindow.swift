@@ -71,18 +71,22 @@ public struct TimeWindow: Sendable {
 
     /// Whether the feature whose columns `column` reads is of that time.
     ///
-    /// With two fields, null is an open end; a feature without any time is of none.
-    public func contains(_ column: (Int) -> AttributeValue) -> Bool {
+    /// With two fields, null is an open end; a feature without any time is of none, or of all where `orMissing`.
+    public func contains(
+        _ column: (Int) -> AttributeValue, orMissing: Bool = false
+    ) -> Bool {
         let first = moment(column(start))
         let last = end.map { moment(column($0)) } ?? first
-        if first == nil && last == nil { return false }
+        if first == nil && last == nil { return orMissing }
         if let from, let last, includesFrom ? last < from : last <= from { return false }
         if let to, let first, includesTo ? first > to : first >= to { return false }
         return true
     }
 
     /// A clause that holds wherever a feature is of that time, and perhaps elsewhere; nil for none.
-    public func clause(_ fields: [FieldDescription]) -> String? {
+    ///
+    /// - Parameter orMissing: Whether it holds of features without any time, too.
+    public func clause(_ fields: [FieldDescription], orMissing: Bool = false) -> String? {
         func bound(_ column: Int, _ sign: String, _ moment: Int64) -> String {
             let name = "\"" + fields[column].name.replacing("\"", with: "\"\"") + "\""
             let compared = "\(name) \(sign) \(moment)"
@@ -96,7 +100,11 @@ public struct TimeWindow: Sendable {
             to.map { bound(start, "<=", Self.moved($0, by: -months) + slack) },
         ]
         let known = bounds.compactMap { $0 }
-        return known.isEmpty ? nil : known.joined(separator: " AND ")
+        if known.isEmpty { return nil }
+        let all = known.joined(separator: " AND ")
+        guard orMissing else { return all }
+        let name = fields[start].name.replacing("\"", with: "\"\"")
+        return "(\(all)) OR \"\(name)\" IS NULL"
     }
 
     /// When the feature is, for the request.

@@ -7,47 +7,36 @@ internal import EsriForms
 internal import FoundationEssentials
 internal import Geometry
 
-/// The features of a layer in a rectangle, by `query`, page by page by rising object id.
+/// The features of a layer in a rectangle, by `query`, page by page.
 struct FeaturePages: RemoteRounds {
-    /// The most features of a layer on a picture.
-    static let featureBound = 20_000
     /// How much simpler shapes may be, in pixels: as much as pictures leave out themselves.
     private static let detail = 0.25
 
     private let question: RemotePictureQuestion
     private let url: String
-    private var features: [RemoteAnswer.Feature] = []
-    private var shortfall: Failure?
+    private var walk: FeatureWalk
 
     init(_ question: RemotePictureQuestion, url: String) {
         self.question = question
         self.url = url
+        walk = FeatureWalk(of: question.properties, limit: RemoteServices.featuresAtOnce)
     }
 
     var service: String { Breakers.service(url) }
     var byteLimit: Int { RemoteServices.answerBytes }
-
-    private var pageSize: Int? {
-        question.properties.service?.pageSize.map { min($0, RemoteServices.featuresAtOnce) }
-    }
 
     var calls: [RemoteCall] {
         let reference = ArcGIS.text(question.spatialReference)
         let key = question.properties.fields.first?.name ?? "OBJECTID"
         var parameters = question.extent.map { ArcGIS.parameters(of: .envelope($0)) } ?? []
         parameters += [
-            ("f", "json"), ("where", question.clause ?? "1=1"),
+            ("f", "json"), ("where", walk.clause(question.clause) ?? "1=1"),
             ("outFields", fields(besides: key)), ("inSR", reference), ("outSR", reference),
             ("spatialRel", "esriSpatialRelIntersects"), ("returnGeometry", "true"),
             ("maxAllowableOffset", "\(question.unitsPerPixel * Self.detail)"),
         ]
         if let time = question.time { parameters.append(("time", ArcGIS.text(time))) }
-        if let pageSize {
-            parameters += [
-                ("orderByFields", key), ("resultOffset", "\(features.count)"),
-                ("resultRecordCount", "\(pageSize)"),
-            ]
-        }
+        parameters += walk.parameters
         return [RemoteCall(url: url, parameters: parameters, isPosted: true)]
     }
 
@@ -60,35 +49,35 @@ struct FeaturePages: RemoteRounds {
     }
 
     mutating func take(_ answers: WebAnswers) throws(Failure) -> RemotePicture? {
-        let page: RemoteAnswer
+        let (page, byteCount): (RemoteAnswer, Int)
         do throws(Failure) {
+            let response = try answers.only()
+            byteCount = response.body.count
             page = try FeatureServiceLayer.page(
-                try ArcGIS.tree(try answers.only()), question.properties,
-                question.spatialReference)
+                try ArcGIS.tree(response), question.properties, question.spatialReference)
         } catch {
+            if error.code == .tooLarge, walk.asksForFewer() { return nil }
             return try outcome(despite: error)
         }
-        features += page.features
-        shortfall = shortfall ?? page.shortfall
-        guard page.isCut else { return RemotePicture(.features(features), shortfall: shortfall) }
-        if pageSize != nil, !page.features.isEmpty, features.count < Self.featureBound {
-            return nil
+        guard let isCut = walk.take(page, byteCount: byteCount) else { return nil }
+        guard isCut else {
+            return RemotePicture(.features(walk.features), shortfall: walk.shortfall)
         }
+        let shown = walk.features.prefix(FeatureWalk.featureBound)
         let reason =
-            pageSize == nil ? "it gives no more at once, and no pages" : "more are not drawn"
+            walk.features.count < FeatureWalk.featureBound
+            ? "it does not give the others" : "more are not drawn"
         return RemotePicture(
-            .features(Array(features.prefix(Self.featureBound))),
-            shortfall: shortfall
+            .features(Array(shown)),
+            shortfall: walk.shortfall
                 ?? Failure(
-                    .tooLarge,
-                    "it has more than \(min(features.count, Self.featureBound)) features here: \(reason)"
-                ))
+                    .tooLarge, "it has more than \(shown.count) features here: \(reason)"))
     }
 
     /// What came before is drawn.
     func outcome(despite failure: Failure) throws(Failure) -> RemotePicture {
-        guard !features.isEmpty else { throw failure }
-        return RemotePicture(.features(features), shortfall: shortfall ?? failure)
+        guard !walk.features.isEmpty else { throw failure }
+        return RemotePicture(.features(walk.features), shortfall: walk.shortfall ?? failure)
     }
 }
 

@@ -84,20 +84,17 @@ extension FeatureServiceLayer {
         }
     }
 
-    /// Also where the mark is said to be a property of the collection, as some servers have it.
-    static func saysMore(_ tree: JSONTree) -> Bool {
-        (tree["exceededTransferLimit"] ?? tree["properties"]?["exceededTransferLimit"])?.isTrue
-            ?? false
+    /// Whether the server says that there are more; nil where it does not say.
+    ///
+    /// Also where the mark is a property of the collection, as some servers have it.
+    static func saysMore(_ tree: JSONTree) -> Bool? {
+        (tree["exceededTransferLimit"] ?? tree["properties"]?["exceededTransferLimit"])
+            .flatMap { mark in if case .bool(let isSet) = mark { isSet } else { nil } }
     }
 
     private static func objectID(_ tree: JSONTree?) throws(Failure) -> Int64 {
         guard let id = tree?.whole else {
             throw Failure(.unreadable, "its answer has a feature without an object id")
-        }
-        guard 1...Int64(Int32.max) ~= id else {
-            throw Failure(
-                .unreadable,
-                "its object id \(id) is none of 1 to \(Int32.max), which are known here")
         }
         return id
     }

@@ -33,12 +33,10 @@ struct FeatureServiceLayer: RemoteLayer {
         else { throw Failure(.unreadable, "it states no spatial reference") }
         let capabilities = tree["capabilities"]?.text ?? "Query"
         let fields = (tree["fields"]?.elements ?? []).compactMap(Self.field)
-        guard let key = fields.first(where: { $0.type == .objectID }) else {
-            throw Failure(.unreadable, "its layer has no object id")
-        }
+        let key = try Self.key(fields, tree)
         let isPaged = tree["advancedQueryCapabilities"]?["supportsPagination"]?.isTrue ?? false
         let pageSize = Int(clamping: tree["maxRecordCount"]?.whole ?? 1_000)
-        let columns = [key] + fields.filter { $0.type != .objectID }
+        let columns = [key] + fields.filter { $0.type != .objectID && $0.name != key.name }
         return LayerProperties(
             extent: ArcGIS.envelope(tree["extent"]), spatialReference: reference,
             geometryType: geometryType, fields: columns, featureCount: 0,
@@ -51,6 +49,25 @@ struct FeatureServiceLayer: RemoteLayer {
                 displayField: tree["displayField"]?.text, attribution: ArcGIS.attribution(tree),
                 pageSize: isPaged ? max(1, pageSize) : nil,
                 drawing: DescribedDrawing.read(response.body, columns, geometryType)))
+    }
+
+    /// The field of the object ids: the one of their type, else the one of whole numbers that is named so.
+    private static func key(
+        _ fields: [FieldDescription], _ tree: JSONTree
+    ) throws(Failure) -> FieldDescription {
+        if let key = fields.first(where: { $0.type == .objectID }) { return key }
+        let name = tree["objectIdField"]?.text ?? tree["uniqueIdField"]?["name"]?.text
+        guard var key = fields.first(where: { $0.name == name }) else {
+            throw Failure(.unreadable, "its layer has no object id")
+        }
+        guard [.smallInteger, .integer, .bigInteger].contains(key.type) else {
+            throw Failure(
+                .unreadable,
+                "its object ids, the field '\(key.name.excerpt(60))', are of the type "
+                    + "\(key.type.rawValue): expected whole numbers")
+        }
+        key.type = .objectID
+        return key
     }
 
     private static func field(_ tree: JSONTree) -> FieldDescription? {
@@ -122,7 +139,9 @@ struct FeatureServiceLayer: RemoteLayer {
         }
         let fields = properties.fields
         let reference = ArcGIS.reference(tree["spatialReference"]) ?? asked
-        var answer = RemoteAnswer(features: [], isCut: saysMore(tree), isSuperset: true)
+        let hasMore = saysMore(tree)
+        var answer = RemoteAnswer(features: [], isCut: hasMore == true, isSuperset: true)
+        answer.isSaidWhole = hasMore == false
         answer.features.reserveCapacity(elements.count)
         for (index, feature) in elements.enumerated() {
             let given = feature["attributes"]
@@ -131,9 +150,7 @@ struct FeatureServiceLayer: RemoteLayer {
                     .init(name: field.name, value: Self.value(given?[field.name], field.type))
                 })
             var id: Int64?
-            if let first = attributes.entries.first, case .integer(let number) = first.value {
-                id = number
-            }
+            if let key = fields.first { id = given?[key.name]?.whole }
             let geometry = feature["geometry"]
             var shape: Shape?
             do throws(Failure) {
@@ -185,6 +202,8 @@ struct FeatureServiceLayer: RemoteLayer {
         switch type {
         case .date: return tree.whole.map { .date($0) } ?? tree.attribute
         case .double, .single: return tree.number.map { .real($0) } ?? tree.attribute
+        // As text, or with a decimal point.
+        case .objectID: return tree.whole.map { .integer($0) } ?? tree.attribute
         default: return tree.attribute
         }
     }

@@ -49,6 +49,7 @@ struct MapServiceLayer: RemoteLayer {
                 queryable: isQueryable ? (source.layers ?? numbers).map { "\($0)" } : [],
                 spatialReferences: reference.latestWkid.map { [$0] } ?? [],
                 attribution: ArcGIS.attribution(tree),
+                pageSize: tree["maxRecordCount"]?.whole.map { max(1, Int(clamping: $0)) },
                 tiling: TilingScheme(tree["tileInfo"])))
     }
 
@@ -100,9 +101,13 @@ struct MapServiceLayer: RemoteLayer {
                 spatialReference: ArcGIS.reference(geometry?["spatialReference"])
                     ?? question.spatialReference)
         }
+        // As many of a layer as the service gives at most: it does not say where it has more.
+        var counts: [Int64: Int] = [:]
+        for result in results { counts[result["layerId"]?.whole ?? -1, default: 0] += 1 }
+        let most = question.properties.service?.pageSize ?? .max
         return RemoteAnswer(
             features: Array(features),
-            isCut: results.count > question.limit
+            isCut: results.count > question.limit || counts.values.contains { $0 >= most }
                 || tree["exceededTransferLimit"]?.isTrue ?? false)
     }
 }

@@ -235,6 +235,13 @@ import Testing
                     }
                     let placed = all.filter { !placeless.contains($0) }
                     #expect(found.ids == placed.map { Int($0) }, "\(relation)")
+                    let every = try site.ids {
+                        $0.spatialFilter = whole
+                        $0.spatialFilter?.relation = relation
+                        $0.objectIDs = ids
+                        $0.matchesMissing = true
+                    }
+                    #expect(every.ids == all.map { Int($0) }, "\(relation)")
                 }
             }
             for form in [QueryForm.geoJSON, .ogcFeatures] {

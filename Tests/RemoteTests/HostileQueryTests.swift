@@ -64,7 +64,7 @@ import Testing
         ("twice", .unreadable, "twice"), ("again", .unreadable, "out of order"),
         ("shape", .unreadable, "feature 7 is a polyline"),
         ("place", .unreadable, "feature 7"), ("text", .unreadable, "the field 'POP'"),
-        ("large", .unreadable, "object id 1099511627776"), ("moved", .unreadable, "2154"),
+        ("moved", .unreadable, "2154"),
         ("half", .unavailable, "the connection failed"),
         ("break", .unavailable, "the connection failed"), ("huge", .tooLarge, "bytes"),
         ("denied", .unreadable, "status 401"),
