@@ -222,10 +222,12 @@ private struct GatewayResponder: Sendable {
         _ request: Request, _ client: RequestClient, _ channel: any Channel
     ) async -> Response {
         let standing = service.hosts.standing(of: request.head.authority, client)
-        if request.method == .options, standing != .refused { return preflight(request, client) }
         let start = service.watch.began()
         let translated = translate(request, client, standing)
         let resource = Resource(path: translated.path)
+        if request.method == .options, standing != .refused {
+            return preflight(request, client, resource)
+        }
         var answer =
             standing == .refused
             ? Self.misdirected(request)
@@ -262,8 +264,12 @@ private struct GatewayResponder: Sendable {
         }
     }
 
+    private static func methods(of resource: Resource) -> [String] {
+        resource.isReadOnly ? ["GET", "HEAD"] : ["GET", "HEAD", "POST"]
+    }
+
     private static func refused(_ request: Request, _ resource: Resource) -> GatewayResponse {
-        let methods = resource.isReadOnly ? ["GET", "HEAD"] : ["GET", "HEAD", "POST"]
+        let methods = methods(of: resource)
         let sentence =
             "method \(request.method.rawValue.prefix(20)) is not supported: use "
             + methods.joined(separator: " or ")
@@ -279,8 +285,13 @@ private struct GatewayResponder: Sendable {
     }
 
     /// What a browser asks before it sends another page's request (the Fetch standard's preflight).
-    private func preflight(_ request: Request, _ client: RequestClient) -> Response {
+    ///
+    /// And what the resource's methods are (RFC 9110, 9.3.7).
+    private func preflight(
+        _ request: Request, _ client: RequestClient, _ resource: Resource
+    ) -> Response {
         var headers = commonHeaders(request, client)
+        headers[.allow] = (Self.methods(of: resource) + ["OPTIONS"]).joined(separator: ", ")
         headers[.accessControlMaxAge] = CrossOrigin.maximumAge
         return Response(status: .noContent, headers: headers)
     }

@@ -10,8 +10,10 @@ internal import Geometry
 enum IdentifyResource {
     /// Reads the parameters; throws `Failure` naming the one at fault.
     static func request(map: MapName, _ parameters: Parameters) throws(Failure) -> IdentifyRequest {
-        if parameters["dynamicLayers"] != nil {
-            throw Failure(.invalidParameter, "parameter 'dynamicLayers' is not supported")
+        for name in [
+            "dynamicLayers", "mapRangeValues", "layerRangeValues", "layerParameterValues",
+        ] where parameters[name] != nil {
+            throw Failure(.invalidParameter, "parameter '\(name)' is not supported")
         }
         let geometry = try GeometryParameter(
             try parameters.required("geometry"),

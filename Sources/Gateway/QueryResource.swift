@@ -8,7 +8,9 @@ internal import Geometry
 /// `MapServer/{id}/query` and `FeatureServer/{id}/query`: Esri's parameters to a request.
 enum QueryResource {
     /// Parameters of Esri's that would change the answer and are not carried out.
-    private static let refused = ["rangeValues", "parameterValues"]
+    private static let refused = [
+        "rangeValues", "parameterValues", "fullText", "uniqueIds", "aggregateIds",
+    ]
 
     /// Reads the parameters; throws `Failure` naming the one at fault.
     static func request(

@@ -44,7 +44,7 @@ extension Parameters {
             String($0.filter { $0 != " " })
         }
         let moments = bounds.map(Self.moment)
-        let isRight = zip(bounds, moments).allSatisfy { $0 == "null" || $1 != nil }
+        let isRight = zip(bounds, moments).allSatisfy { $0.lowercased() == "null" || $1 != nil }
         guard 1...2 ~= bounds.count, isRight, bounds.count == 2 || moments[0] != nil else {
             throw Self.unexpected(
                 "time", text, "'instant' or 'from,to', milliseconds since 1970 or null")

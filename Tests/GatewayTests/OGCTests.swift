@@ -104,6 +104,24 @@ extension RelaxedValue {
         ("/ogc/collections/City.0/items?datetime=yesterday", 400),
         ("/ogc/collections/City.0/items?datetime=2024-01-02/2024-01-01", 400),
         ("/ogc/collections/City.0/items?datetime=../../..", 400),
+        ("/ogc/collections/City.0/items?datetime=..", 400),
+        ("/ogc/collections/City.0/items?datetime=", 400),
+        ("/ogc/collections/City.0/items?datetime=2024", 400),
+        ("/ogc/collections/City.0/items?datetime=2024-02-30", 400),
+        ("/ogc/collections/City.0/items?datetime=2024-02-29T13:00:00", 400),
+        ("/ogc/collections/City.0/items?datetime=2024-02-29T13:00Z", 400),
+        ("/ogc/collections/City.0/items?datetime=2024-02-29%2013:00:00Z", 400),
+        ("/ogc/collections/City.0/items?bbox=", 400),
+        ("/ogc/collections/City.0/items?bbox=1,2,9,3,4,8", 400),
+        ("/ogc/collections/City.0/items?bbox=1,2,3,4,5,6,7", 400),
+        ("/ogc/collections/City.0/items?limit=-1", 400),
+        ("/ogc/collections/City.0/items?limit=1.5", 400),
+        ("/ogc/collections/City.0/items?limit=", 400),
+        ("/ogc/collections/City.0/items?crs=", 400),
+        ("/ogc/collections/City.0/items/1?bbox=1,2,3,4", 400),
+        ("/ogc/collections/City.0/items/1?limit=1", 400),
+        ("/ogc/collections/City.0/items/1?crs=http://www.opengis.net/def/crs/EPSG/0/1", 400),
+        ("/ogc/collections?limit=1", 400), ("/ogc/api?x=1", 400), ("/ogc/conformance?x=1", 400),
         ("/ogc/collections/City.0/items?at=x", 400),
         ("/ogc/collections/City.0/items?a=%", 400),
     ]
@@ -131,6 +149,35 @@ extension RelaxedValue {
         for accept in ["*/*", "application/geo+json, text/plain", "application/*;q=0.8", ""] {
             #expect(await asked.get("/ogc", accept: accept).status == 200)
         }
+    }
+
+    /// The form of the answer by the header `Accept`; nil for none.
+    static let accepts: [(String, String?)] = [
+        ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "text/html"),
+        ("application/json, text/html;q=0.5", "application/json"),
+        ("text/html;q=0.5, application/geo+json", "application/json"),
+        ("application/json;q=0.2, text/html;q=0.3", "text/html"),
+        ("text/html;q=0, */*", "application/json"), ("*/*", "application/json"),
+        ("application/json;q=0, */*", "text/html"), ("text/*", "text/html"),
+        ("application/*;q=0.3, text/html;q=0.2", "application/json"),
+        ("application/json;q=0", nil), ("*/*;q=0", nil), ("text/plain, image/*", nil),
+        ("APPLICATION/JSON ; Q=1.0", "application/json"), ("nonsense", "application/json"),
+        ("application/vnd.oai.openapi+json;version=3.0", "application/json"),
+    ]
+
+    @Test(arguments: accepts)
+    func `what is wanted most is given`(_ accept: String, _ type: String?) async throws {
+        let answer = try await Asked().get(
+            "/ogc/collections", accept: accept, wantsPage: accept.contains("text/html"))
+        #expect(answer.status == (type == nil ? 406 : 200))
+        if let type { #expect(answer.contentType.hasPrefix(type), "\(answer.contentType)") }
+    }
+
+    @Test func `what has no geometry or no time is in every box and of every time`() async throws {
+        let asked = try Asked()
+        #expect(try await asked.query("").matchesMissing == nil)
+        #expect(try await asked.query("bbox=1,2,3,4").matchesMissing == true)
+        #expect(try await asked.query("datetime=1970-01-02/..").matchesMissing == true)
     }
 
     @Test func `nothing but GET is for it`() {
@@ -178,6 +225,15 @@ extension RelaxedValue {
             try await asked.query("datetime=/1970-01-02").time
                 == TimeExtent(from: nil, to: 2 * day - 1))
         #expect(try await asked.query("datetime=../..").time == nil)
+        #expect(
+            try await asked.query("datetime=1970-01-02t00:00:00z").time
+                == TimeExtent(instant: day))
+        #expect(
+            try await asked.query("datetime=1970-01-02T02:00:00.5%2B02:00/").time
+                == TimeExtent(from: day + 500, to: nil))
+        #expect(
+            try await asked.query("datetime=1970-01-02").time
+                == TimeExtent(from: day, to: 2 * day - 1))
     }
 
     @Test func `the answer's reference is the one that is named`() async throws {
@@ -371,5 +427,14 @@ extension RelaxedValue {
         #expect(
             api["components"]?["parameters"]?["limit"]?["schema"]?["maximum"]
                 == .number(Double(QueryRequest.recordBound)))
+        for name in ["bbox", "datetime", "limit"] {
+            let parameter = try #require(api["components"]?["parameters"]?[name])
+            #expect(parameter["style"] == .string("form") && parameter["explode"] == .bool(false))
+            #expect(parameter["in"] == .string("query") && parameter["required"] == .bool(false))
+        }
+        let item = api["paths"]?["/collections/{collectionId}/items/{featureId}"]?["get"]
+        for status in ["200", "400", "404", "406", "default"] {
+            #expect(item?["responses"]?[status] != nil, "\(status)")
+        }
     }
 }

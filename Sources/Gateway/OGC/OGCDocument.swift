@@ -155,6 +155,16 @@ enum OGCDocument {
             parameters: ["collectionId", "featureId", "crs"] + past),
     ]
 
+    private static func failures(of path: Path) -> [(status: String, reason: String)] {
+        let missing = ("404", "There is no such collection or feature")
+        return [("400", "A parameter is not known, or its value is none")]
+            + (path.path.contains("{") ? [missing] : [])
+            + [
+                ("406", "Accept names neither JSON nor HTML"),
+                ("default", "Why there is no answer otherwise"),
+            ]
+    }
+
     private static func write(_ path: Path, _ json: inout JSONWriter) {
         json.member(path.path) { json in
             json.member("get") { json in
@@ -177,12 +187,14 @@ enum OGCDocument {
                             }
                         }
                     }
-                    json.member("default") { json in
-                        json.member("description", "Why there is no answer")
-                        json.member("content") { json in
-                            json.member(OGCLinks.json) { json in
-                                json.member("schema") {
-                                    $0.member("$ref", "#/components/schemas/exception")
+                    for (status, reason) in failures(of: path) {
+                        json.member(status) { json in
+                            json.member("description", reason)
+                            json.member("content") { json in
+                                json.member(OGCLinks.json) { json in
+                                    json.member("schema") {
+                                        $0.member("$ref", "#/components/schemas/exception")
+                                    }
                                 }
                             }
                         }
@@ -253,7 +265,8 @@ enum OGCDocument {
             json.member("in", parameter.isInPath ? "path" : "query")
             json.member("description", parameter.description)
             json.member("required", parameter.isInPath)
-            if parameter.name == "bbox" {
+            // As Part 1 defines them, requirements 20, 22 and 24.
+            if ["bbox", "datetime", "limit"].contains(parameter.name) {
                 json.member("style", "form")
                 json.member("explode", false)
             }

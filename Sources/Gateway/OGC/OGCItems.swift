@@ -44,6 +44,8 @@ struct OGCItems {
         query.offset = try parameters.integer("offset", in: 0...(Int.max >> 1)) ?? 0
         query.time = try Self.time(parameters)
         query.spatialFilter = try Self.box(parameters, known)
+        // Requirements 25 and 26 of Part 1: C, and B.
+        if query.spatialFilter != nil || query.time != nil { query.matchesMissing = true }
         query.clause = try Self.clause(parameters, layer.fields)
     }
 
@@ -93,6 +95,9 @@ struct OGCItems {
         if reference.isNorthFirst {
             (low, high) = (Coordinate(x: low.y, y: low.x), Coordinate(x: high.y, y: high.x))
         }
+        guard half == 2 || numbers[2] <= numbers[5] else {
+            throw Parameters.unexpected("bbox", text, "lower height first")
+        }
         let isGeographic = reference.reference.latestWkid == 4326
         guard low.y <= high.y, low.x <= high.x || isGeographic else {
             throw Parameters.unexpected("bbox", text, "lower corner first")
@@ -137,8 +142,12 @@ struct OGCItems {
     }
 
     /// Milliseconds; a day alone ends with its last.
+    ///
+    /// A date, or a date and time with its offset (RFC 3339, 5.6).
     private static func moment(_ text: String, isEnd: Bool) -> Int64? {
-        guard let time = Timestamp(iso: text) else { return nil }
+        let text = text.uppercased()
+        let hasTime = text.contains(/T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/)
+        guard text.utf8.count == 10 || hasTime, let time = Timestamp(iso: text) else { return nil }
         let milliseconds = time.microseconds / 1_000
         return isEnd && text.utf8.count == 10 ? milliseconds + 86_399_999 : milliseconds
     }

@@ -25,6 +25,8 @@ extension GatewayService {
             }
             guard format != .unacceptable else { return Self.notAcceptable() }
             if case .items = part {} else { try Self.refuseUnknown(parameters, part) }
+            // The form of a page also sends what was left empty.
+            if format == .json { try Self.refuseEmpty(parameters) }
             response = try await answer(part, parameters, OGCLinks(request, parameters), caller)
         } catch {
             response = Self.ogcFailure(error.shown(parameters))
@@ -53,16 +55,20 @@ extension GatewayService {
         case "html": return .page
         case let text?: throw Parameters.unexpected("f", text, "json or html")
         }
-        if request.wantsPage { return .page }
-        let types = request.accept.split(separator: ",").map { item in
-            let type = item.split(separator: ";").first ?? ""
-            return type.filter { $0 != " " }.lowercased()
+        let accepted = AcceptedTypes(request.accept)
+        if accepted.isEmpty { return request.wantsPage ? .page : .json }
+        let json = accepted.quality { $0.hasPrefix("application/") && $0.hasSuffix("json") }
+        let page = accepted.quality { $0 == "text/html" || $0 == "application/xhtml+xml" }
+        if max(json, page) == 0 { return .unacceptable }
+        // Of what is wanted alike the page, unless only a wildcard wants it.
+        return page > json || page == json && accepted.names("text/html") ? .page : .json
+    }
+
+    private static func refuseEmpty(_ parameters: Parameters) throws(Failure) {
+        for name in ["bbox", "bbox-crs", "crs", "datetime", "limit"]
+        where parameters.text(name)?.isEmpty == true {
+            throw Parameters.unexpected(name, "", "a value, or no such parameter")
         }
-        let isTaken = types.contains { type in
-            type == "*/*" || type == "application/*"
-                || type.hasPrefix("application/") && type.hasSuffix("json")
-        }
-        return types.isEmpty || isTaken ? .json : .unacceptable
     }
 
     private static func refuseUnknown(
