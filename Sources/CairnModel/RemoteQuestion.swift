@@ -139,10 +139,19 @@ public struct LayerFailure: Hashable, Sendable, Codable {
 }
 
 extension LayerFailure {
-    /// Which layer failed, and nothing of what its server said.
+    /// Which layer failed, and nothing of what its server or its files said.
     public var outside: LayerFailure {
-        LayerFailure(
-            layerID: layerID, layerName: layerName,
-            error: Failure(.unavailable, "the layer's server did not answer as it should"))
+        LayerFailure(layerID: layerID, layerName: layerName, error: error.ofLayerOutside)
+    }
+}
+
+extension Failure {
+    fileprivate var ofLayerOutside: Failure {
+        switch code {
+        // What Identify and FeatureQuery say of a layer that has no place in an answer.
+        case .unreadable where message.hasPrefix("its spatial reference"): self
+        case .corrupt, .notFound: Failure(code, "the layer's data cannot be read")
+        default: Failure(.unavailable, "the layer's server did not answer as it should")
+        }
     }
 }

@@ -81,11 +81,10 @@ struct ImportCommand: SiteCommand {
             present = try await session.map(map)
         }
         let parent = try into.map { try present?.layer(named: $0).id } ?? nil
-        var names = Set(present?.layers.map(\.name) ?? [])
+        var names = LayerNames(taken: present?.layers.map(\.name) ?? [])
         var added: [(Int, MapCommandResult, String)] = []
         for (index, item) in imported.enumerated() {
-            let free = Self.freeName(name ?? item.layer.name, among: names)
-            names.insert(free)
+            let free = names.take(name ?? item.layer.name)
             let result = try await session.client().command(
                 map: map,
                 .addLayer(
@@ -132,15 +131,6 @@ struct ImportCommand: SiteCommand {
         if line.rejectedCount > 5 { lines.append("  … (--json shows the first 100)") }
         lines += line.notes.map { "  \($0)" }
         try session.output.lines(lines)
-    }
-
-    /// The name itself, or with a number behind it where it is taken.
-    static func freeName(_ name: String, among taken: Set<String>) -> String {
-        if !taken.contains(name) { return name }
-        for number in 2...10_000 where !taken.contains("\(name) \(number)") {
-            return "\(name) \(number)"
-        }
-        return name
     }
 }
 

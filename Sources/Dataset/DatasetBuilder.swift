@@ -8,7 +8,7 @@ import Platform
 
 /// Makes datasets from files of the vector formats in `VectorFormats`.
 public enum DatasetBuilder {
-    /// Imports every layer of a file, all or none.
+    /// Imports every layer of a file that can be read; each that cannot fails alone.
     ///
     /// Each layer becomes a dataset `<directory>/<sha256>/layer.fgb`, a layer of mixed geometry one
     /// per kind. The datasets are built in a hidden directory beside them and get their names once
@@ -29,8 +29,8 @@ public enum DatasetBuilder {
     ) throws(Failure) -> [ImportedLayer] {
         let staging = try StagingDirectory(in: directory)
         do {
-            let staged = try SourceFile.read(path, in: staging) { file in
-                try build(file, staging, progress)
+            let staged = try SourceFile.readAll(path, in: staging) { files in
+                try build(files, staging, progress)
             }
             for dataset in staged { try publish(dataset, staging) }
             return staged.map(\.layer)
@@ -40,37 +40,105 @@ public enum DatasetBuilder {
     }
 
     private static func build(
-        _ file: SourceFile, _ staging: borrowing StagingDirectory,
+        _ files: [SourceFile], _ staging: borrowing StagingDirectory,
         _ progress: (ImportProgress) -> Void
     ) throws -> [StagedDataset] {
+        var found = Found()
+        for file in files {
+            do {
+                try build(file, staging, &found, progress)
+            } catch {
+                let failure = try Failure(partOf: error)
+                guard files.count > 1 else { throw failure }
+                found.leaveOut(file.part, "", failure)
+            }
+        }
+        guard !found.staged.isEmpty else {
+            if found.reasons.count == 1, let failure = found.failures.first {
+                let details = failure.details.isEmpty ? found.reasons : failure.details
+                throw Failure(failure.code, failure.message, details: details)
+            }
+            throw Failure(
+                .invalidParameter, "there is nothing to import in '\(files[0].name)'",
+                details: Array(found.reasons.prefix(16)))
+        }
+        for (name, failure) in zip(found.failed, found.failures) {
+            progress(.skipped(layer: name, reason: failure.message))
+        }
+        return found.named()
+    }
+
+    /// What became of the layers of a source.
+    private struct Found {
+        var staged: [StagedDataset] = []
+        /// Why layers and files are left out.
+        var reasons: [String] = []
+        /// Those of the reasons that are failures, and what failed.
+        var failures: [Failure] = []
+        var failed: [String] = []
+
+        /// - Parameter kind: `layer`, or nothing where the message names it.
+        mutating func leaveOut(_ name: String, _ kind: String, _ failure: Failure) {
+            let what = kind.isEmpty ? "'\(name)'" : "\(kind) '\(name)'"
+            let isNamed = failure.message.contains("'\(name)'")
+            let message = isNamed ? failure.message : "\(what): \(failure.message)"
+            failed.append(name)
+            failures.append(Failure(failure.code, message, details: failure.details))
+            reasons.append(message)
+        }
+
+        /// The datasets, with names of their own, and with a word on what failed beside the first.
+        func named() -> [StagedDataset] {
+            var names = LayerNames()
+            var named = staged.map { dataset in
+                var dataset = dataset
+                let name = names.take(dataset.layer.name)
+                if name != dataset.layer.name {
+                    dataset.layer.notes.append(
+                        "the name '\(dataset.layer.name.prefix(80))' cannot be used, or another layer of "
+                            + "the source has it: called '\(name)'")
+                    dataset.layer.name = name
+                }
+                return dataset
+            }
+            for failure in failures.prefix(16) {
+                named[0].layer.notes.append("left out: " + failure.message)
+            }
+            return named
+        }
+    }
+
+    private static func build(
+        _ file: SourceFile, _ staging: borrowing StagingDirectory, _ found: inout Found,
+        _ progress: (ImportProgress) -> Void
+    ) throws {
         let source = try file.open()
         let wanted = source.layers.indices.filter { source.layers[$0].hasGeometry }
         progress(.opened(layers: wanted.map { source.layers[$0].name }))
-        var staged: [StagedDataset] = []
-        var reasons: [String] = []
         for index in source.layers.indices {
-            if let reason = try build(source, index, staging, &staged, progress) {
-                reasons.append("layer '\(source.layers[index].name)': \(reason)")
-                progress(.skipped(layer: source.layers[index].name, reason: reason))
+            let name = source.layers[index].name
+            do {
+                let reason = try build(source, file, index, staging, &found, progress)
+                guard let reason else { continue }
+                found.reasons.append("layer '\(name)': \(reason)")
+                progress(.skipped(layer: name, reason: reason))
+            } catch {
+                let failure = try Failure(partOf: error)
+                found.leaveOut(name, "layer", failure)
             }
         }
-        guard !staged.isEmpty else {
-            throw Failure(
-                .invalidParameter, "there is nothing to import in '\(file.name)'",
-                details: Array(reasons.prefix(16)))
-        }
-        return staged
     }
 
     /// Builds the datasets of one layer; answers why it is left out.
     private static func build(
-        _ source: VectorSource, _ index: Int, _ staging: borrowing StagingDirectory,
-        _ staged: inout [StagedDataset], _ progress: (ImportProgress) -> Void
+        _ source: VectorSource, _ file: SourceFile, _ index: Int,
+        _ staging: borrowing StagingDirectory, _ found: inout Found,
+        _ progress: (ImportProgress) -> Void
     ) throws -> String? {
         guard source.layers[index].hasGeometry else { return "it has no geometry" }
-        let builder = try LayerBuilder(source, layer: index, in: staging, progress)
+        let builder = try LayerBuilder(source, layer: index, at: file.path, in: staging, progress)
         if let reason = builder.emptyReason { return reason }
-        staged += try builder.build(in: staging, progress)
+        found.staged += try builder.build(in: staging, progress)
         return nil
     }
 
@@ -88,6 +156,15 @@ extension Failure {
     public func naming(_ path: String) -> Failure {
         guard !message.contains(path) else { return self }
         return Failure(code, "'\(path)': \(message)", details: details)
+    }
+
+    /// What an error means that concerns a part of a source alone, which the others go on without; throws the error
+    /// where it concerns the whole import.
+    fileprivate init(partOf error: any Error) throws {
+        self = Failure(importing: error)
+        guard code == .unreadable || code == .invalidParameter || code == .corrupt else {
+            throw self
+        }
     }
 
     /// What any error of an import means to the user.

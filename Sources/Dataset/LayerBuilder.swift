@@ -16,31 +16,39 @@ struct LayerBuilder {
     private var notes: [String] = []
 
     /// Reads the layer into a spool in `directory` and decides how it will be written; throws
-    /// `.unreadable` when its spatial reference is missing and cannot be longitude and latitude.
+    /// `.unreadable` when its spatial reference cannot be told, has no place on a map, or is not what its coordinates
+    /// are in.
     ///
     /// The source is read once, and once more where it has a column named like the object id that
     /// cannot be used.
     init(
-        _ source: VectorSource, layer index: Int, in directory: borrowing StagingDirectory,
-        _ progress: (ImportProgress) -> Void
+        _ source: VectorSource, layer index: Int, at path: String,
+        in directory: borrowing StagingDirectory, _ progress: (ImportProgress) -> Void
     ) throws {
         layer = source.layers[index]
+        let outline = source.driver == "GeoJSON" ? GeoJSONOutline(path: path) : nil
+        let reference = try LayerReference(layer, of: source, at: path, outline)
+        func read(_ plan: FieldPlan) throws -> LayerSurvey {
+            try LayerSurvey(
+                source, layer: index, plan: plan, spoolPath: directory.makeEntry() + "/spool",
+                bounds: reference.bounds, outline: outline, progress)
+        }
         var plan = FieldPlan(layer.fields, usesObjectIDColumn: true)
-        var survey = try LayerSurvey(
-            source, layer: index, plan: plan, spoolPath: directory.makeEntry() + "/spool", progress)
+        var survey = try read(plan)
         var numbering = survey.numbering()
         if plan.objectIDColumn != nil, numbering != .column {
             plan = FieldPlan(layer.fields, usesObjectIDColumn: false)
-            survey = try LayerSurvey(
-                source, layer: index, plan: plan, spoolPath: directory.makeEntry() + "/spool",
-                progress)
+            survey = try read(plan)
             numbering = survey.numbering()
         }
-        spatialReference = try Self.spatialReference(layer, survey)
-        notes = plan.notes
-        if layer.spatialReference == nil {
-            notes.append("the source states no spatial reference; 4326 was assumed")
+        // One that strays is left out; where most do, the others are not where they seem to be either.
+        guard 2 * survey.strayCount <= survey.featureCount else {
+            throw reference.refusal(of: survey)
         }
+        let resolved = try reference.resolved(in: survey.extent)
+        spatialReference = resolved.0
+        notes = plan.notes + resolved.notes
+        if let note = survey.rejectionNote { notes.append(note) }
         if survey.collectionCount > 0 {
             notes.append(
                 "\(survey.collectionCount) features are collections of several kinds of geometry "
@@ -64,29 +72,10 @@ struct LayerBuilder {
     /// Why nothing can be written; nil when there is a dataset to write, be it of no feature.
     var emptyReason: String? {
         if !survey.datasetKinds.isEmpty { return nil }
-        return survey.featureCount == 0
+        return survey.featureCount == 0 && survey.rejectedCount == 0
             ? "it has no features, and the source does not state that, and of which kind they would be"
-            : "none of its \(survey.featureCount) features can be taken"
+            : "none of its \(max(survey.featureCount, survey.rejectedCount)) features can be taken"
                 + (survey.rejected.first.map { ", the first because of: " + $0.reason } ?? "")
-    }
-
-    private static func spatialReference(
-        _ layer: SourceLayer, _ survey: LayerSurvey
-    ) throws(Failure) -> SpatialReference {
-        if let stated = layer.spatialReference {
-            return stated.wkid.map { SpatialReference(wkid: $0) }
-                ?? SpatialReference(wkt: stated.wkt)
-        }
-        let degrees = Envelope(minX: -180, minY: -90, maxX: 180, maxY: 90)
-        let extent = survey.extent
-        guard extent.isEmpty || extent.union(degrees) == degrees else {
-            throw Failure(
-                .unreadable,
-                "layer '\(layer.name)' states no spatial reference, and its coordinates "
-                    + "(x \(extent.minX) to \(extent.maxX), y \(extent.minY) to \(extent.maxY)) "
-                    + "are not longitude and latitude")
-        }
-        return .wgs84
     }
 
     /// Writes one dataset per kind of geometry into `directory` and checks what was written.
@@ -155,5 +144,5 @@ extension FlatGeobufHeader.Kind {
 /// A finished dataset that does not have its name yet.
 struct StagedDataset {
     let path: String
-    let layer: ImportedLayer
+    var layer: ImportedLayer
 }

@@ -26,6 +26,16 @@ struct LayerSurvey {
     private(set) var hasSeveralParts = false
     /// The rectangle around all that is taken.
     private(set) var extent = Envelope.empty
+    /// Where coordinates must lie; nil where that is not known.
+    private let bounds: Envelope?
+    /// Of GeoJSON, by feature: whether it states a geometry with content; empty where that is not known.
+    private let statesGeometry: [Bool]
+    /// How many features lie beyond the bounds, and the rectangle around them.
+    private(set) var strayCount = 0
+    private(set) var strayExtent = Envelope.empty
+    /// How many things are left out that the source never handed out as features, and the first of them.
+    private var unreadCount = 0
+    private var unread: [RejectedFeature] = []
     /// How many features are left out, whatever the others are.
     private var wrongCount = 0
     /// The first of them.
@@ -44,11 +54,16 @@ struct LayerSurvey {
     private static let noID = Int64.min
 
     /// Reads the whole layer into the new file `path`, attributes as `plan` says.
+    ///
+    /// Features with coordinates beyond `bounds` are left out, and what GeoJSON's `outline` says that GDAL does not.
     init(
         _ source: VectorSource, layer index: Int, plan: FieldPlan, spoolPath path: String,
-        _ progress: (ImportProgress) -> Void
+        bounds: Envelope?, outline: GeoJSONOutline?, _ progress: (ImportProgress) -> Void
     ) throws {
         let layer = source.layers[index]
+        self.bounds = bounds
+        let states = outline?.statesGeometry ?? []
+        statesGeometry = states.count == layer.announcedCount ? states : []
         spool = try FeatureSpool(path: path)
         // One that announces features, or does not know, may have been cut short.
         stated = layer.announcedCount == 0 ? layer.geometry : nil
@@ -57,7 +72,14 @@ struct LayerSurvey {
             progress(
                 .checking(layer: layer.name, features: count, announced: layer.announcedCount))
         }
-        try source.forEachFeature(inLayer: index) { feature in
+        if let outline {
+            unreadCount = outline.oddCount
+            unread = outline.oddPlaces.map {
+                RejectedFeature(sourceID: Int64($0), reason: "member \($0) of 'features' is none")
+            }
+        }
+        var skipped = SkippedFeatures()
+        try source.forEachFeature(inLayer: index, skipped: &skipped) { feature in
             try take(feature, plan)
             guard featureCount <= Self.idRange.upperBound else {
                 throw Failure(
@@ -66,6 +88,8 @@ struct LayerSurvey {
             if featureCount % 1000 == 0 { report(featureCount) }
         }
         report(featureCount)
+        unreadCount += skipped.count
+        unread += skipped.first.map { RejectedFeature(sourceID: $0.id, reason: $0.reason) }
     }
 
     private mutating func take(_ feature: borrowing SourceFeature, _ plan: FieldPlan) throws {
@@ -77,9 +101,13 @@ struct LayerSurvey {
             if let count = feature.wkb(into: &wkb) {
                 try reader.read(wkb, count: count)
                 isPlaceless = reader.isEmpty
+                if !isPlaceless { try checkBounds() }
             } else if !feature.complaints.isEmpty {
                 // There was one, which could not be read.
                 throw .init(reason: Self.nothing)
+            }
+            if isPlaceless, statesGeometry.indices.contains(place), statesGeometry[place] {
+                throw .init(reason: "a geometry that cannot be read")
             }
         } catch {
             return leaveOut(feature, error.reason)
@@ -107,6 +135,24 @@ struct LayerSurvey {
             try spool.append(geometry, attributes: attributes, place: place)
         }
         if kindCount > 1 { collectionCount += 1 }
+    }
+
+    private mutating func checkBounds() throws(FlatGeometry.Refusal) {
+        guard let bounds else { return }
+        var envelope = Envelope.empty
+        reader.forEachGeometry { envelope = envelope.union($0.envelope) }
+        guard envelope.union(bounds) != bounds else { return }
+        strayCount += 1
+        strayExtent = strayExtent.union(envelope)
+        let isLatitude = envelope.minY < bounds.minY || envelope.maxY > bounds.maxY
+        let value =
+            isLatitude
+            ? (envelope.maxY > bounds.maxY ? envelope.maxY : envelope.minY)
+            : (envelope.maxX > bounds.maxX ? envelope.maxX : envelope.minX)
+        throw .init(
+            reason: isLatitude
+                ? "latitude \(value) lies beyond ±90 degrees"
+                : "longitude \(value) lies beyond ±360 degrees")
     }
 
     /// A feature by its place in the source.
@@ -195,14 +241,24 @@ struct LayerSurvey {
     var placelessCount: Int { keepsPlaceless ? spool.placeless.count : 0 }
 
     /// How many features are left out.
-    var rejectedCount: Int { wrongCount + (keepsPlaceless ? 0 : spool.placeless.count) }
+    var rejectedCount: Int {
+        wrongCount + unreadCount + (keepsPlaceless ? 0 : spool.placeless.count)
+    }
+
+    /// A sentence on what is left out; nil where nothing is.
+    var rejectionNote: String? {
+        guard rejectedCount > 0 else { return nil }
+        let first = rejected.first.map { ", the first (\($0.sourceID)) because of: " + $0.reason }
+        return "\(rejectedCount) features were left out" + (first ?? "")
+    }
 
     /// The first of them.
     var rejected: [RejectedFeature] {
         let placeless = keepsPlaceless ? [] : spool.placeless.prefix(Self.rejectionLimit)
         let all = wrong + placeless.map { (Int($0.place), Self.nothing) }
-        return all.sorted { $0.place < $1.place }.prefix(Self.rejectionLimit).map {
+        let named = all.sorted { $0.place < $1.place }.map {
             RejectedFeature(sourceID: sourceIDs[$0.place], reason: $0.reason)
         }
+        return Array((named + unread).prefix(Self.rejectionLimit))
     }
 }

@@ -87,6 +87,27 @@ struct SourceExamination {
         return ""
     }
 
+    /// What a GeoPackage says of the spatial reference of a table: its `srs_id` and its definition; nil for none.
+    static func spatialReference(
+        ofTable table: String, at path: String
+    ) -> (number: Int, definition: String)? {
+        do throws(SQLiteError) {
+            let connection = try Connection(path: path, mode: .read)
+            try connection.execute("PRAGMA trusted_schema = OFF")
+            var row = try connection.prepare(
+                """
+                SELECT s.srs_id, s.definition FROM gpkg_geometry_columns g
+                JOIN gpkg_spatial_ref_sys s ON s.srs_id = g.srs_id
+                WHERE g.table_name = ?1 COLLATE NOCASE
+                """)
+            try row.bind(1, table)
+            guard try row.step() else { return nil }
+            return (Int(row.integer(0)), row.text(1))
+        } catch {
+            return nil
+        }
+    }
+
     // MARK: XML
 
     /// Encodings in which markup is written with the bytes of ASCII.

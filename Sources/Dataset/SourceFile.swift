@@ -17,21 +17,37 @@ public struct SourceFile: Sendable {
     public let path: String
     /// What the import was given, for messages.
     public let name: String
+    /// Where it lies in the archive or directory that the import was given; its name where it is that itself.
+    public let part: String
+    /// Why it must not be opened; nil as a rule.
+    private let refusal: Failure?
 
     /// Another form of it, made in the import's own directory.
     public init(path: String, name: String) {
+        self.init(path: path, name: name, part: name)
+    }
+
+    init(path: String, name: String, part: String, refusal: Failure? = nil) {
         self.path = path
         self.name = name
+        self.part = part
+        self.refusal = refusal
+    }
+
+    /// The same under another name in messages.
+    func renamed(_ part: String) -> SourceFile {
+        SourceFile(path: path, name: name, part: part, refusal: refusal)
     }
 
     /// Opens it; throws `unreadable` for a format that is not read, in words that say which are.
     ///
     /// - Parameter options: Open options of the one driver meant, `KEY=VALUE`.
     public func open(options: [String] = []) throws -> VectorSource {
+        if let refusal { throw refusal }
         let isTable = [".csv", ".tsv", ".txt"].contains { path.lowercased().hasSuffix($0) }
         do throws(GDALError) {
             return try VectorSource(
-                path: path, name: name, options: options + (isTable ? Self.tableOptions : []))
+                path: path, name: part, options: options + (isTable ? Self.tableOptions : []))
         } catch {
             guard error.messages.allSatisfy(Self.isUnrecognised) else { throw error }
             throw Failure(
@@ -69,6 +85,16 @@ public struct SourceFile: Sendable {
         _ body: (SourceFile) throws -> Value
     ) throws -> Value {
         try confined(path, in: staging) { try body(try $0.file()) }
+    }
+
+    /// The same for all data sets of an archive or a directory, in the order of their names.
+    ///
+    /// Those of an archive inside of it are among them, within the bounds of the outer one.
+    public static func readAll<Value>(
+        _ path: String, in staging: borrowing StagingDirectory,
+        _ body: ([SourceFile]) throws -> Value
+    ) throws -> Value {
+        try confined(path, in: staging) { try body(try $0.files()) }
     }
 
     /// The same for a raster, which is never an archive: `body` gets the path of the file among those
@@ -110,6 +136,14 @@ struct NamedFiles {
 
     /// Files beside a file that bear its name.
     private static let companionLimit = 2_000
+
+    /// A file in a directory that was named, and what bears its name there.
+    init(_ path: String, of name: String) throws(Failure) {
+        self.name = name
+        self.path = path
+        isDirectory = false
+        companions = try Self.companions(of: path, name)
+    }
 
     /// Throws `notFound`, or `unreadable` for what is no file or directory.
     init(_ name: String) throws(Failure) {

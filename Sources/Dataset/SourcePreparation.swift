@@ -32,43 +32,56 @@ struct SourcePreparation {
         self.staging = staging
     }
 
-    /// What is to be opened.
+    /// What is to be opened, where it is one file, or one directory.
     func file() throws -> SourceFile {
-        let path = try prepared()
-        return SourceFile(path: path, name: named.name)
+        let files = try files(isSplit: false)
+        guard let file = files.first else {
+            throw Failure(.unreadable, "'\(named.name)' holds nothing that is read")
+        }
+        return file
     }
 
-    private func prepared() throws -> String {
+    /// All that is to be opened; at least one.
+    func files() throws -> [SourceFile] { try files(isSplit: true) }
+
+    /// - Parameter isSplit: Whether each data set of an archive or a directory is opened on its own.
+    private func files(isSplit: Bool) throws -> [SourceFile] {
+        var expansion = Expansion(packed: FileSystem.byteCount(of: named.path) ?? 0)
         if named.isDirectory {
             try examineDirectory(named.path)
-            return named.path
+            return try dataSets(in: named.path, isOwn: false, isSplit: isSplit, &expansion)
         }
         var (path, name) = (named.path, FileName.split(named.path).name)
         var isExpanded = false
         if GzipFile.isGzip(path) {
             name = Self.expandedName(name)
             let expanded = try makeEntry() + "/" + name
-            try expandGzip(to: expanded)
+            try expandGzip(path, to: expanded, &expansion)
             (path, isExpanded) = (expanded, true)
         }
         let beginning = SourceExamination.beginning(of: path)
         try refuse(name, beginning)
         if let kind = Self.archive(name, beginning) {
             let directory = try makeEntry()
-            try expand(Archive(path: path, name: named.name, kind: kind), into: directory)
-            let chosen = try examined(try Self.chosen(in: directory))
+            let archive = try Archive(path: path, name: named.name, kind: kind)
+            try expand(archive, into: directory, &expansion)
             // The documents of a KMZ file name each other by their places in it.
-            guard FileName.ending(name) == "kmz" else { return chosen }
-            try examineDirectory(directory)
-            return isExpanded ? path : try view()
+            if FileName.ending(name) == "kmz" {
+                _ = try examined(try Self.chosen(in: directory))
+                try examineDirectory(directory)
+                return [file(isExpanded ? path : try view())]
+            }
+            return try dataSets(in: directory, isOwn: true, isSplit: isSplit, &expansion)
         }
         if !isExpanded {
             path =
                 SourceExamination.isDatabaseWithLog(path, beginning)
                 ? try copy() : try view()
         }
-        return try examined(path)
+        return [file(try examined(path))]
     }
+
+    private func file(_ path: String) -> SourceFile { SourceFile(path: path, name: named.name) }
 
     /// A format that is not read is named before GDAL says that it does not know it.
     private func refuse(_ name: String, _ beginning: [UInt8]) throws(Failure) {
@@ -104,18 +117,23 @@ struct SourcePreparation {
     }
 
     /// A directory of links to the file and those that bear its name; the link to the file.
-    func view() throws -> String {
+    func view() throws -> String { try view(of: named) }
+
+    private func view(of named: NamedFiles) throws -> String {
         guard !named.isDirectory else { return named.path }
         let entry = try makeEntry()
-        for file in named.all {
+        let links = LinkNames(of: named)
+        for (name, file) in links.all {
             try FileManager.default.createSymbolicLink(
-                atPath: entry + "/" + FileName.split(file).name, withDestinationPath: file)
+                atPath: entry + "/" + name, withDestinationPath: file)
         }
-        return entry + "/" + FileName.split(named.path).name
+        return entry + "/" + links.own
     }
 
     /// The same with copies: SQLite works in the directory of a database whose log is not empty.
-    private func copy() throws -> String {
+    private func copy() throws -> String { try copy(of: named) }
+
+    private func copy(of named: NamedFiles) throws -> String {
         let entry = try makeEntry()
         for file in named.all where file.hasPrefix(named.path) && !file.hasSuffix("-shm") {
             var copy = try StagedFile(inDirectory: entry)
@@ -142,38 +160,46 @@ struct SourcePreparation {
         return name.lowercased().hasSuffix(".tar") ? .tar : nil
     }
 
-    private var packedByteCount: Int64 { FileSystem.byteCount(of: named.path) ?? 0 }
-
-    private func expandGzip(to target: String) throws {
-        let limit = ImportBounds.expandedByteCount(of: packedByteCount)
+    private func expandGzip(
+        _ path: String, to target: String, _ expansion: inout Expansion
+    ) throws {
+        let limit = expansion.limit - expansion.byteCount
         do throws(TextError) {
-            try GzipFile.expand(named.path, to: target, limit: limit)
+            try GzipFile.expand(path, to: target, limit: limit)
         } catch {
             guard !error.isNoSpace else { throw error }
-            if FileSystem.byteCount(of: target) ?? 0 >= limit - 256 << 10 { throw tooLarge(limit) }
+            if FileSystem.byteCount(of: target) ?? 0 >= limit - 256 << 10 {
+                throw tooLarge(expansion)
+            }
             throw Failure(.unreadable, "cannot read '\(named.name)': \(error.reason)")
         }
+        // What is expanded from it again counts alone.
+        if !FileName.split(target).name.lowercased().hasSuffix(".tar") {
+            expansion.byteCount += FileSystem.byteCount(of: target) ?? 0
+        }
     }
 
-    private func tooLarge(_ limit: Int64) -> Failure {
+    private func tooLarge(_ expansion: Expansion) -> Failure {
         Failure(
             .tooLarge,
-            "'\(named.name)' has \(packedByteCount) bytes and expands to more than \(limit)")
+            "'\(named.name)' has \(expansion.packed) bytes and expands to more than "
+                + "\(expansion.limit)")
     }
 
-    private func expand(_ archive: Archive, into directory: String) throws {
+    private func expand(
+        _ archive: Archive, into directory: String, _ expansion: inout Expansion
+    ) throws {
         let entries = try archive.entries()
-        guard entries.count <= ImportBounds.entryCount else {
+        expansion.entryCount += entries.count
+        guard expansion.entryCount <= ImportBounds.entryCount else {
             throw Failure(
                 .tooLarge,
-                "'\(named.name)' holds \(entries.count) files, the most is "
+                "'\(named.name)' holds \(expansion.entryCount) files, the most is "
                     + "\(ImportBounds.entryCount)")
         }
-        let limit = ImportBounds.expandedByteCount(of: packedByteCount)
-        var byteCount: Int64 = 0
         for entry in entries {
-            let steps = try steps(of: entry)
-            let isDirectory = entry.hasSuffix("/")
+            let steps = try steps(of: entry.name)
+            let isDirectory = entry.name.hasSuffix("/") || steps.isEmpty
             let parent = ([directory] + (isDirectory ? steps : steps.dropLast()))
                 .joined(separator: "/")
             try FileManager.default.createDirectory(
@@ -182,21 +208,23 @@ struct SourcePreparation {
             let output = try OutputFile(creating: parent + "/" + name)
             var place = 0
             try archive.read(entry) { piece in
-                byteCount += Int64(piece.count)
-                guard byteCount <= limit else { throw tooLarge(limit) }
+                expansion.byteCount += Int64(piece.count)
+                guard expansion.byteCount <= expansion.limit else { throw tooLarge(expansion) }
                 try output.write(piece, at: place)
                 place += piece.count
             }
         }
     }
 
-    /// The names on the way to an entry; throws where they lead out of the archive, or too deep.
+    /// The names on the way to an entry, none for `./`; throws where they lead out of the archive, or too deep.
     private func steps(of entry: String) throws(Failure) -> [String] {
-        let steps = entry.split(separator: "/").map(String.init)
+        // Some programs of Windows part directories their way.
+        let entry = entry.replacing("\\", with: "/")
+        let steps = entry.split(separator: "/").map(String.init).filter { $0 != "." }
         let isInside =
-            !entry.hasPrefix("/") && !steps.isEmpty
-            && steps.allSatisfy { $0 != ".." && $0 != "." && $0.utf8.count < 256 }
-            && !entry.contains("\\") && entry.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+            !entry.hasPrefix("/") && !entry.isEmpty
+            && steps.allSatisfy { $0 != ".." && $0.utf8.count < 256 }
+            && entry.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
         guard isInside else {
             throw Failure(
                 .unreadable,
@@ -211,14 +239,8 @@ struct SourcePreparation {
         return steps
     }
 
-    /// Endings of files that are a source on their own, where others lie beside them.
-    private static let sources: Set<String> = [
-        "csv", "dgn", "dxf", "fgb", "geojson", "geojsonl", "geojsons", "gml", "gmt", "gpkg", "gpx",
-        "jml", "json", "kml", "mbtiles", "osm", "pbf", "sqlite", "topojson", "tsv", "000", "x10",
-    ]
-
     /// What is to be opened of an expanded archive: its only file, `doc.kml`, its only file with an ending of
-    /// ``sources``, or its only file geodatabase; else the directory that holds all.
+    /// ``DataSets``, or its only file geodatabase; else the directory that holds all.
     static func chosen(in directory: String) throws -> String {
         var directory = directory
         while true {
@@ -238,10 +260,119 @@ struct SourcePreparation {
             let endings = Set(names.map(FileName.ending))
             guard endings.isDisjoint(with: ["shp", "tab", "mif"]) else { return directory }
             let found = paths.filter {
-                sources.contains(FileName.ending($0)) || FileName.ending($0) == "gdb"
+                DataSets.endings.contains(FileName.ending($0)) || FileName.ending($0) == "gdb"
             }
             return found.count == 1 ? found[0] : directory
         }
+    }
+
+    // MARK: Data sets
+
+    /// The data sets in a directory, each seen with the files that bear its name and no others.
+    ///
+    /// - Parameter isOwn: Whether the directory is the import's own.
+    private func dataSets(
+        in root: String, isOwn: Bool, isSplit: Bool, _ expansion: inout Expansion
+    ) throws -> [SourceFile] {
+        if isOwn { try examineDirectory(root) }
+        guard isSplit, FileName.ending(root) != "gdb" else {
+            return [file(try examined(isOwn ? try Self.chosen(in: root) : root))]
+        }
+        var found: [SourceFile] = []
+        try collect(root, isOwn: isOwn, prefix: "", depth: 0, &found, &expansion)
+        if found.isEmpty {
+            found = [file(try examined(isOwn ? try Self.chosen(in: root) : root))]
+        }
+        guard found.count == 1 else { return found }
+        // What it is called inside is of no interest where nothing else is there.
+        return [found[0].alone]
+    }
+
+    private func collect(
+        _ root: String, isOwn: Bool, prefix: String, depth: Int, _ found: inout [SourceFile],
+        _ expansion: inout Expansion
+    ) throws {
+        let sets = try DataSets(in: root)
+        for path in sets.paths {
+            let part = prefix + path.dropFirst(root.count + 1)
+            do {
+                if let inner = try innerArchive(path) {
+                    guard depth < Self.archiveDepth else {
+                        throw Failure(
+                            .tooLarge,
+                            "'\(part)': archives are nested deeper than \(Self.archiveDepth)")
+                    }
+                    let directory = try makeEntry()
+                    try expandInner(path, inner, into: directory, &expansion)
+                    try examineDirectory(directory)
+                    let before = found.count
+                    try collect(
+                        directory, isOwn: true, prefix: part + "/", depth: depth + 1, &found,
+                        &expansion)
+                    if found.count == before {
+                        throw Failure(.unreadable, "'\(part)' holds nothing that is read")
+                    }
+                } else {
+                    let place = try prepared(path, isOwn: isOwn)
+                    found.append(SourceFile(path: place, name: named.name, part: part))
+                }
+            } catch {
+                let failure = Failure(importing: error)
+                guard failure.code == .unreadable else { throw failure }
+                found.append(
+                    SourceFile(path: path, name: named.name, part: part, refusal: failure))
+            }
+        }
+    }
+
+    /// Archives one inside the other, beside the one that was named.
+    private static let archiveDepth = 3
+
+    /// What to open of a data set.
+    private func prepared(_ path: String, isOwn: Bool) throws -> String {
+        if FileSystem.kind(of: path) == .directory { return try examined(path) }
+        let ending = FileName.ending(path)
+        if ending == "kmz" {
+            // Expanded to be looked at; its documents name each other by their places in it.
+            var expansion = Expansion(packed: FileSystem.byteCount(of: path) ?? 0)
+            let directory = try makeEntry()
+            let archive = try Archive(path: path, name: named.name, kind: .zip)
+            try expand(archive, into: directory, &expansion)
+            _ = try examined(try Self.chosen(in: directory))
+            try examineDirectory(directory)
+            return path
+        }
+        _ = try examined(path)
+        if isOwn, !LinkNames.isFolded(ending) { return path }
+        let files = try NamedFiles(path, of: named.name)
+        return !isOwn
+            && SourceExamination.isDatabaseWithLog(path, SourceExamination.beginning(of: path))
+            ? try copy(of: files) : try view(of: files)
+    }
+
+    /// How a file in an archive is one itself; nil for one that is none, or is read as it is.
+    private func innerArchive(_ path: String) throws -> Archive.Kind? {
+        let name = FileName.split(path).name.lowercased()
+        if name.hasSuffix(".tar.gz") || name.hasSuffix(".tgz") { return .tar }
+        guard FileSystem.kind(of: path) == .file, FileName.ending(name) != "kmz" else {
+            return nil
+        }
+        return Self.archive(name, SourceExamination.beginning(of: path))
+    }
+
+    private func expandInner(
+        _ path: String, _ kind: Archive.Kind, into directory: String,
+        _ expansion: inout Expansion
+    ) throws {
+        var path = path
+        if GzipFile.isGzip(path) {
+            let name = Self.expandedName(FileName.split(path).name)
+            let expanded = try makeEntry() + "/" + name
+            try expandGzip(path, to: expanded, &expansion)
+            path = expanded
+        }
+        try expand(
+            Archive(path: path, name: named.name, kind: kind), into: directory, &expansion)
     }
 
     // MARK: Directories

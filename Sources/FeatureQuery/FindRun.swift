@@ -6,6 +6,7 @@ internal import Dataset
 internal import EsriForms
 internal import Expression
 internal import FoundationEssentials
+internal import PROJ
 
 extension QueryEngine {
     /// A part of the answer to "which features hold this text?": the bytes that clients get.
@@ -14,7 +15,8 @@ extension QueryEngine {
     ///
     /// Top layer first, by rising object id in each; a feature counts once, for the first of its fields that
     /// holds the text. The same clauses that a query has decide. Layers that cannot be queried are passed
-    /// over, unless they are named. Layers whose servers fail are told in `layerFailures`. Throws `Failure` as
+    /// over, unless they are named. Layers whose servers fail, whose data cannot be
+    /// opened or whose spatial reference cannot be used are told in `layerFailures`. Throws `Failure` as
     /// ``answer(_:in:isStale:featureByteLimit:isCancelled:remotes:)`` does.
     public func find(
         _ request: FindRequest, in map: MapDescription, isStale: Bool = false,
@@ -30,7 +32,18 @@ extension QueryEngine {
         }
         let place = request.part?.place
         var writer = FoundWriter(request.part, hasOnePart: isRemote)
-        for layer in try request.rest(of: layers) where !writer.isOver {
+        let output = request.outReference ?? map.spatialReference
+        try output.map { output throws(Failure) in try output.checkIsKnown() }
+        // All of them for each part, since only the last one has them.
+        var failed: Set<LayerID> = []
+        for layer in layers {
+            guard let output, let description = map.layer(layer),
+                let failure = description.obstacle(to: output)
+            else { continue }
+            failed.insert(layer)
+            writer.fail(description, failure)
+        }
+        for layer in try request.rest(of: layers) where !writer.isOver && !failed.contains(layer) {
             var query = QueryRequest(map: map.name, layer: layer)
             query.hidesInside = request.hidesInside
             query.clause = request.layerDefinitions[layer]
@@ -44,7 +57,14 @@ extension QueryEngine {
             let fields = request.fields(of: queried)
             if fields.isEmpty { continue }
             guard queried.remote != nil else {
-                let run = try run(query, in: map, isCancelled)
+                let run: QueryRun
+                do throws(Failure) { run = try self.run(query, in: map, isCancelled) } catch {
+                    guard [.notFound, .corrupt, .unreadable].contains(error.code) else {
+                        throw error
+                    }
+                    writer.fail(queried.description, error)
+                    continue
+                }
                 try writer.append(
                     LayerFind(request, run, fields),
                     from: layer == place?.layer ? place?.objectID : nil)
@@ -66,6 +86,31 @@ extension QueryEngine {
         }
         return QueryAnswer(
             body: writer.finished(), sequence: map.sequence, isStale: isStale, next: writer.next)
+    }
+}
+
+extension SpatialReference {
+    /// Throws `invalidParameter` where PROJ does not know it.
+    fileprivate func checkIsKnown() throws(Failure) {
+        do throws(PROJError) { _ = try coordinateSystem.unit() } catch {
+            throw Failure(.invalidParameter, "outSR: " + error.description)
+        }
+    }
+}
+
+extension LayerDescription {
+    /// Why its features have no place in another spatial reference; nil where they have.
+    fileprivate func obstacle(to output: SpatialReference) -> Failure? {
+        guard let own = properties?.spatialReference, kind.source?.isRemote != true,
+            !own.isEquivalent(to: output)
+        else { return nil }
+        do throws(Failure) {
+            _ = try CoordinateTransform(from: own, to: output)
+            return nil
+        } catch {
+            return Failure(
+                .unreadable, "its spatial reference cannot be used here: " + error.message)
+        }
     }
 }
 

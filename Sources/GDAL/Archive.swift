@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CGDAL
+internal import Glibc
 
 /// A zip or tar archive; what it holds is only read, from its beginning to its end.
 public struct Archive: Sendable {
@@ -11,6 +12,14 @@ public struct Archive: Sendable {
         case zip
         /// Not compressed.
         case tar
+    }
+
+    /// A file or directory in it.
+    public struct Entry: Hashable, Sendable {
+        /// Its path, with `/` at the end of a directory's; bytes that are no UTF-8 are read as Latin-1.
+        public let name: String
+        /// As GDAL has it, with the zero at its end.
+        fileprivate let bytes: [CChar]
     }
 
     private let root: String
@@ -28,37 +37,73 @@ public struct Archive: Sendable {
         self.name = name
     }
 
-    /// The names of all files and directories in it, directories with `/` at the end.
+    /// All files and directories in it.
     ///
     /// Throws ``GDALError`` where it cannot be read, or holds nothing.
-    public func entries() throws(GDALError) -> [String] {
+    public func entries() throws(GDALError) -> [Entry] {
         let log = MessageLog()
-        let names = log.listen { () -> [String] in
+        let entries = log.listen { () -> [Entry] in
             let list = unsafe VSIReadDirRecursive(root)
             defer { unsafe CSLDestroy(list) }
             return unsafe (0..<CSLCount(list)).compactMap { index in
-                unsafe CSLGetField(list, index).map { unsafe String(cString: $0) }
+                unsafe CSLGetField(list, index).map { text in
+                    let bytes = unsafe Array(
+                        UnsafeBufferPointer(start: text, count: strlen(text) + 1))
+                    return Entry(name: Self.name(bytes), bytes: bytes)
+                }
             }
         }
-        guard !names.isEmpty else { throw log.error("read the archive '\(name)'") }
-        return names
+        guard !entries.isEmpty else { throw log.error("read the archive '\(name)'") }
+        return entries
     }
+
+    private static func name(_ bytes: [CChar]) -> String {
+        let units = bytes.dropLast().map { UInt8(bitPattern: $0) }
+        guard let name = String(validating: units, as: UTF8.self) else {
+            return String(String.UnicodeScalarView(units.map { Unicode.Scalar($0) }))
+        }
+        return unmarked(name) ?? name
+    }
+
+    /// A name in UTF-8 that an archive does not mark as such, which GDAL takes for CP437; nil for any other.
+    private static func unmarked(_ name: String) -> String? {
+        guard name.utf8.contains(where: { $0 >= 0x80 }) else { return nil }
+        var units: [UInt8] = []
+        for scalar in name.unicodeScalars {
+            if scalar.isASCII {
+                units.append(UInt8(scalar.value))
+            } else if let place = codePage437.firstIndex(of: scalar) {
+                units.append(UInt8(0x80 + place))
+            } else {
+                return nil
+            }
+        }
+        return String(validating: units, as: UTF8.self)
+    }
+
+    /// The upper half of code page 437.
+    private static let codePage437 = Array(
+        ("ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒ"
+            + "áíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐"
+            + "└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀"
+            + "αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{A0}").unicodeScalars)
 
     /// Hands out the bytes of one file in pieces of 256 KiB, the last one shorter.
     ///
     /// Throws ``GDALError`` where it cannot be read, and what `body` throws.
-    public func read(_ entry: String, _ body: ([UInt8]) throws -> Void) throws {
+    public func read(_ entry: Entry, _ body: ([UInt8]) throws -> Void) throws {
         let log = MessageLog()
         try log.listen {
-            guard let file = unsafe VSIFOpenL(root + "/" + entry, "rb") else {
-                throw log.error("read '\(entry)' in the archive '\(name)'")
+            let path = Array((root + "/").utf8CString.dropLast()) + entry.bytes
+            guard let file = unsafe VSIFOpenL(path, "rb") else {
+                throw log.error("read '\(entry.name)' in the archive '\(name)'")
             }
             defer { unsafe VSIFCloseL(file) }
             var piece = [UInt8](repeating: 0, count: 256 << 10)
             while true {
                 let count = unsafe VSIFReadL(&piece, 1, piece.count, file)
                 guard log.failures.isEmpty else {
-                    throw log.error("read '\(entry)' in the archive '\(name)'")
+                    throw log.error("read '\(entry.name)' in the archive '\(name)'")
                 }
                 if count > 0 { try body(Array(piece.prefix(count))) }
                 if count < piece.count { return }

@@ -27,6 +27,8 @@ enum Drivers {
         // An import is confined with its thread, and must not give work to another.
         ("GDAL_NUM_THREADS", "1"),
         ("GML_DOWNLOAD_SCHEMA", "NO"), ("GML_SKIP_RESOLVE_ELEMS", "ALL"),
+        // Each is heard of (SkippedFeature).
+        ("GML_SKIP_CORRUPTED_FEATURES", "YES"),
         ("GML_SAVE_RESOLVED_TO", "NO"), ("GML_USE_SCHEMA_IMPORT", "NO"),
         ("LIBKML_EXTERNAL_STYLE", "NO"),
         // Names of systems are no addresses of servers, nor of files.

@@ -55,6 +55,7 @@ public struct FlatGeobufWriter: ~Copyable {
                 let driver = unsafe GDALGetDriverByName("FlatGeobuf"),
                 let dataset = unsafe GDALCreate(driver, path, 0, 0, 0, GDT_Unknown, nil)
             else { return nil }
+            if wkid == nil { reference.keepUnnumbered() }
             let options = StringList(["SPATIAL_INDEX=YES"])
             let type = OGR_GT_SetModifier(geometry.type, hasZ ? 1 : 0, hasM ? 1 : 0)
             guard

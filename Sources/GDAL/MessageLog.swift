@@ -12,6 +12,7 @@ final class MessageLog: Sendable {
         var warnings: [String] = []
         var failures: [String] = []
         var hasInputOutputFailure = false
+        var skipped = SkippedFeatures()
     }
 
     private static let limit = 16
@@ -24,11 +25,21 @@ final class MessageLog: Sendable {
     /// Whether one of the failures was about reading or writing.
     var hasInputOutputFailure: Bool { state.withLock { $0.hasInputOutputFailure } }
 
-    /// Forgets what was heard.
+    /// The features that a driver went past, since it was last asked.
+    func takeSkipped() -> SkippedFeatures {
+        state.withLock { state in
+            defer { state.skipped = SkippedFeatures() }
+            return state.skipped
+        }
+    }
+
+    /// Forgets what was heard, but features skipped.
     func clear() {
         state.withLock { state in
             guard !state.failures.isEmpty || !state.warnings.isEmpty else { return }
+            let skipped = state.skipped
             state = State()
+            state.skipped = skipped
         }
     }
 
@@ -37,6 +48,8 @@ final class MessageLog: Sendable {
             if level.rawValue >= CE_Failure.rawValue {
                 if state.failures.count < Self.limit { state.failures.append(message) }
                 if number == CPLE_FileIO { state.hasInputOutputFailure = true }
+            } else if let skipped = SkippedFeature(message) {
+                state.skipped.add(skipped)
             } else if level == CE_Warning, state.warnings.count < Self.limit {
                 state.warnings.append(message)
             }

@@ -87,6 +87,24 @@ public struct SourceSpatialReference: Hashable, Sendable {
     public var wkid: Int?
     /// The definition, WKT 2 (2019).
     public var wkt: String
+
+    init(wkid: Int?, wkt: String) {
+        self.wkid = wkid
+        self.wkt = wkt
+    }
+
+    /// What a text means: WKT of any version, or the name of a system, `EPSG:2056`, `urn:ogc:def:crs:OGC:1.3:CRS84`.
+    ///
+    /// Nil where it is not understood.
+    public init?(meaning text: String) {
+        let forms = ["epsg:", "esri:", "ogc:", "crs84", "crs:", "urn:", "urn:x-ogc", "http"]
+        let lowered = text.lowercased()
+        guard text.utf8.count <= 1 << 16,
+            text.contains("[") || forms.contains(where: lowered.hasPrefix),
+            let found = SpatialReferenceHandle.meaning(of: text)
+        else { return nil }
+        self = found
+    }
 }
 
 /// A value of a source's feature.

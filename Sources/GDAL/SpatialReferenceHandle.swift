@@ -29,6 +29,21 @@ struct SpatialReferenceHandle: ~Copyable {
         unsafe OSRSetAxisMappingStrategy(handle, OAMS_TRADITIONAL_GIS_ORDER)
     }
 
+    /// Keeps GDAL from finding a number for a system that has none: its driver of FlatGeobuf looks for one by the zone
+    /// of UTM, whatever the unit is.
+    func keepUnnumbered() {
+        let log = MessageLog()
+        log.listen {
+            guard unsafe OSRGetAuthorityCode(handle, nil) == nil,
+                let trial = unsafe OSRClone(handle)
+            else { return }
+            defer { unsafe OSRDestroySpatialReference(trial) }
+            unsafe OSRAutoIdentifyEPSG(trial)
+            guard unsafe OSRGetAuthorityCode(trial, nil) != nil else { return }
+            unsafe OSRSetAuthority(handle, nil, "CAIRN", 0)
+        }
+    }
+
     deinit { unsafe OSRDestroySpatialReference(handle) }
 
     /// Whether data in this system hold latitude (or northing) before longitude.
@@ -61,6 +76,17 @@ struct SpatialReferenceHandle: ~Copyable {
             let number = unsafe stated(handle) ?? recognised(handle)
             return wkt.isEmpty && number == nil
                 ? nil : SourceSpatialReference(wkid: number, wkt: wkt)
+        }
+    }
+
+    /// What a text means, a definition or a name; nil for none.
+    static func meaning(of text: String) -> SourceSpatialReference? {
+        let log = MessageLog()
+        return log.listen { () -> SourceSpatialReference? in
+            guard let system = unsafe OSRNewSpatialReference(nil) else { return nil }
+            defer { unsafe OSRDestroySpatialReference(system) }
+            guard unsafe OSRSetFromUserInput(system, text) == OGRERR_NONE else { return nil }
+            return unsafe describe(system)
         }
     }
 

@@ -67,6 +67,15 @@ public final class VectorSource {
     public func forEachFeature(
         inLayer index: Int, _ body: (borrowing SourceFeature) throws -> Void
     ) throws {
+        var skipped = SkippedFeatures()
+        try forEachFeature(inLayer: index, skipped: &skipped, body)
+    }
+
+    /// The same; features that the driver cannot make sense of, and goes past, are added to `skipped`.
+    public func forEachFeature(
+        inLayer index: Int, skipped: inout SkippedFeatures,
+        _ body: (borrowing SourceFeature) throws -> Void
+    ) throws {
         guard layers.indices.contains(index),
             let layer = unsafe GDALDatasetGetLayer(handle, Int32(index))
         else {
@@ -76,6 +85,7 @@ public final class VectorSource {
         let swapsAxes = unsafe SpatialReferenceHandle.isLatitudeFirst(OGR_L_GetSpatialRef(layer))
         let kinds = layers[index].fields.map(\.kind)
         let log = MessageLog()
+        defer { skipped.add(log.takeSkipped()) }
         try log.listen {
             unsafe OGR_L_ResetReading(layer)
             var count = 0

@@ -136,24 +136,30 @@ extension IdentifyEngine {
                 continue
             }
             try layer(description)
-            if case .raster(let id) = description.kind.source {
-                let file = try state.raster(id, sources.rasters)
-                if let pixels = try drawing.pixels(of: file, request, state.transforms) {
-                    try raster(pixels)
+            do throws(Failure) {
+                if case .raster(let id) = description.kind.source {
+                    let file = try state.raster(id, sources.rasters)
+                    if let pixels = try drawing.pixels(of: file, request, state.transforms) {
+                        try raster(pixels)
+                    }
+                    continue
                 }
-                continue
+                let wish = wish(description)
+                try drawing.draw(
+                    each, frame.extent.expanded(by: wish.reach).widened,
+                    DrawnDetails(wish, each.fields),
+                    &state, &left, feature)
+            } catch {
+                guard error.isOfLayer else { throw error }
+                missing.append(
+                    LayerFailure(layerID: each.id, layerName: each.name, error: error))
             }
-            let wish = wish(description)
-            try drawing.draw(
-                each, frame.extent.expanded(by: wish.reach).widened,
-                DrawnDetails(wish, each.fields),
-                &state, &left, feature)
         }
         return missing
     }
 
-    /// What a picture would lack of the layers on other servers, which are asked as for the picture; empty where
-    /// there are none.
+    /// What a picture would lack of the layers on other servers, which are asked as for the picture, and of those in a
+    /// spatial reference that it cannot show.
     public func missing(
         of request: ExportRequest, in map: PreparedMap, frame: PictureFrame,
         remotes: RemotePictureProvider?, isCancelled: @escaping () -> Bool,
@@ -167,10 +173,17 @@ extension IdentifyEngine {
                 output: frame.spatialReference, sources: sources, remotes: nil,
                 isCancelled: isCancelled),
             frame: frame)
-        let drawn = map.resolution.drawn(request.layers, scale: frame.scale).filter(\.isRemote)
+        let drawn = map.resolution.drawn(request.layers, scale: frame.scale)
         let batch = PictureBatch(drawn, remotes, request, drawing, wish, state.transforms)
         var missing: [LayerFailure] = []
         for each in drawn {
+            guard each.isRemote else {
+                if let failure = drawing.obstacle(to: each, state.transforms) {
+                    missing.append(
+                        LayerFailure(layerID: each.id, layerName: each.name, error: failure))
+                }
+                continue
+            }
             let found = drawing.content(
                 each, batch, request, Self.drawnCoordinateBound, state.transforms)
             try Failure.stop(if: isCancelled)
@@ -240,7 +253,7 @@ struct Drawing {
             let filter = try run.filter(layer, try run.sight(layer, in: id, state))
             let dataset = try run.sources.datasets(id)
             let toFrame = try state.transforms.transform(
-                from: dataset.properties.spatialReference, to: frame.spatialReference)
+                ofLayerIn: dataset.properties.spatialReference, to: frame.spatialReference)
             let window = DrawnWindow(
                 envelope, in: frame.spatialReference,
                 from: dataset.properties.spatialReference, toFrame)
@@ -252,7 +265,7 @@ struct Drawing {
             }
         case .graphics(let source):
             let toFrame = try state.transforms.transform(
-                from: source.spatialReference, to: frame.spatialReference)
+                ofLayerIn: source.spatialReference, to: frame.spatialReference)
             let window = DrawnWindow(
                 envelope, in: frame.spatialReference, from: source.spatialReference, toFrame)
             let graphics = layer.description.graphics ?? []
@@ -264,12 +277,24 @@ struct Drawing {
         }
     }
 
+    /// Why nothing of one of the site's own layers can be shown, as its spatial reference tells; nil where it can.
+    func obstacle(to layer: PreparedLayer, _ transforms: Transforms) -> Failure? {
+        guard let own = layer.description.properties?.spatialReference else { return nil }
+        do throws(Failure) {
+            _ = try transforms.transform(ofLayerIn: own, to: frame.spatialReference)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     /// Nil where the frame shows nothing of the raster.
     func pixels(
         of raster: RasterFile, _ request: ExportRequest, _ transforms: Transforms
     ) throws(Failure) -> [UInt8]? {
         let reference = raster.properties.spatialReference
-        let toFrame = try transforms.transform(from: reference, to: frame.spatialReference)
+        let toFrame = try transforms.transform(
+            ofLayerIn: reference, to: frame.spatialReference)
         let window = DrawnWindow(
             frame.extent, in: frame.spatialReference, from: reference, toFrame)
         guard let extent = raster.properties.extent, window.bounds.intersects(extent) else {

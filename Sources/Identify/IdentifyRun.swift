@@ -99,7 +99,12 @@ struct IdentifyRun {
             findings.form = form
             try Failure.stop(if: isCancelled)
             own.append(outcome)
-            guard case .success(let finding) = outcome, finding.result == nil else { break }
+            switch outcome {
+            case .success(let finding) where finding.result == nil: continue
+            case .failure(let error) where error.isOfLayer: continue
+            default: break
+            }
+            break
         }
         try ask(needed, question, kept.transforms, &findings.remotes)
         var next = own.makeIterator()
@@ -139,8 +144,8 @@ struct IdentifyRun {
             findings.found[layer.place] = result
             return true
         case .failure(let error):
-            // What lies here is answered whatever becomes of other servers.
-            guard layer.isRemote, !isCancelled() else { throw error }
+            // What can be read is answered whatever becomes of the others.
+            guard layer.isRemote || error.isOfLayer, !isCancelled() else { throw error }
             findings.notes.failures[layer.id] = error
             findings.add(error, of: layer)
             return false
@@ -182,7 +187,7 @@ struct IdentifyRun {
             return try finding(
                 RasterSearch(
                     layer: layer.description, raster: raster,
-                    toRaster: try kept.transforms.transform(from: reference, to: own)))
+                    toRaster: try kept.transforms.transform(from: reference, toLayerIn: own)))
         case .wms, .mapService, .featureService, .tiles:
             return try finding(
                 RemoteSearch(
@@ -190,7 +195,7 @@ struct IdentifyRun {
                     filter: try remoteFilter(layer)))
         case .graphics(let source):
             let toMap = try kept.transforms.transform(
-                from: source.spatialReference, to: reference)
+                ofLayerIn: source.spatialReference, to: reference)
             let key = EngineState.GraphicsKey(
                 map: map.description.name, layer: layer.id, reference: reference)
             return try finding(
@@ -272,7 +277,7 @@ struct IdentifyRun {
         _ dataset: Dataset, _ id: ContentID, _ kept: EngineState
     ) throws(Failure) -> FeatureSource {
         let own = dataset.properties.spatialReference
-        let toMap = try kept.transforms.transform(from: own, to: reference)
+        let toMap = try kept.transforms.transform(ofLayerIn: own, to: reference)
         let key = EngineState.Key(dataset: id, reference: reference)
         let plain = FeatureSource(dataset, key, toMap: toMap)
         if toMap == nil || own.isMercatorPair(with: reference) { return plain }

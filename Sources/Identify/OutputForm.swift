@@ -51,7 +51,9 @@ struct OutputForm {
     ) throws(Failure) -> (shape: Shape, z: [Double?]?, m: [Double?]?)? {
         guard returnGeometry else { return nil }
         var shape = shape
-        if let transform = try transforms.transform(from: reference, to: self.reference) {
+        if let transform = try transforms.transform(
+            ofLayerIn: reference, to: self.reference)
+        {
             guard let projected = try? transform.forward(shape) else { return nil }
             shape = projected
         }

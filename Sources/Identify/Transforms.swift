@@ -38,6 +38,31 @@ final class Transforms {
         return transform
     }
 
+    /// The same from a layer's own reference, or to it; throws `unreadable`, which is the layer's failure alone, where
+    /// that is no system of a map or there is no way.
+    func transform(
+        ofLayerIn source: SpatialReference, to target: SpatialReference
+    ) throws(Failure) -> CoordinateTransform? {
+        try Self.ofLayer { () throws(Failure) in try transform(from: source, to: target) }
+    }
+
+    /// The same to a layer's own reference.
+    func transform(
+        from source: SpatialReference, toLayerIn target: SpatialReference
+    ) throws(Failure) -> CoordinateTransform? {
+        try Self.ofLayer { () throws(Failure) in try transform(from: source, to: target) }
+    }
+
+    private static func ofLayer(
+        _ make: () throws(Failure) -> CoordinateTransform?
+    ) throws(Failure) -> CoordinateTransform? {
+        do throws(Failure) { return try make() } catch {
+            guard error.code == .invalidParameter else { throw error }
+            throw Failure(
+                .unreadable, "its spatial reference cannot be used here: " + error.message)
+        }
+    }
+
     /// Metres per unit of the reference's x axis; a degree counts as it does at the equator.
     func metersPerUnit(_ reference: SpatialReference) throws(Failure) -> Double {
         if let known = units[reference.canonical] { return known }
@@ -69,5 +94,15 @@ extension SpatialReference {
     func isMercatorPair(with other: SpatialReference) -> Bool {
         (latestWkid == 4326 && other.latestWkid == 3857)
             || (latestWkid == 3857 && other.latestWkid == 4326)
+    }
+}
+
+extension Failure {
+    /// Whether it says that one of the site's own layers cannot be read or shown, which the others go on without.
+    var isOfLayer: Bool {
+        switch code {
+        case .unreadable, .corrupt, .notFound: true
+        default: false
+        }
     }
 }

@@ -62,7 +62,8 @@ final class ProjectionContext {
 
     deinit { _ = unsafe proj_context_destroy(handle) }
 
-    func system(_ definition: CoordinateSystem) throws(PROJError) -> ProjectionObject {
+    /// What the definition stands for, whatever kind of system that is; none where it is not known.
+    func objects(_ definition: CoordinateSystem) -> [ProjectionObject] {
         var objects: [OpaquePointer?] = unsafe []
         switch definition {
         case .wkt(let text):
@@ -76,10 +77,11 @@ final class ProjectionContext {
                         handle, authority, number, PJ_CATEGORY_CRS, 0, nil))
             }
         }
-        let owned = unsafe objects.compactMap { unsafe $0 }.map {
-            unsafe ProjectionObject($0, self)
-        }
-        for object in owned where object.isHorizontal { return object }
+        return unsafe objects.compactMap { unsafe $0 }.map { unsafe ProjectionObject($0, self) }
+    }
+
+    func system(_ definition: CoordinateSystem) throws(PROJError) -> ProjectionObject {
+        if let object = objects(definition).first(where: \.isHorizontal) { return object }
         throw PROJError(
             code: .unknownCoordinateSystem,
             description: "spatial reference \(definition.label) is not known")

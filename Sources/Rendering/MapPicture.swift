@@ -19,8 +19,8 @@ public enum MapPicture {
     ///
     /// `isStale` is passed on. A map without a spatial reference is blank. Throws what
     /// `IdentifyEngine.forEachDrawnFeature` throws, and `tooLarge` for a picture of more than
-    /// ``ExportRequest/byteBound`` bytes, of all its pieces where it is cut. What is missing of layers on other servers,
-    /// which are asked through `remotes`, is said in the head, also where nothing is drawn. Holds two canvases of four bytes a pixel, and where areas or
+    /// ``ExportRequest/byteBound`` bytes, of all its pieces where it is cut. What is missing of layers that cannot be
+    /// shown, and of those on other servers, which are asked through `remotes`, is said in the head, also where nothing is drawn. Holds two canvases of four bytes a pixel, and where areas or
     /// dots are drawn four bytes more.
     public static func draw(
         _ request: ExportRequest, of map: PreparedMap, by engine: IdentifyEngine,
@@ -35,7 +35,7 @@ public enum MapPicture {
         let isBlank = map.description.spatialReference == nil
         if !isBlank, engine.showsRemotes(request, in: map, frame: frame) { head.hasRemote = true }
         guard let format = request.format else {
-            if head.hasRemote == true {
+            if !isBlank {
                 head.missing = try engine.missing(
                     of: request, in: map, frame: frame, remotes: remotes, isCancelled: isCancelled,
                     wish: wish(request, frame)

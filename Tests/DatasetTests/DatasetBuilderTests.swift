@@ -56,13 +56,14 @@ import Testing
     }
 
     @Test func `a coordinate beyond all that is measured rightly leaves its feature out`() throws {
-        let path = try scratch.features(
+        let crs = #""crs":{"type":"name","properties":{"name":"EPSG:3857"}}"#
+        let features = ["[1e12,-1e12]", "[1e300,2]", "[3,-1.0000001e12]"].map {
+            feature(#"{"type":"Point","coordinates":\#($0)}"#)
+        }
+        let path = try scratch.write(
             "far.geojson",
-            [
-                feature(#"{"type":"Point","coordinates":[1e12,-1e12]}"#),
-                feature(#"{"type":"Point","coordinates":[1e300,2]}"#),
-                feature(#"{"type":"Point","coordinates":[3,-1.0000001e12]}"#),
-            ])
+            #"{"type":"FeatureCollection",\#(crs),"features":["#
+                + features.joined(separator: ",") + "]}")
         let layer = try #require(try imported(path).first)
         #expect(layer.featureCount == 1 && layer.rejectedCount == 2)
         #expect(Set(layer.rejected.map(\.reason)) == ["a coordinate beyond 10¹²"])
