@@ -54,10 +54,7 @@ public enum DatasetBuilder {
             }
         }
         guard !found.staged.isEmpty else {
-            if found.reasons.count == 1, let failure = found.failures.first {
-                let details = failure.details.isEmpty ? found.reasons : failure.details
-                throw Failure(failure.code, failure.message, details: details)
-            }
+            if found.reasons.count == 1, let failure = found.failures.first { throw failure }
             throw Failure(
                 .invalidParameter, "there is nothing to import in '\(files[0].name)'",
                 details: Array(found.reasons.prefix(16)))

@@ -67,6 +67,7 @@ struct LayerReference {
             // A number that nobody knows says nothing.
             if let number = known.wkid, !SystemExamination.isKnown(.wkid(number)) {
                 known.wkid = nil
+                known.wkt = SystemExamination.unnumbered(known.wkt)
                 stated = known
             }
             let system = definition.map { .wkt(SystemExamination.nameless($0)) } ?? known.system
@@ -81,7 +82,9 @@ struct LayerReference {
         self.silence = silence
     }
 
-    private static func refusal(_ reason: String) -> Failure { Failure(.unreadable, reason) }
+    private static func refusal(_ reason: String, details: [String] = []) -> Failure {
+        Failure(.unreadable, reason, details: details)
+    }
 
     // MARK: What sources say
 
@@ -128,10 +131,12 @@ struct LayerReference {
             "it is in longitude and latitude (\(stated?.label ?? "")), and the coordinates of "
                 + "\(survey.strayCount) of its \(survey.featureCount) features (x \(extent.minX) to "
                 + "\(extent.maxX), y \(extent.minY) to \(extent.maxY)) are not within "
-                + "±180, ±90"
-                + (exchanged
-                    ? ": are latitude and longitude exchanged?"
-                    : ": state the system that they are in"))
+                + "±180, ±90",
+            details: [
+                exchanged
+                    ? "latitude and longitude may be exchanged"
+                    : "the source should state the system that they are in"
+            ])
     }
 
     // MARK: The reference

@@ -342,12 +342,13 @@ struct SourcePreparation {
             try examineDirectory(directory)
             return path
         }
-        _ = try examined(path)
-        if isOwn, !LinkNames.isFolded(ending) { return path }
+        if isOwn, !LinkNames.isFolded(ending) { return try examined(path) }
         let files = try NamedFiles(path, of: named.name)
-        return !isOwn
+        // SQLite works in the directory of a database with a log, if it only looks.
+        let isCopied =
+            !isOwn
             && SourceExamination.isDatabaseWithLog(path, SourceExamination.beginning(of: path))
-            ? try copy(of: files) : try view(of: files)
+        return try examined(isCopied ? try copy(of: files) : try view(of: files))
     }
 
     /// How a file in an archive is one itself; nil for one that is none, or is read as it is.

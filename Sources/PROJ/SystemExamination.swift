@@ -55,7 +55,7 @@ public enum SystemExamination {
     }
 
     /// Without the members `AUTHORITY` and `ID` of systems; those of datums, methods and units stay.
-    private static func unnumbered(_ wkt: String) -> String {
+    public static func unnumbered(_ wkt: String) -> String {
         var result: [UInt8] = []
         // Of each bracket that is open: its keyword, and where the text before that ended.
         var open: [(keyword: String, start: Int)] = []

@@ -110,6 +110,13 @@ import Testing
         #expect(!layer.notes.contains { $0.contains("definition") }, "\(layer.notes)")
     }
 
+    @Test func `a number that nobody knows says nothing`() throws {
+        let prj = Self.utm("own", zone: 31, authority: #",AUTHORITY["EPSG","999999"]"#)
+        let layer = try #require(
+            try imported(shapefile([(500_000, Self.northOf45)], prj: prj)).first)
+        try expect(degrees(layer), 3, 45)
+    }
+
     @Test func `feet of the survey count, whatever number the name has`() throws {
         let foot = 1200.0 / 3937
         let prj = Self.utm(
@@ -269,7 +276,7 @@ import Testing
     ) throws {
         let path = try geoJSON(crs, coordinates)
         let failure = #expect(throws: Failure.self) { try imported(path) }
-        #expect(failure?.message.contains(word) == true, "\(failure?.description ?? "")")
+        #expect(failure?.description.contains(word) == true, "\(failure?.description ?? "")")
     }
 
     @Test(arguments: [
