@@ -41,13 +41,14 @@ struct LayerBuilder {
             survey = try read(plan)
             numbering = survey.numbering()
         }
-        // One that strays is left out; where most do, the others are not where they seem to be either.
+        // One that strays is said; where most do, the others are not where they seem to be either.
         guard 2 * survey.strayCount <= survey.featureCount else {
             throw reference.refusal(of: survey)
         }
         let resolved = try reference.resolved(in: survey.extent)
         spatialReference = resolved.0
         notes = plan.notes + resolved.notes
+        if let note = survey.strayNote { notes.append(note) }
         if let note = survey.rejectionNote { notes.append(note) }
         if survey.collectionCount > 0 {
             notes.append(

@@ -26,13 +26,14 @@ struct LayerSurvey {
     private(set) var hasSeveralParts = false
     /// The rectangle around all that is taken.
     private(set) var extent = Envelope.empty
-    /// Where coordinates must lie; nil where that is not known.
+    /// Where coordinates should lie; nil where that is not known.
     private let bounds: Envelope?
     /// Of GeoJSON, by feature: whether it states a geometry with content; empty where that is not known.
     private let statesGeometry: [Bool]
     /// How many features lie beyond the bounds, and the rectangle around them.
     private(set) var strayCount = 0
     private(set) var strayExtent = Envelope.empty
+    private var firstStray: String?
     /// How many things are left out that the source never handed out as features, and the first of them.
     private var unreadCount = 0
     private var unread: [RejectedFeature] = []
@@ -55,7 +56,8 @@ struct LayerSurvey {
 
     /// Reads the whole layer into the new file `path`, attributes as `plan` says.
     ///
-    /// Features with coordinates beyond `bounds` are left out, and what GeoJSON's `outline` says that GDAL does not.
+    /// Features with coordinates beyond `bounds` are counted, and what GeoJSON's `outline` says that GDAL does not is
+    /// left out.
     init(
         _ source: VectorSource, layer index: Int, plan: FieldPlan, spoolPath path: String,
         bounds: Envelope?, outline: GeoJSONOutline?, _ progress: (ImportProgress) -> Void
@@ -101,7 +103,7 @@ struct LayerSurvey {
             if let count = feature.wkb(into: &wkb) {
                 try reader.read(wkb, count: count)
                 isPlaceless = reader.isEmpty
-                if !isPlaceless { try checkBounds() }
+                if !isPlaceless { checkBounds(feature.id) }
             } else if !feature.complaints.isEmpty {
                 // There was one, which could not be read.
                 throw .init(reason: Self.nothing)
@@ -137,22 +139,29 @@ struct LayerSurvey {
         if kindCount > 1 { collectionCount += 1 }
     }
 
-    private mutating func checkBounds() throws(FlatGeometry.Refusal) {
+    /// Notes what lies beyond the bounds; it is taken as it is.
+    private mutating func checkBounds(_ id: Int64) {
         guard let bounds else { return }
         var envelope = Envelope.empty
         reader.forEachGeometry { envelope = envelope.union($0.envelope) }
         guard envelope.union(bounds) != bounds else { return }
         strayCount += 1
         strayExtent = strayExtent.union(envelope)
+        guard firstStray == nil else { return }
         let isLatitude = envelope.minY < bounds.minY || envelope.maxY > bounds.maxY
         let value =
             isLatitude
             ? (envelope.maxY > bounds.maxY ? envelope.maxY : envelope.minY)
             : (envelope.maxX > bounds.maxX ? envelope.maxX : envelope.minX)
-        throw .init(
-            reason: isLatitude
-                ? "latitude \(value) lies beyond ±90 degrees"
-                : "longitude \(value) lies beyond ±360 degrees")
+        firstStray = "\(id), " + (isLatitude ? "latitude \(value)" : "longitude \(value)")
+    }
+
+    /// A sentence on what lies beyond the bounds; nil where nothing does.
+    var strayNote: String? {
+        firstStray.map {
+            "\(strayCount) features lie beyond ±90 degrees of latitude or ±360 of longitude, the "
+                + "first (\($0)); they are kept as they are"
+        }
     }
 
     /// A feature by its place in the source.

@@ -15,8 +15,8 @@ extension QueryEngine {
     ///
     /// Top layer first, by rising object id in each; a feature counts once, for the first of its fields that
     /// holds the text. The same clauses that a query has decide. Layers that cannot be queried are passed
-    /// over, unless they are named. Layers whose servers fail, whose data cannot be
-    /// opened or whose spatial reference cannot be used are told in `layerFailures`. Throws `Failure` as
+    /// over, unless they are named. Layers whose servers fail or whose spatial
+    /// reference cannot be used are told in `layerFailures`. Throws `Failure` as
     /// ``answer(_:in:isStale:featureByteLimit:isCancelled:remotes:)`` does.
     public func find(
         _ request: FindRequest, in map: MapDescription, isStale: Bool = false,
@@ -57,14 +57,7 @@ extension QueryEngine {
             let fields = request.fields(of: queried)
             if fields.isEmpty { continue }
             guard queried.remote != nil else {
-                let run: QueryRun
-                do throws(Failure) { run = try self.run(query, in: map, isCancelled) } catch {
-                    guard [.notFound, .corrupt, .unreadable].contains(error.code) else {
-                        throw error
-                    }
-                    writer.fail(queried.description, error)
-                    continue
-                }
+                let run = try run(query, in: map, isCancelled)
                 try writer.append(
                     LayerFind(request, run, fields),
                     from: layer == place?.layer ? place?.objectID : nil)

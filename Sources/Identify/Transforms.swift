@@ -58,8 +58,7 @@ final class Transforms {
     ) throws(Failure) -> CoordinateTransform? {
         do throws(Failure) { return try make() } catch {
             guard error.code == .invalidParameter else { throw error }
-            throw Failure(
-                .unreadable, "its spatial reference cannot be used here: " + error.message)
+            throw Failure(.unreadable, Failure.unusableReference + error.message)
         }
     }
 
@@ -98,11 +97,11 @@ extension SpatialReference {
 }
 
 extension Failure {
-    /// Whether it says that one of the site's own layers cannot be read or shown, which the others go on without.
-    var isOfLayer: Bool {
-        switch code {
-        case .unreadable, .corrupt, .notFound: true
-        default: false
-        }
-    }
+    fileprivate static let unusableReference = "its spatial reference cannot be used here: "
+
+    /// Whether it says that the spatial reference of one of the site's own layers cannot be used, which the others go
+    /// on without.
+    ///
+    /// Data that are gone or damaged fail the whole request.
+    var isOfLayer: Bool { code == .unreadable && message.hasPrefix(Self.unusableReference) }
 }
