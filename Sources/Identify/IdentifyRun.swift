@@ -194,8 +194,9 @@ struct IdentifyRun {
                     layer: layer.description, answer: findings.remotes.answer(layer.id),
                     filter: try remoteFilter(layer)))
         case .graphics(let source):
+            // Graphics are only loaded in a reference that is known.
             let toMap = try kept.transforms.transform(
-                ofLayerIn: source.spatialReference, to: reference)
+                from: source.spatialReference, to: reference)
             let key = EngineState.GraphicsKey(
                 map: map.description.name, layer: layer.id, reference: reference)
             return try finding(
