@@ -101,11 +101,12 @@ let tier2: [Target] = [
     library("Geometry", isHot: true),
     library("SpatialIndex", ["Geometry", "Platform"], isHot: true),
     library("CairnModel", ["Geometry", "Platform"]),
+    library("Tables", ["CairnModel", "Platform"], isHot: true),
     library("Expression", ["CairnModel"]),
     library("EsriForms", ["CairnModel", "Geometry", "Platform"], isHot: true),
     library(
         "Dataset",
-        ["CairnModel", "Geometry", "SpatialIndex", "Platform", "GDAL", "PROJ", "SQLite"]),
+        ["CairnModel", "Geometry", "SpatialIndex", "Platform", "GDAL", "PROJ", "SQLite", "Tables"]),
     library("Raster", ["CairnModel", "Dataset", "GDAL", "Geometry", "Platform"]),
 ]
 
@@ -160,7 +161,7 @@ let tier4: [Target] = [
         ["CairnModel", "Dataset", "GDAL", "Geometry", "Locator", "PROJ", "Platform"],
         data: ["osmconf.ini", "points-of-interest.txt"]),
     library("Jobs", ["CairnModel"]),
-    library("JobKinds", ["CairnModel", "Geometry", "Platform", "Site"]),
+    library("JobKinds", ["CairnModel", "Geometry", "Platform", "Site", "Tables"]),
     library("Replay", ["CairnModel", "Jobs", "MapState"]),
     library(
         "Reexecution",
@@ -217,7 +218,7 @@ let tier5: [Target] = [
         [
             "CairnClient", "CairnModel", "Dataset", "EsriForms", "Expression", "FeatureQuery",
             "Geometry", "Identify", "JobKinds",
-            "OpenSSL", "PROJ", "Platform", "Recording", "Rendering", "Site", "SiteAnswers",
+            "OpenSSL", "PROJ", "Platform", "Recording", "Rendering", "Site", "SiteAnswers", "Tables",
             hummingbird, logging,
         ]),
     library("Terminal", ["Bus", "CairnClient", "CairnModel", "Geometry", "MapState", "Platform"]),
@@ -227,7 +228,7 @@ let tier5: [Target] = [
             "CairnClient", "CairnModel", "Dataset", "EventLog", "Expression", "Geometry", "ICU",
             "JobKinds", "Jobs",
             "Locator", "LocatorSources", "MapState", "PROJ", "Platform", "Raster", "Recording",
-            "Reexecution", "Replay", "Site", "Terminal", arguments,
+            "Reexecution", "Replay", "Site", "Tables", "Terminal", arguments,
         ]),
 ]
 
@@ -336,7 +337,8 @@ let testTargets: [Target] = [
             "Reexecution", "CairnModel", "Dataset", "EventLog", "Geometry", "JobKinds", "Jobs",
             "Recording", "Replay", "Site", "TestKit",
         ]),
-    tests("JobKindsTests", ["JobKinds", "CairnModel", "Geometry", "Site", "TestKit"]),
+    tests("JobKindsTests", ["JobKinds", "CairnModel", "Geometry", "Site", "Tables", "TestKit"]),
+    tests("TablesTests", ["Tables", "CairnModel", "Platform", "TestKit"]),
     tests(
         "CairnClientTests",
         [

@@ -28,6 +28,12 @@ struct ImportCommand: SiteCommand {
     @Option(help: "The map.", transform: Reading.mapName) var map: MapName
     @Option(help: "The group the layers go into; the top level otherwise.") var into: String?
     @Option(help: "The layer's name, when there is one layer to import.") var name: String?
+    @Option(
+        help: """
+            NAME:TYPE, the type of a column: text, smallinteger, integer, biginteger, single, \
+            double or date. May be given several times.
+            """)
+    var field: [String] = []
 
     /// What became of one layer.
     struct Line: Encodable {
@@ -48,11 +54,14 @@ struct ImportCommand: SiteCommand {
     }
 
     func perform(_ session: Session) async throws {
+        let fields = try field.map { text throws(Failure) in try FieldStatement(text) }
         var imported: [(path: String, layer: ImportedSource)] = []
         var failures: [Failure] = []
         for path in paths {
             do throws(Failure) {
-                let layers = try await Importing(path: path, into: session.site).run()
+                let layers = try await Importing(
+                    path: path, fields: fields, into: session.site
+                ).run()
                 imported += layers.map { (path, $0) }
             } catch {
                 failures.append(error)
@@ -186,15 +195,17 @@ enum ImportedSource: Sendable {
 /// One import on a thread of its own, with its progress on standard error when that is a terminal.
 struct Importing {
     let path: String
+    let fields: [FieldStatement]
     let site: Site
 
-    init(path: String, into site: Site) {
+    init(path: String, fields: [FieldStatement] = [], into site: Site) {
         self.path = path
+        self.fields = fields
         self.site = site
     }
 
     func run() async throws(Failure) -> [ImportedSource] {
-        let (path, site) = (path, site)
+        let (path, fields, site) = (path, fields, site)
         let result: Result<[ImportedSource], Failure> = await OwnThread.run("import") {
             () throws(Failure) in
             if RasterImport.recognises(path) {
@@ -204,7 +215,9 @@ struct Importing {
             }
             var progress = ProgressLine()
             defer { progress.clear() }
-            return try DatasetBuilder.importFile(path: path, into: site.datasetsDirectory) {
+            return try DatasetBuilder.importFile(
+                path: path, into: site.datasetsDirectory, fields: fields
+            ) {
                 guard case .skipped(let layer, let reason) = $0 else {
                     return progress.show(Self.text($0))
                 }

@@ -23,14 +23,16 @@ public enum DatasetBuilder {
     /// - Parameters:
     ///   - path: A file, a directory that is a data source (`.gdb`), a gzip file, a zip or tar archive of one.
     ///   - directory: The site's datasets.
+    ///   - fields: The types of columns, where others are wanted than those found.
     ///   - progress: Called on the thread that reads, while this one waits.
     public static func importFile(
-        path: String, into directory: String, progress: (ImportProgress) -> Void = { _ in }
+        path: String, into directory: String, fields: [FieldStatement] = [],
+        progress: (ImportProgress) -> Void = { _ in }
     ) throws(Failure) -> [ImportedLayer] {
         let staging = try StagingDirectory(in: directory)
         do {
             let staged = try SourceFile.readAll(path, in: staging) { files in
-                try build(files, staging, progress)
+                try build(files, fields, staging, progress)
             }
             for dataset in staged { try publish(dataset, staging) }
             return staged.map(\.layer)
@@ -40,19 +42,20 @@ public enum DatasetBuilder {
     }
 
     private static func build(
-        _ files: [SourceFile], _ staging: borrowing StagingDirectory,
-        _ progress: (ImportProgress) -> Void
+        _ files: [SourceFile], _ fields: [FieldStatement],
+        _ staging: borrowing StagingDirectory, _ progress: (ImportProgress) -> Void
     ) throws -> [StagedDataset] {
         var found = Found()
         for file in files {
             do {
-                try build(file, staging, &found, progress)
+                try build(file, fields, staging, &found, progress)
             } catch {
                 let failure = try Failure(partOf: error)
                 guard files.count > 1 else { throw failure }
                 found.leaveOut(file.part, "", failure)
             }
         }
+        try check(fields, found.columns)
         guard !found.staged.isEmpty else {
             if found.reasons.count == 1, let failure = found.failures.first { throw failure }
             throw Failure(
@@ -68,6 +71,8 @@ public enum DatasetBuilder {
     /// What became of the layers of a source.
     private struct Found {
         var staged: [StagedDataset] = []
+        /// The names of the columns of all layers.
+        var columns: [String] = []
         /// Why layers and files are left out.
         var reasons: [String] = []
         /// Those of the reasons that are failures, and what failed.
@@ -106,16 +111,19 @@ public enum DatasetBuilder {
     }
 
     private static func build(
-        _ file: SourceFile, _ staging: borrowing StagingDirectory, _ found: inout Found,
+        _ file: SourceFile, _ fields: [FieldStatement],
+        _ staging: borrowing StagingDirectory, _ found: inout Found,
         _ progress: (ImportProgress) -> Void
     ) throws {
-        let source = try file.open()
+        let typing = try SourceTyping(file, fields, in: staging)
+        let source = try typing.file.open(options: typing.options)
+        found.columns += source.layers.flatMap { $0.fields.map(\.name) }
         let wanted = source.layers.indices.filter { source.layers[$0].hasGeometry }
         progress(.opened(layers: wanted.map { source.layers[$0].name }))
         for index in source.layers.indices {
             let name = source.layers[index].name
             do {
-                let reason = try build(source, file, index, staging, &found, progress)
+                let reason = try build(source, typing, index, staging, &found, progress)
                 guard let reason else { continue }
                 found.reasons.append("layer '\(name)': \(reason)")
                 progress(.skipped(layer: name, reason: reason))
@@ -128,15 +136,28 @@ public enum DatasetBuilder {
 
     /// Builds the datasets of one layer; answers why it is left out.
     private static func build(
-        _ source: VectorSource, _ file: SourceFile, _ index: Int,
+        _ source: VectorSource, _ typing: SourceTyping, _ index: Int,
         _ staging: borrowing StagingDirectory, _ found: inout Found,
         _ progress: (ImportProgress) -> Void
     ) throws -> String? {
         guard source.layers[index].hasGeometry else { return "it has no geometry" }
-        let builder = try LayerBuilder(source, layer: index, at: file.path, in: staging, progress)
+        let builder = try LayerBuilder(source, layer: index, typing, in: staging, progress)
         if let reason = builder.emptyReason { return reason }
         found.staged += try builder.build(in: staging, progress)
         return nil
+    }
+
+    /// Throws `invalidParameter` where a column of which the type is stated is in no layer.
+    private static func check(
+        _ fields: [FieldStatement], _ names: [String]
+    ) throws(Failure) {
+        let known = Set(names.map { $0.lowercased() })
+        for field in fields where !known.contains(field.name.lowercased()) {
+            throw Failure(
+                .invalidParameter,
+                "there is no column '\(field.name.prefix(80))'; there are "
+                    + names.prefix(40).map { "'\($0.prefix(40))'" }.joined(separator: ", "))
+        }
     }
 
     private static func publish(

@@ -79,6 +79,12 @@ enum FlatGeobufProperties {
         return Int64(try bytes.number(at: range.lowerBound + 2, as: Int32.self))
     }
 
+    /// The shortest decimal number that is this one of 32 bits: 0.1, not 0.10000000149.
+    private static func decimal(_ single: Float) -> Double {
+        let real = Double(single)
+        return real == real.rounded() ? real : Double(single.description) ?? real
+    }
+
     /// The value at a place, which is moved to its end.
     static func value(
         _ bytes: RawSpan, _ place: inout Int, _ type: ColumnType
@@ -102,7 +108,7 @@ enum FlatGeobufProperties {
         case .float:
             let bits = try bytes.number(at: place, as: UInt32.self)
             place += 4
-            return real(Double(Float(bitPattern: bits)))
+            return real(Self.decimal(Float(bitPattern: bits)))
         case .double:
             place += 8
             return real(try bytes.double(at: place - 8))

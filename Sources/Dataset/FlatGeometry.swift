@@ -89,9 +89,9 @@ struct FlatGeometry {
                 z.append(unsafe chain.loadUnaligned(fromByteOffset: place + 16, as: Double.self))
             }
             if hasM {
-                m.append(
-                    unsafe chain.loadUnaligned(
-                        fromByteOffset: place + 8 * ordinates - 8, as: Double.self))
+                let measure = unsafe chain.loadUnaligned(
+                    fromByteOffset: place + 8 * ordinates - 8, as: Double.self)
+                m.append(measure < Self.noMeasure ? .nan : measure)
             }
         }
         envelope = envelope.union(bounds)
@@ -104,6 +104,9 @@ struct FlatGeometry {
             count: count, isFinite: nothing == 0, isFar: reach > Coordinate.bound,
             isClosed: isClosed)
     }
+
+    /// Below it there is no measure, by the description of shapefiles.
+    private static let noMeasure = -1e38
 
     /// What is to be known of a chain before it is taken.
     struct LastChain {

@@ -134,3 +134,22 @@ extension ISODate {
             minute: rest / 60_000 % 60, milliseconds: rest % 60_000, zoneMinutes: 0)
     }
 }
+
+extension ISODate {
+    /// A moment that there may not be, for messages.
+    static func shown(_ moment: CivilMoment) -> String {
+        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(moment.year)-\(two(moment.month))-\(two(moment.day)) "
+            + "\(two(moment.hour)):\(two(moment.minute)):\(two(moment.milliseconds / 1000))"
+    }
+
+    /// Whether there is such a day, and such a time on it: no leap seconds, no 24 o'clock.
+    static func isReal(_ moment: CivilMoment) -> Bool {
+        guard 1...9999 ~= moment.year, 1...12 ~= moment.month, 1...31 ~= moment.day,
+            0...23 ~= moment.hour, 0...59 ~= moment.minute, 0..<60_000 ~= moment.milliseconds
+        else { return false }
+        let day = days(
+            year: Int64(moment.year), month: Int64(moment.month), day: Int64(moment.day))
+        return civil(milliseconds: day * 86_400_000).day == moment.day
+    }
+}

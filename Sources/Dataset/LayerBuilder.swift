@@ -22,22 +22,28 @@ struct LayerBuilder {
     /// The source is read once, and once more where it has a column named like the object id that
     /// cannot be used.
     init(
-        _ source: VectorSource, layer index: Int, at path: String,
+        _ source: VectorSource, layer index: Int, _ typing: SourceTyping,
         in directory: borrowing StagingDirectory, _ progress: (ImportProgress) -> Void
     ) throws {
         layer = source.layers[index]
+        let path = typing.file.path
         let outline = source.driver == "GeoJSON" ? GeoJSONOutline(path: path) : nil
         let reference = try LayerReference(layer, of: source, at: path, outline)
+        let types = try typing.types.surveying(source, layer: index)
         func read(_ plan: FieldPlan) throws -> LayerSurvey {
             try LayerSurvey(
                 source, layer: index, plan: plan, spoolPath: directory.makeEntry() + "/spool",
                 bounds: reference.bounds, outline: outline, progress)
         }
-        var plan = FieldPlan(layer.fields, usesObjectIDColumn: true)
+        var plan = FieldPlan(layer.fields, types, usesObjectIDColumn: true)
         var survey = try read(plan)
         var numbering = survey.numbering()
-        if plan.objectIDColumn != nil, numbering != .column {
-            plan = FieldPlan(layer.fields, usesObjectIDColumn: false)
+        let isColumnLost = plan.objectIDColumn != nil && numbering != .column
+        // What is a key of the source stays, where it cannot be the object id.
+        let sourceID = numbering == .source ? nil : layer.idColumn
+        if isColumnLost || sourceID != nil {
+            plan = FieldPlan(
+                layer.fields, types, usesObjectIDColumn: !isColumnLost, sourceID: sourceID)
             survey = try read(plan)
             numbering = survey.numbering()
         }
@@ -47,7 +53,13 @@ struct LayerBuilder {
         }
         let resolved = try reference.resolved(in: survey.extent)
         spatialReference = resolved.0
-        notes = plan.notes + resolved.notes
+        notes = types.fileNotes + plan.notes + plan.losses.notes + resolved.notes
+        notes += SourceWarnings.notes(source.warnings + survey.warnings)
+        if numbering == .source, let key = layer.idColumn,
+            !Self.plainKeys.contains(key.lowercased())
+        {
+            notes.append("column '\(key)' is the key of the source and the object id here")
+        }
         if let note = survey.strayNote { notes.append(note) }
         if let note = survey.rejectionNote { notes.append(note) }
         if survey.collectionCount > 0 {
@@ -62,13 +74,18 @@ struct LayerBuilder {
         }
         if numbering == .place {
             notes.append(
-                "the source's feature ids are not unique in 1…2147483647; object ids are "
-                    + "places in the source")
+                "the source's feature ids are not whole numbers from 1 to 2147483647, each once; "
+                    + "object ids are places in the source")
         }
         self.plan = plan
         self.numbering = numbering
         self.survey = survey
     }
+
+    /// Names of keys that say nothing more than that they are.
+    private static let plainKeys: Set<String> = [
+        "fid", "ogc_fid", "ogr_fid", "objectid", "rowid", "id",
+    ]
 
     /// Why nothing can be written; nil when there is a dataset to write, be it of no feature.
     var emptyReason: String? {

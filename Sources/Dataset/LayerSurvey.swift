@@ -46,6 +46,8 @@ struct LayerSurvey {
     /// The same from the column named like the object id, `noID` where a feature is left out; nil
     /// without such a column, or where it has nulls.
     private var columnIDs: [Int64]?
+    /// What GDAL remarked while the layer was read.
+    private(set) var warnings: [SourceWarning] = []
     private var reader = WKBReader()
     private var wkb: [UInt8] = []
     private var attributes: [UInt8] = []
@@ -92,6 +94,7 @@ struct LayerSurvey {
         report(featureCount)
         unreadCount += skipped.count
         unread += skipped.first.map { RejectedFeature(sourceID: $0.id, reason: $0.reason) }
+        warnings = source.takeWarnings()
     }
 
     private mutating func take(_ feature: borrowing SourceFeature, _ plan: FieldPlan) throws {
@@ -114,15 +117,15 @@ struct LayerSurvey {
         } catch {
             return leaveOut(feature, error.reason)
         }
-        if let column = plan.objectIDColumn, columnIDs != nil {
-            if case .integer(let id) = feature.value(at: column) {
+        if plan.objectIDColumn != nil, columnIDs != nil {
+            if let id = plan.objectID(feature) {
                 columnIDs?.append(id)
             } else {
                 columnIDs = nil
             }
         }
         attributes.removeAll(keepingCapacity: true)
-        plan.append(feature, to: &attributes)
+        plan.append(feature, row: featureCount, to: &attributes)
         if isPlaceless {
             return try spool.append(FlatGeometry(.point), attributes: attributes, place: place)
         }

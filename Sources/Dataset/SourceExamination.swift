@@ -113,7 +113,7 @@ struct SourceExamination {
     /// Encodings in which markup is written with the bytes of ASCII.
     private static let encodings = [
         "utf-8", "utf8", "us-ascii", "ascii", "iso-8859-", "iso8859-", "latin", "windows-125",
-        "cp125",
+        "cp125", "koi8-",
     ]
 
     func examineDocument(_ beginning: [UInt8]) throws(Failure) {
@@ -123,7 +123,7 @@ struct SourceExamination {
             guard beginning.contains(0x3C), beginning.contains(0x3E) else { return }
             throw Failure(.unreadable, "'\(name)' is XML in UTF-16: expected UTF-8")
         }
-        guard let file = try? MappedFile(path: path) else { return }
+        guard let file = try mapped() else { return }
         let prolog = file.withBytes { XMLProlog($0) }
         if let encoding = prolog.encoding,
             !Self.encodings.contains(where: encoding.lowercased().hasPrefix)
@@ -139,16 +139,32 @@ struct SourceExamination {
         }
     }
 
+    /// The file, nil for an empty one; throws `unreadable` where it cannot be looked at.
+    private func mapped() throws(Failure) -> MappedFile? {
+        do throws(MappingError) {
+            let file = try MappedFile(path: path)
+            return file.byteCount == 0 ? nil : file
+        } catch {
+            throw Failure(
+                .unreadable, "'\(name)' cannot be looked at before it is opened: \(error)")
+        }
+    }
+
     // MARK: MapInfo
 
     /// Longer ones are none: such a file has a line for each column.
     private static let tableByteCount = 1 << 20
 
     func examineTable() throws(Failure) {
-        guard FileName.ending(path) == "tab", let file = try? MappedFile(path: path) else { return }
-        let text = String(
-            decoding: file.copy(0..<min(file.byteCount, Self.tableByteCount)), as: UTF8.self
-        ).lowercased()
+        guard FileName.ending(path) == "tab", let file = try mapped() else { return }
+        let beginning = file.copy(0..<min(file.byteCount, Self.tableByteCount))
+        guard file.byteCount <= Self.tableByteCount else {
+            throw Failure(
+                .unreadable,
+                "'\(name)' has \(file.byteCount) bytes: expected a table of MapInfo with at most "
+                    + "\(Self.tableByteCount), a line for each column")
+        }
+        let text = String(decoding: beginning, as: UTF8.self).lowercased()
         for mark in ["create view", "open table", "\\isseamless"] where text.contains(mark) {
             throw Failure(
                 .unreadable,

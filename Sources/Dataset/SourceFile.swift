@@ -34,6 +34,14 @@ public struct SourceFile: Sendable {
         self.refusal = refusal
     }
 
+    /// The same in another form, made in the import's own directory.
+    func moved(to path: String) -> SourceFile {
+        SourceFile(path: path, name: name, part: part, refusal: refusal)
+    }
+
+    /// Throws what keeps it from being opened.
+    func check() throws(Failure) { if let refusal { throw refusal } }
+
     /// The same under another name in messages.
     func renamed(_ part: String) -> SourceFile {
         SourceFile(path: path, name: name, part: part, refusal: refusal)
@@ -43,11 +51,16 @@ public struct SourceFile: Sendable {
     ///
     /// - Parameter options: Open options of the one driver meant, `KEY=VALUE`.
     public func open(options: [String] = []) throws -> VectorSource {
-        if let refusal { throw refusal }
+        try check()
         let isTable = [".csv", ".tsv", ".txt"].contains { path.lowercased().hasSuffix($0) }
+        let isJSON =
+            FileSystem.kind(of: path) == .file
+            && JSONSource.isJSON(SourceExamination.beginning(of: path))
         do throws(GDALError) {
             return try VectorSource(
-                path: path, name: part, options: options + (isTable ? Self.tableOptions : []))
+                path: path, name: part,
+                options: options + (isTable ? Self.tableOptions : [])
+                    + (isJSON ? Self.jsonOptions : []))
         } catch {
             guard error.messages.allSatisfy(Self.isUnrecognised) else { throw error }
             throw Failure(
@@ -67,8 +80,11 @@ public struct SourceFile: Sendable {
         "X_POSSIBLE_NAMES=longitude,long,lon,lng,x,easting",
         "Y_POSSIBLE_NAMES=latitude,lat,y,northing",
         "GEOM_POSSIBLE_NAMES=wkt,the_geom,geom,geometry",
-        "AUTODETECT_TYPE=YES", "KEEP_GEOM_COLUMNS=YES",
+        "AUTODETECT_TYPE=NO", "KEEP_GEOM_COLUMNS=YES",
     ]
+
+    /// Days and times stay as they are written.
+    private static let jsonOptions = ["DATE_AS_STRING=YES"]
 
     /// Makes a vector file, a gzip file of one, a tar or zip archive, or a directory that is a
     /// source ready, and calls `body` with it on a confined thread, while the caller waits.
@@ -116,6 +132,7 @@ public struct SourceFile: Sendable {
         VectorSource.prepare()
         return try Confinement.run("import", reading: named.all, writing: [directory]) {
             VectorSource.keepTemporaryFiles(in: directory)
+            VectorSource.readsTextAsText()
             return try body(SourcePreparation(named, in: directory))
         }
     }

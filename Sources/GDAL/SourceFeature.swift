@@ -64,9 +64,60 @@ public struct SourceFeature: ~Copyable {
         case .date: return date(field)
         case .binary: return .null
         case .text:
+            if let list = list(field) { return .text(Array(list.utf8)) }
             guard let text = unsafe OGR_F_GetFieldAsString(handle, field) else { return .null }
             return .text(unsafe [UInt8](UnsafeRawBufferPointer(start: text, count: strlen(text))))
         }
+    }
+
+    /// A list as JSON, which is what a list is in GeoJSON; nil for what is none.
+    private func list(_ field: Int32) -> String? {
+        var count: Int32 = 0
+        var items: [String] = []
+        switch unsafe OGR_Fld_GetType(OGR_F_GetFieldDefnRef(handle, field)) {
+        case OFTIntegerList:
+            guard let list = unsafe OGR_F_GetFieldAsIntegerList(handle, field, &count) else {
+                return "[]"
+            }
+            items = (0..<Int(count)).map { "\(unsafe list[$0])" }
+        case OFTInteger64List:
+            guard let list = unsafe OGR_F_GetFieldAsInteger64List(handle, field, &count) else {
+                return "[]"
+            }
+            items = (0..<Int(count)).map { "\(unsafe list[$0])" }
+        case OFTRealList:
+            guard let list = unsafe OGR_F_GetFieldAsDoubleList(handle, field, &count) else {
+                return "[]"
+            }
+            items = (0..<Int(count)).map {
+                let value = unsafe list[$0]
+                return value.isFinite ? "\(value)" : "null"
+            }
+        case OFTStringList:
+            var next = unsafe OGR_F_GetFieldAsStringList(handle, field)
+            while let text = unsafe next?.pointee {
+                items.append(Self.quoted(unsafe String(cString: text)))
+                unsafe next = unsafe next?.successor()
+            }
+        default: return nil
+        }
+        return "[" + items.joined(separator: ",") + "]"
+    }
+
+    /// A text of JSON.
+    private static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": result += "\\" + String(scalar)
+            case "\n": result += "\\n"
+            case "\t": result += "\\t"
+            case "\r": result += "\\r"
+            case _ where scalar.value < 0x20: result += " "
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
     }
 
     private func date(_ field: Int32) -> SourceValue {
@@ -74,11 +125,13 @@ public struct SourceFeature: ~Copyable {
         var seconds: Float = 0
         let isDate = unsafe OGR_F_GetFieldAsDateTimeEx(
             handle, field, &parts.0, &parts.1, &parts.2, &parts.3, &parts.4, &seconds, &parts.5)
-        guard isDate != 0, 1...12 ~= parts.1, 1...31 ~= parts.2 else { return .null }
+        guard isDate != 0 else { return .null }
+        // Of 32 bits, the seconds may round to a minute.
+        let milliseconds = Int((Double(seconds) * 1000).rounded())
         return .moment(
             CivilMoment(
                 year: Int(parts.0), month: Int(parts.1), day: Int(parts.2), hour: Int(parts.3),
-                minute: Int(parts.4), milliseconds: Int((Double(seconds) * 1000).rounded()),
+                minute: Int(parts.4), milliseconds: seconds < 60 ? min(milliseconds, 59_999) : milliseconds,
                 // 100 is UTC, each step 15 minutes; 0 is unknown and 1 local.
                 zoneMinutes: parts.5 > 1 ? (Int(parts.5) - 100) * 15 : 0))
     }

@@ -15,6 +15,8 @@ public struct SourceLayer: Hashable, Sendable {
     public var spatialReference: SourceSpatialReference?
     /// How many features the source says it has; nil when only counting would tell.
     public var announcedCount: Int?
+    /// The name of the column of the features' ids, which is none of ``fields``; nil where ids are places.
+    public var idColumn: String?
 }
 
 /// The geometry of all features of a layer, as a source states it.

@@ -16,6 +16,9 @@ public final class VectorSource {
     public let driver: String
     /// Its layers, in order.
     public let layers: [SourceLayer]
+    /// What GDAL remarked when the file was opened.
+    public let warnings: [SourceWarning]
+    private var remarks: [SourceWarning] = []
 
     /// Opens a plain file or a directory.
     ///
@@ -41,13 +44,34 @@ public final class VectorSource {
         }
         unsafe handle = opened
         self.path = shown
-        (driver, layers) = log.listen {
+        let (driver, layers) = log.listen {
             let name = unsafe GDALGetDriverShortName(GDALGetDatasetDriver(opened))
             let layers = unsafe (0..<GDALDatasetGetLayerCount(opened)).compactMap { index in
                 unsafe GDALDatasetGetLayer(opened, index).map { unsafe Self.describe($0) }
             }
             return (unsafe name.map { unsafe String(cString: $0) } ?? "", layers)
         }
+        (self.driver, self.layers) = (driver, layers)
+        warnings = log.warnings.map { SourceWarning(text: $0, row: nil) }
+    }
+
+    /// What GDAL remarked since layers were last read; forgotten with this call.
+    public func takeWarnings() -> [SourceWarning] {
+        defer { remarks = [] }
+        return remarks
+    }
+
+    private func remark(_ warnings: [String], row: Int) {
+        for text in warnings where remarks.count < Self.remarkLimit {
+            remarks.append(SourceWarning(text: text, row: row))
+        }
+    }
+
+    private static let remarkLimit = 64
+
+    /// Has GDAL take for text, on the calling thread, what has no type in its source.
+    public static func readsTextAsText() {
+        unsafe CPLSetThreadLocalConfigOption("GML_FIELDTYPES", "ALWAYS_STRING")
     }
 
     /// Loads GDAL and sets it up, which an import does before it is confined.
@@ -92,6 +116,7 @@ public final class VectorSource {
             while true {
                 log.clear()
                 let next = unsafe OGR_L_GetNextFeature(layer)
+                remark(log.warnings, row: count + 1)
                 guard let next = unsafe next else {
                     if log.failures.isEmpty { break }
                     throw log.error("read on after \(count) features of '\(layers[index].name)'")
@@ -161,7 +186,9 @@ public final class VectorSource {
             geometry: SourceGeometry(unsafe OGR_FD_GetGeomType(definition)),
             fields: fields,
             spatialReference: unsafe SpatialReferenceHandle.describe(OGR_L_GetSpatialRef(layer)),
-            announcedCount: count < 0 ? nil : Int(count))
+            announcedCount: count < 0 ? nil : Int(count),
+            idColumn: unsafe OGR_L_GetFIDColumn(layer).map { unsafe String(cString: $0) }
+                .flatMap { $0.isEmpty ? nil : $0 })
     }
 
     private static func describe(field: OGRFieldDefnH?) -> SourceField {

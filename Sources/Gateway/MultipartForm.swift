@@ -36,7 +36,7 @@ enum MultipartForm {
                         + "Content-Disposition: form-data; name=\"…\" and a blank line before its value"
                 )
             }
-            let value = String(decoding: content[headEnd.upperBound...], as: UTF8.self)
+            let value = Parameters.text(Array(content[headEnd.upperBound...]))
             if !result.isEmpty { result.append(UInt8(ascii: "&")) }
             result += (Parameters.encode(name) + "=" + Parameters.encode(value)).utf8
             found = next
@@ -63,7 +63,7 @@ enum MultipartForm {
 
     /// A parameter of `Content-Disposition` in the head of a part; nil where there is none.
     static func parameter(_ name: String, ofHead head: ArraySlice<UInt8>) -> String? {
-        let text = String(decoding: head, as: UTF8.self)
+        let text = Parameters.text(Array(head))
         for line in text.split(separator: "\r\n")
         where line.lowercased().hasPrefix("content-disposition:") {
             return parameter(name, of: line)

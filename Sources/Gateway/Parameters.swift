@@ -5,6 +5,7 @@ internal import CairnModel
 internal import Expression
 internal import FoundationEssentials
 internal import Platform
+internal import Tables
 
 /// The parameters of one request: query string and form body merged, names in any letter case.
 ///
@@ -30,8 +31,7 @@ struct Parameters: Sendable {
     /// When the request came.
     private let moment = Timestamp(microseconds: WallClock.microseconds())
 
-    /// Reads `application/x-www-form-urlencoded` text; throws `tooLarge` and, for a broken `%XX`,
-    /// `invalidParameter`.
+    /// Reads `application/x-www-form-urlencoded` text; throws `tooLarge`.
     init(
         query: some Collection<UInt8>, form: some Collection<UInt8>, keepsEmpty: Bool = false
     ) throws(Failure) {
@@ -119,11 +119,10 @@ struct Parameters: Sendable {
             if let rawEnd { end = rawEnd }
             let pair = bytes[start..<end]
             start = end + 1
-            let name = try Self.decode(pair[..<nameEnd])
+            let name = Self.decode(pair[..<nameEnd])
             guard !name.isEmpty, keepsEmpty || nameEnd + 1 < end else { continue }
             let text = pair[min(nameEnd + 1, end)...]
-            let value =
-                rawEnd == nil ? try Self.decode(text) : String(decoding: text, as: UTF8.self)
+            let value = rawEnd == nil ? Self.decode(text) : RawJSONForm.decode(text)
             if entry(name) != nil { continue }
             guard entries.count < Self.countLimit else {
                 throw Failure(.tooLarge, "more than \(Self.countLimit) parameters")
@@ -132,7 +131,7 @@ struct Parameters: Sendable {
         }
     }
 
-    /// Where a value ends that is JSON as it is, with quotes and brackets that nobody encoded; nil for
+    /// Where a value ends that is JSON as it is, with quotes and brackets that are not encoded; nil for
     /// every other.
     ///
     /// Newer QGIS sends features that way. Such JSON may hold `&`, `+` and `%` in its texts.
@@ -167,27 +166,64 @@ struct Parameters: Sendable {
         return nil
     }
 
-    /// Undoes `%XX` and `+`; bytes that are not UTF-8 become U+FFFD.
-    static func decode(_ bytes: some Collection<UInt8>) throws(Failure) -> String {
-        guard bytes.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
-            return String(decoding: bytes, as: UTF8.self)
-        }
+    /// Undoes `%XX`, `%uXXXX` and `+`; a `%` before anything else stands for itself, as browsers take it.
+    /// Bytes that are not UTF-8 are Windows-1252.
+    static func decode(_ bytes: some Collection<UInt8>) -> String {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
-        var rest = bytes.makeIterator()
-        while let byte = rest.next() {
-            switch byte {
-            case UInt8(ascii: "+"): result.append(UInt8(ascii: " "))
-            case UInt8(ascii: "%"):
-                guard let high = digit(rest.next()), let low = digit(rest.next()) else {
-                    throw Failure(
-                        .invalidParameter, "'%' must be followed by two hexadecimal digits")
-                }
-                result.append(high << 4 | low)
-            default: result.append(byte)
+        let bytes = Array(bytes)
+        var place = 0
+        while place < bytes.count {
+            if bytes[place] == UInt8(ascii: "+") {
+                result.append(UInt8(ascii: " "))
+                place += 1
+            } else if let (character, length) = escape(bytes[place...]) {
+                result += character
+                place += length
+            } else {
+                result.append(bytes[place])
+                place += 1
             }
         }
-        return String(decoding: result, as: UTF8.self)
+        return text(result)
+    }
+
+    /// UTF-8, or else Windows-1252.
+    static func text(_ bytes: [UInt8]) -> String {
+        String(validating: bytes, as: UTF8.self)
+            ?? String(decoding: Windows1252.utf8(bytes), as: UTF8.self)
+    }
+
+    /// What an escape at the beginning stands for, and its length; nil where there is none.
+    static func escape(_ bytes: ArraySlice<UInt8>) -> (bytes: [UInt8], length: Int)? {
+        guard bytes.first == UInt8(ascii: "%") else { return nil }
+        if let byte = number(bytes.dropFirst().prefix(2), digitCount: 2) {
+            return ([UInt8(byte)], 3)
+        }
+        guard let unit = unit(bytes) else { return nil }
+        if 0xD800...0xDBFF ~= unit, let low = self.unit(bytes.dropFirst(6)),
+            0xDC00...0xDFFF ~= low,
+            let scalar = Unicode.Scalar(0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00))
+        {
+            return (Array(Character(scalar).utf8), 12)
+        }
+        return (Array(Character(Unicode.Scalar(unit) ?? "\u{FFFD}").utf8), 6)
+    }
+
+    /// The unit of UTF-16 in `%uXXXX`, which JavaScript's `escape` writes.
+    private static func unit(_ bytes: ArraySlice<UInt8>) -> UInt32? {
+        guard bytes.starts(with: "%u".utf8) else { return nil }
+        return number(bytes.dropFirst(2).prefix(4), digitCount: 4)
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>, digitCount: Int) -> UInt32? {
+        guard bytes.count == digitCount else { return nil }
+        var value: UInt32 = 0
+        for byte in bytes {
+            guard let digit = digit(byte) else { return nil }
+            value = value << 4 | UInt32(digit)
+        }
+        return value
     }
 
     private static func digit(_ byte: UInt8?) -> UInt8? {

@@ -96,7 +96,7 @@ enum Resource: Hashable {
     /// count, so a slash at the end changes nothing; resource words are matched in any letter case.
     init(path: some Sequence<UInt8>) {
         let segments = Array(path).split(separator: UInt8(ascii: "/")).map {
-            (try? Parameters.decode($0)) ?? ""
+            Parameters.decode($0)
         }
         if let own: Resource = ["healthz": .health, "readyz": .ready, "metrics": .metrics][
             segments.count == 1 ? segments[0] : ""]

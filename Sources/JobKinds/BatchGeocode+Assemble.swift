@@ -5,6 +5,7 @@ internal import CairnModel
 internal import FoundationEssentials
 internal import Platform
 internal import Site
+internal import Tables
 
 extension BatchGeocode {
     /// Puts the chunks' rows behind the new header, in order, and counts them: a product with a row
@@ -18,7 +19,7 @@ extension BatchGeocode {
         var (rowCount, matchedCount) = (0, 0)
         for (index, part) in parts.enumerated() {
             let file = try open(part, context)
-            try scan(file, 0..<file.byteCount, context) { record in
+            try scan(file, 0..<file.byteCount, TableForm(), context) { record in
                 rowCount += 1
                 if record.fields.last == [UInt8(ascii: "M")] { matchedCount += 1 }
             }

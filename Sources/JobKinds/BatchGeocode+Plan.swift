@@ -4,6 +4,7 @@
 internal import CairnModel
 internal import FoundationEssentials
 internal import Platform
+internal import Tables
 
 extension BatchGeocode {
     /// Reads the whole file once: checks it, says what is odd about it, and cuts it.
@@ -11,8 +12,8 @@ extension BatchGeocode {
         let file = try openInput(context)
         var reader = PlanReader(
             parameters: try ParameterTexts(context.assignment.parameters, of: description))
-        let byteOrderMark = file.copy(0..<3) == [0xef, 0xbb, 0xbf] ? 3 : 0
-        let scanner = try scan(file, byteOrderMark..<file.byteCount, context) { record in
+        let form = TableForm(file)
+        let scanner = try scan(file, form.start..<file.byteCount, form, context) { record in
             try reader.take(record)
             if record.number % 1_024 == 0 {
                 context.report(Double(record.start) / Double(file.byteCount))
@@ -27,19 +28,22 @@ extension BatchGeocode {
         let input = AssembleInput(
             header: String(decoding: header, as: UTF8.self), rowCount: reader.rowCount)
         return ChunkOutcome(
-            nextStage: try chunks(of: reader, columns, scanner, end: file.byteCount),
+            nextStage: try chunks(
+                of: reader, columns, scanner, form, end: file.byteCount),
             laterStages: [
                 [
                     try assemble.chunk(
                         input, weight: max(1, reader.rowCount / 20), gathers: true)
                 ]
             ],
-            messages: reader.messages(emptyLineCount: scanner.emptyLineCount))
+            messages: (form.note.map { [JobMessage(.warning, $0)] } ?? [])
+                + reader.messages(emptyLineCount: scanner.emptyLineCount))
     }
 
     /// A file without rows still gets one chunk, of none.
     private static func chunks(
-        of reader: PlanReader, _ columns: PlanColumns, _ scanner: CSVScanner, end: Int
+        of reader: PlanReader, _ columns: PlanColumns, _ scanner: CSVScanner, _ form: TableForm,
+        end: Int
     ) throws -> [ChunkDescription] {
         let marks = reader.marks.isEmpty ? [end] : reader.marks
         let marksPerChunk = (marks.count + maximumChunkCount - 1) / maximumChunkCount
@@ -56,7 +60,7 @@ extension BatchGeocode {
                 rowCount: rowCount, firstRow: firstRow + 1, columnCount: columns.names.count,
                 queryColumn: columns.query, countryColumn: columns.country,
                 locator: locator,
-                newline: String(decoding: scanner.newline, as: UTF8.self))
+                newline: String(decoding: scanner.newline, as: UTF8.self), form: form)
             return try geocodeRows.chunk(input, weight: rowCount)
         }
     }

@@ -6,6 +6,7 @@ internal import FoundationEssentials
 internal import Geometry
 internal import Platform
 internal import Site
+internal import Tables
 
 extension BatchGeocode {
     /// Geocodes one run of rows into a blob of as many rows.
@@ -20,7 +21,7 @@ extension BatchGeocode {
         let geocoder = try open(input.locator)
         var output: [UInt8] = []
         var rowCount = 0
-        try scan(file, input.start..<input.end, context) { record in
+        try scan(file, input.start..<input.end, input.form ?? TableForm(), context) { record in
             if rowCount.isMultiple(of: 8) {
                 try context.checkCancelled()
                 context.report(Double(rowCount) / Double(max(1, input.rowCount)))

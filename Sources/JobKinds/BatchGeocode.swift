@@ -5,6 +5,7 @@ public import CairnModel
 internal import FoundationEssentials
 internal import Platform
 internal import Site
+internal import Tables
 
 /// Finds the best candidate for one row at a time, nil when nothing matches; the same for the same text.
 ///
@@ -52,6 +53,8 @@ public enum BatchGeocode: JobKindDefinition {
         var locator: String
         /// CRLF or LF.
         var newline: String
+        /// How the input is written; nil for UTF-8 and commas.
+        var form: TableForm?
     }
 
     /// The work order of `assemble`.
@@ -104,10 +107,10 @@ public enum BatchGeocode: JobKindDefinition {
     /// Runs a scanner over a range of the file in pieces of 256 KiB; returns it for what it learnt.
     @discardableResult
     static func scan(
-        _ file: MappedFile, _ range: Range<Int>, _ context: ChunkContext,
-        _ body: (CSVScanner.Record) throws -> Void
+        _ file: MappedFile, _ range: Range<Int>, _ form: TableForm,
+        _ context: ChunkContext, _ body: (CSVScanner.Record) throws -> Void
     ) throws -> CSVScanner {
-        var scanner = CSVScanner(at: range.lowerBound)
+        var scanner = form.scanner(at: range.lowerBound)
         for start in stride(from: range.lowerBound, to: range.upperBound, by: 256 << 10) {
             try context.checkCancelled()
             let piece = file.copy(start..<min(start + (256 << 10), range.upperBound))

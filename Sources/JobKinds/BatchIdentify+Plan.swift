@@ -4,6 +4,7 @@
 internal import CairnModel
 internal import FoundationEssentials
 internal import Platform
+internal import Tables
 
 extension BatchIdentify {
     /// Reads the whole file once: checks the parameters and the header, counts, and cuts.
@@ -11,11 +12,17 @@ extension BatchIdentify {
         let file = try openInput(context)
         let settings = try BatchSettings(context.assignment)
         let begin = file.copy(0..<min(64 << 10, file.byteCount))
-        let mark = begin.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         let format = settings.format ?? BatchFormat(firstBytes: begin)
+        var form = TableForm()
+        if format == .csv {
+            form = TableForm(file)
+        } else if begin.starts(with: [0xEF, 0xBB, 0xBF]) {
+            form.start = 3
+        }
         var cuts = BatchCuts(hasHeader: format == .csv)
         try scan(
-            file, mark..<file.byteCount, BatchRecords(format, at: mark), context
+            file, form.start..<file.byteCount, BatchRecords(format, at: form.start, form: form),
+            context
         ) { record in
             try cuts.take(record)
             if record.line % 4_096 == 0 {
@@ -29,8 +36,9 @@ extension BatchIdentify {
         let assemble = try assemble.chunk(
             AssembleInput(queryCount: cuts.count), weight: max(1, cuts.count / 20), gathers: true)
         return ChunkOutcome(
-            nextStage: try chunks(cuts, format, end: file.byteCount), laterStages: [[assemble]],
-            messages: [
+            nextStage: try chunks(cuts, format, form, end: file.byteCount),
+            laterStages: [[assemble]],
+            messages: (form.note.map { [JobMessage(.warning, $0)] } ?? []) + [
                 JobMessage(
                     .informative,
                     "\(cuts.count) queries, asked as of \(settings.asOf)")
@@ -39,7 +47,7 @@ extension BatchIdentify {
 
     /// A file without queries still gets one chunk, of none.
     private static func chunks(
-        _ cuts: BatchCuts, _ format: BatchFormat, end: Int
+        _ cuts: BatchCuts, _ format: BatchFormat, _ form: TableForm, end: Int
     ) throws -> [ChunkDescription] {
         let marks = cuts.marks.isEmpty ? [(start: end, line: 1)] : cuts.marks
         let each = (marks.count + maximumChunkCount - 1) / maximumChunkCount
@@ -50,7 +58,7 @@ extension BatchIdentify {
             let input = RowsInput(
                 start: marks[mark].start, end: next < marks.count ? marks[next].start : end,
                 queryCount: count, firstLine: marks[mark].line, format: format,
-                columns: cuts.columns)
+                columns: cuts.columns, form: format == .csv ? form : nil)
             return try identifyRows.chunk(input, weight: count)
         }
     }

@@ -5,6 +5,7 @@ internal import CairnModel
 internal import FoundationEssentials
 internal import Platform
 internal import Site
+internal import Tables
 
 extension BatchIdentify {
     /// Answers one run of queries into a blob of as many lines.
@@ -19,7 +20,8 @@ extension BatchIdentify {
         }
         let template = try template(settings, identifier, context)
         let reader = BatchQueryReader(template: template, columns: input.columns)
-        let records = BatchRecords(input.format, at: input.start, line: input.firstLine)
+        let records = BatchRecords(
+            input.format, at: input.start, line: input.firstLine, form: input.form ?? TableForm())
         var count = 0
         let blob = try context.blobs.put(mediaType: "application/jsonl") { write in
             try scan(file, input.start..<input.end, records, context) { record in

@@ -6,6 +6,7 @@ internal import FoundationEssentials
 internal import Geometry
 internal import Platform
 internal import Site
+internal import Tables
 
 /// Answers one identify at a time, on maps as they were; what the identify process brings along.
 public protocol RowIdentifier: Sendable {
@@ -75,6 +76,8 @@ public enum BatchIdentify: JobKindDefinition {
         var firstLine: Int
         var format: BatchFormat
         var columns: BatchColumns?
+        /// How a table is written; nil for UTF-8 and commas.
+        var form: TableForm?
     }
 
     /// The work order of `assemble`.

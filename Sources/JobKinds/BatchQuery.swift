@@ -126,7 +126,11 @@ public struct BatchQueryReader: Sendable {
         _ fields: [[UInt8]], _ column: Int, _ name: String
     ) throws(Failure) -> Double {
         let text = column < fields.count ? String(decoding: fields[column], as: UTF8.self) : ""
-        guard let number = Double(text.filter { $0 != " " }), number.isFinite else {
+        // A table whose fields commas do not separate may have them as decimal signs.
+        let plain = text.filter { $0 != " " }
+        let isDecimalComma = plain.count { $0 == "," } == 1 && !plain.contains(".")
+        let decimal = isDecimalComma ? plain.replacing(",", with: ".") : plain
+        guard let number = Double(decimal), number.isFinite else {
             throw Failure(
                 .invalidParameter, "column '\(name)' is '\(text.prefix(40))': expected a number")
         }

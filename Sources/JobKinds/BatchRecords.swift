@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import CairnModel
+public import Tables
 
 /// How a file of identify queries is written.
 public enum BatchFormat: String, Hashable, Sendable, Codable {
@@ -12,9 +13,9 @@ public enum BatchFormat: String, Hashable, Sendable, Codable {
 
     /// By the first byte of a file that is no white space: a brace begins JSON Lines.
     public init(firstBytes: some Sequence<UInt8>) {
-        let first = firstBytes.first {
-            $0 > UInt8(ascii: " ") && $0 != 0xEF && $0 != 0xBB && $0 != 0xBF
-        }
+        // Byte order marks, and the zeros of UTF-16, say nothing.
+        let marks: Set<UInt8> = [0xEF, 0xBB, 0xBF, 0xFE, 0xFF]
+        let first = firstBytes.first { $0 > UInt8(ascii: " ") && !marks.contains($0) }
         self = first == UInt8(ascii: "{") ? .jsonLines : .csv
     }
 }
@@ -53,9 +54,11 @@ public struct BatchRecords: Sendable {
     private var byteCount = 0
     private var isBlank = true
 
-    /// Begins at a byte offset where a line begins, the one of number `line`.
-    public init(_ format: BatchFormat, at offset: Int = 0, line: Int = 1) {
-        csv = format == .csv ? CSVScanner(at: offset) : nil
+    /// Begins at a byte offset where a line begins, the one of number `line`; `form` is that of a table.
+    public init(
+        _ format: BatchFormat, at offset: Int = 0, line: Int = 1, form: TableForm = TableForm()
+    ) {
+        csv = format == .csv ? form.scanner(at: offset) : nil
         (firstLine, lineNumber) = (line, line)
         (self.offset, start) = (offset, offset)
     }

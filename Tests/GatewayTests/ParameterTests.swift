@@ -31,13 +31,39 @@ import Testing
         #expect(parameters["tolerance"] == "3")
     }
 
-    @Test(arguments: ["a=%", "a=%4", "a=%zz", "%4=a"])
-    func `a broken escape is refused`(_ query: String) {
-        #expect(throws: Failure.self) { try parse(query) }
+    @Test(arguments: [
+        ("a=%", "%"), ("a=%4", "%4"), ("a=%zz", "%zz"), ("a=50%+off", "50% off"),
+        ("a=name+LIKE+'a%'", "name LIKE 'a%'"), ("a=%u0141%u00f3d%u017A", "Łódź"),
+        ("a=%uD83D%uDE00!", "😀!"), ("a=%uD83D", "\u{FFFD}"), ("a=%u12", "%u12"),
+        ("a=%ff%fe", "ÿþ"), ("a=Hauptstra%DFe", "Hauptstraße"), ("a=%80", "€"),
+        ("a=Z%C3%BCrich", "Zürich"), ("a=a%2Bb%20c+d", "a+b c d"), ("a=50%2525", "50%25"),
+        ("a=Z\u{FC}rich", "Zürich"),
+    ])
+    func `escapes are undone as browsers write them`(_ query: String, _ expected: String) throws {
+        #expect(try parse(query)["a"] == expected)
+        #expect(try parse("", query)["a"] == expected)
     }
 
-    @Test func `bytes that are not UTF-8 do not trap`() throws {
-        #expect(try parse("a=%ff%fe")["a"] == "\u{FFFD}\u{FFFD}")
+    @Test(arguments: [
+        // What QGIS sends: texts are encoded, the JSON around them is not.
+        (#"Z%C3%BCrich%20S%C3%BCd"#, "Zürich Süd"), ("A%2BB%20%26%20C", "A+B & C"),
+        (#"say%20%5C%22hi%5C%22"#, #"say "hi""#), ("50%25", "50%"), ("a%22b", #"a"b"#),
+        (#"two%5Cnlines"#, "two\nlines"), ("two%0Alines", "two\nlines"), ("plain", "plain"),
+        ("%F0%9F%98%80", "😀"), (#"C%3A%5C%5Cdata"#, #"C:\data"#), ("Stra%DFe", "Straße"),
+        // What scripts send: nothing is encoded.
+        ("A+B & C", "A+B & C"), ("50% off", "50% off"), ("A+B", "A+B"), ("100%", "100%"),
+        ("Zürich 50%20", "Zürich 50%20"), (#"\u00e9%"#, "é%"),
+    ])
+    func `JSON that is not encoded keeps its texts`(_ text: String, _ expected: String) throws {
+        let form = "f=json&features=[\n {\"attributes\":{\"a b\":\"\(text)\",\"n\":1e+2}}\n]&rest=1+2"
+        let parameters = try parse("", form)
+        #expect(parameters["rest"] == "1 2")
+        let value = try RelaxedJSON.parse(try #require(parameters["features"]))
+        #expect(
+            value
+                == .array([
+                    .object(["attributes": .object(["a b": .string(expected), "n": .number(100)])])
+                ]))
     }
 
     @Test func `the number of parameters is bounded`() {

@@ -6,6 +6,7 @@ import FoundationEssentials
 import Geometry
 import JobKinds
 import Site
+import Tables
 import TestKit
 import Testing
 
@@ -74,12 +75,18 @@ private struct StageRunner {
     private func geocode(
         _ csv: String, _ parameters: [String: String] = [:]
     ) throws -> (text: String, runner: StageRunner) {
+        try geocode(bytes: Array(csv.utf8), parameters)
+    }
+
+    private func geocode(
+        bytes csv: [UInt8], _ parameters: [String: String] = [:]
+    ) throws -> (text: String, runner: StageRunner) {
         let directory = FileManager.default.temporaryDirectory.path + "/cairn-\(UUID())"
         try FileManager.default.createDirectory(
             atPath: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: directory) }
         var runner = try StageRunner(
-            csv: Array(csv.utf8), parameters: parameters, directory: directory)
+            csv: csv, parameters: parameters, directory: directory)
         let text = try runner.output()
         return (text, runner)
     }
@@ -96,6 +103,47 @@ private struct StageRunner {
 
                 """)
         #expect(runner.messages.last?.text == "2 of 3 rows have a place")
+    }
+
+    /// A file of 600 rows in several encodings and with several separators, cut into three chunks.
+    @Test(arguments: [",", ";", "\t", "|"], ["utf-8", "mark", "latin", "little", "big", "bare"])
+    func `every encoding and separator gives the same product`(
+        _ separator: String, _ encoding: String
+    ) throws {
+        let rows = (0..<600).map { row in
+            let note = encoding == "latin" ? "Café \(row)" : "Café 😀 \(row)"
+            return ["\(row)", "\"a\"\"\(separator)\n\(note)\"", "Place 8"]
+        }
+        let text = ([["id", "Größe", "query"]] + rows)
+            .map { $0.joined(separator: separator) }.joined(separator: "\r\n")
+        let wide = text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+        let swapped = text.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
+        let bytes: [UInt8] =
+            switch encoding {
+            case "mark": [0xEF, 0xBB, 0xBF] + Array(text.utf8)
+            case "latin": text.unicodeScalars.map { UInt8($0.value) }
+            case "little": [0xFF, 0xFE] + wide
+            case "big": [0xFE, 0xFF] + swapped
+            case "bare": wide
+            default: Array(text.utf8)
+            }
+        let (product, runner) = try geocode(bytes: bytes)
+        let wanted =
+            "id,Größe,query,Match_addr,X,Y,Score,Status\r\n"
+            + rows.map {
+                let note = $0[1].contains(",") ? $0[1] : $0[1]
+                return "\($0[0]),\(note),Place 8,\"Place 8.0, \"\"Land\"\"\",1,45.5,98.5,M\r\n"
+            }.joined()
+        #expect(product == wanted)
+        #expect(runner.chunkCount > 3)
+        let isGuess = encoding == "latin" || encoding == "bare"
+        #expect(runner.messages.contains { $0.text.contains("read as") } == isGuess)
+    }
+
+    @Test func `Excel's line of the separator is no header`() throws {
+        let (product, _) = try geocode("sep=;\r\nid;query\r\n1;Place 8\r\n")
+        #expect(product.hasPrefix("id,query,Match_addr"))
+        #expect(product.contains("1,Place 8,"))
     }
 
     @Test func `a byte order mark, quotes, ragged rows and CRLF are read as they are meant`() throws

@@ -7,6 +7,7 @@ internal import FoundationEssentials
 internal import JobKinds
 internal import Platform
 internal import Synchronization
+internal import Tables
 internal import Terminal
 
 /// A stream of queries, asked side by side and answered in order, in bounded memory.
@@ -197,9 +198,15 @@ private final class BatchSource: Sendable {
                 if more.isEmpty { break }
                 piece += more
             }
-            if piece.starts(with: [0xEF, 0xBB, 0xBF]) { piece.removeFirst(3) }
             let format = BatchFormat(firstBytes: piece)
-            reading.records = BatchRecords(format)
+            if format == .csv {
+                let form = TableForm(beginning: piece)
+                piece.removeFirst(form.start)
+                reading.records = BatchRecords(format, form: form)
+            } else {
+                if piece.starts(with: [0xEF, 0xBB, 0xBF]) { piece.removeFirst(3) }
+                reading.records = BatchRecords(format)
+            }
             if format == .jsonLines {
                 reading.reader = BatchQueryReader(template: template, columns: nil)
             }

@@ -236,7 +236,7 @@ struct Page {
         }
         for (place, segment) in segments.enumerated() {
             path += "/" + segment
-            let name = (try? Parameters.decode(segment.utf8)) ?? String(segment)
+            let name = Parameters.decode(segment.utf8)
             if segments[0] == "pages" { continue }
             guard segments.starts(with: ["arcgis", "rest"]) else {
                 steps.append((name, path))
@@ -245,7 +245,7 @@ struct Page {
             // Nothing answers to a service's name without its type, nor to 'jobs' alone.
             guard place > 1, place != kind - 1, segment != "jobs" else { continue }
             let service =
-                place == kind ? (try? Parameters.decode(segments[kind - 1].utf8)) ?? "" : ""
+                place == kind ? Parameters.decode(segments[kind - 1].utf8) : ""
             steps.append((place == kind ? "\(service) \(name)" : name, path))
         }
         return steps
@@ -253,7 +253,7 @@ struct Page {
 
     private var title: String {
         let segments = ownPath.split(separator: "/").map {
-            (try? Parameters.decode($0.utf8)) ?? String($0)
+            Parameters.decode($0.utf8)
         }
         switch resource {
         case .services(let folder): return folder ?? "Services"

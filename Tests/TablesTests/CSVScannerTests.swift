@@ -2,7 +2,7 @@
 // Part of Cairn.
 
 import CairnModel
-import JobKinds
+import Tables
 import TestKit
 import Testing
 

@@ -5,19 +5,21 @@ internal import CairnModel
 
 /// Reads CSV (RFC 4180) from pieces of any size, in one pass and bounded memory.
 ///
-/// Fields are separated by commas; a field in double quotes may hold commas, line ends and doubled
-/// quotes. Lines end with LF, CRLF or CR; empty lines are no records. Like Python's `csv`, it takes
+/// Fields are separated by commas, or another sign; a field in double quotes may hold separators, line
+/// ends and doubled quotes. Characters of any ``TextEncoding`` are taken, fields are UTF-8. Lines end with LF, CRLF or CR; empty lines are no records. Like Python's `csv`, it takes
 /// a quote inside an unquoted field, and text after a closing quote, as they stand.
 public struct CSVScanner: Sendable {
-    /// The longest record that is accepted, in bytes.
+    /// The longest record that is accepted unless another limit is set, in bytes.
     public static let longestRecord = 64 << 10
     /// The most fields of a record.
     public static let maximumFieldCount = 4_096
 
     /// One record.
     public struct Record: Hashable, Sendable {
-        /// The fields' bytes, unquoted.
+        /// The fields' bytes, unquoted, UTF-8.
         public var fields: [[UInt8]]
+        /// For each field whether it stood in quotes.
+        public var areQuoted: [Bool]
         /// The offset of its first byte.
         public var start: Int
         /// Its number, 0 for the first (the header, where there is one).
@@ -39,16 +41,32 @@ public struct CSVScanner: Sendable {
     private var start: Int
     private var number = 0
     private var lastWasReturn = false
+    private var isQuoted = false
+    private var areQuoted: [Bool] = []
+    private let separator: UInt8
+    private let limit: Int
+    private var characters: CharacterReader
+    /// How many bytes the character being taken has in the file.
+    private var width = 1
 
-    private static let comma = UInt8(ascii: ",")
     private static let quote = UInt8(ascii: "\"")
     private static let lineFeed = UInt8(ascii: "\n")
     private static let carriageReturn = UInt8(ascii: "\r")
 
     /// Begins at a byte offset where a record begins.
-    public init(at offset: Int = 0) {
+    ///
+    /// - Parameters:
+    ///   - separator: What stands between fields, a sign of ASCII.
+    ///   - limit: The longest record that is accepted, in bytes.
+    public init(
+        at offset: Int = 0, separator: UInt8 = UInt8(ascii: ","), encoding: TextEncoding = .utf8,
+        limit: Int = Self.longestRecord
+    ) {
         self.offset = offset
+        self.separator = separator
+        self.limit = limit
         start = offset
+        characters = CharacterReader(encoding)
     }
 
     /// Takes the next piece in and hands every record that it completes to `body`, in order.
@@ -57,9 +75,18 @@ public struct CSVScanner: Sendable {
     public mutating func feed(
         _ piece: some Sequence<UInt8>, _ body: (Record) throws -> Void
     ) throws {
+        guard characters.encoding != .utf8 else {
+            for byte in piece {
+                try take(byte, body)
+                offset += 1
+            }
+            return
+        }
         for byte in piece {
-            try take(byte, body)
-            offset += 1
+            guard let character = characters.take(byte) else { continue }
+            width = character.width
+            for byte in character.utf8 { try take(byte, body) }
+            offset += width
         }
     }
 
@@ -67,6 +94,9 @@ public struct CSVScanner: Sendable {
     ///
     /// Throws `Failure` (`invalidParameter`) when a quote is still open.
     public mutating func finish(_ body: (Record) throws -> Void) throws {
+        if let rest = characters.finish() {
+            for byte in rest { try take(byte, body) }
+        }
         if phase == .quoted {
             throw Failure(
                 .invalidParameter,
@@ -81,7 +111,7 @@ public struct CSVScanner: Sendable {
             if byte == Self.lineFeed {
                 if !hasSeenNewline { newline = [Self.carriageReturn, Self.lineFeed] }
                 hasSeenNewline = true
-                start = offset + 1
+                start = offset + width
                 return
             }
             hasSeenNewline = true
@@ -92,8 +122,10 @@ public struct CSVScanner: Sendable {
         case (.quoteInQuoted, Self.quote):
             try append(byte)
             phase = .quoted
-        case (.fieldStart, Self.quote): phase = .quoted
-        case (_, Self.comma): try endField()
+        case (.fieldStart, Self.quote):
+            phase = .quoted
+            isQuoted = true
+        case (_, separator): try endField()
         case (_, Self.lineFeed):
             hasSeenNewline = true
             try endLine(body)
@@ -107,10 +139,10 @@ public struct CSVScanner: Sendable {
     }
 
     private mutating func append(_ byte: UInt8) throws(Failure) {
-        guard offset - start < Self.longestRecord else {
+        guard offset - start < limit else {
             throw Failure(
                 .tooLarge,
-                "row \(number) is longer than \(Self.longestRecord) bytes (from byte \(start) on; "
+                "row \(number) is longer than \(limit) bytes (from byte \(start) on; "
                     + "is a quote left open?)")
         }
         field.append(byte)
@@ -122,14 +154,15 @@ public struct CSVScanner: Sendable {
                 .tooLarge, "row \(number) has more than \(Self.maximumFieldCount) fields")
         }
         fields.append(field)
-        field = []
+        areQuoted.append(isQuoted)
+        (field, isQuoted) = ([], false)
         phase = .fieldStart
     }
 
     private mutating func endLine(_ body: (Record) throws -> Void) throws {
         if phase == .fieldStart && fields.isEmpty {
             emptyLineCount += 1
-            start = offset + 1
+            start = offset + width
         } else {
             try endRecord(body)
         }
@@ -137,10 +170,10 @@ public struct CSVScanner: Sendable {
 
     private mutating func endRecord(_ body: (Record) throws -> Void) throws {
         try endField()
-        let record = Record(fields: fields, start: start, number: number)
-        fields = []
+        let record = Record(fields: fields, areQuoted: areQuoted, start: start, number: number)
+        (fields, areQuoted) = ([], [])
         number += 1
-        start = offset + 1
+        start = offset + width
         try body(record)
     }
 }

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CGDAL
+internal import Glibc
+
+/// Text in one of the encodings that the system knows by name.
+public enum Recoding {
+    /// The text as UTF-8; nil where the encoding is not known or bytes are not of it.
+    ///
+    /// The bytes are whole characters, and none is zero.
+    public static func utf8(_ bytes: [UInt8], from encoding: String) -> [UInt8]? {
+        let log = MessageLog()
+        return log.listen { () -> [UInt8]? in
+            let text = (bytes + [0]).map { CChar(bitPattern: $0) }
+            let result = unsafe CPLRecode(text, encoding, "UTF-8")
+            defer { unsafe VSIFree(result) }
+            guard log.warnings.isEmpty, log.failures.isEmpty else { return nil }
+            return unsafe [UInt8](UnsafeRawBufferPointer(start: result, count: strlen(result)))
+        }
+    }
+}
