@@ -25,7 +25,9 @@ struct DBFSource {
         var rounded: (count: Int, row: Int, text: String) = (0, 0, "")
     }
 
-    /// Reads the table at `path`; nil for what is none. `codePage` is the text of the `.cpg` file beside it.
+    /// Reads the table at `path`; nil for what is none.
+    ///
+    /// - Parameter codePage: The text of the `.cpg` file beside it.
     init?(_ path: String, codePage: String?) {
         guard let file = try? MappedFile(path: path), file.byteCount > 64 else { return nil }
         let head = file.copy(0..<min(file.byteCount, 65_536))
@@ -191,7 +193,8 @@ struct DBFSource {
     }
 
     private static let known: Set<Int> = [
-        437, 737, 775, 850, 852, 855, 857, 858, 860, 861, 862, 863, 864, 865, 866, 869, 874, 932, 936,
+        437, 737, 775, 850, 852, 855, 857, 858, 860, 861, 862, 863, 864, 865, 866, 869, 874, 932,
+        936,
         949, 950, 1250, 1251, 1252, 1253, 1254, 1255, 1256, 1257, 1258,
     ]
 

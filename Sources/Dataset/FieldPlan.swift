@@ -178,7 +178,8 @@ struct FieldPlan {
                 return none(ISODate.shown(moment))
             }
             return kind == .date
-                ? .moment(universal) : kind == .text
+                ? .moment(universal)
+                : kind == .text
                     ? .text(Array(ISODate.text(universal).utf8)) : none(ISODate.shown(moment))
         }
     }

@@ -298,7 +298,9 @@ struct JSONSource {
                 }
             } else {
                 let text =
-                    Array("\"properties\":{".utf8) + member + [UInt8(ascii: "}"), UInt8(ascii: ",")]
+                    Array("\"properties\":{".utf8) + member + [
+                        UInt8(ascii: "}"), UInt8(ascii: ","),
+                    ]
                 edits.append((feature.start + 1..<feature.start + 1, text))
             }
         }

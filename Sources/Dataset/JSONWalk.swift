@@ -223,7 +223,9 @@ struct JSONWalk {
 
     /// What a text of JSON without its quotes says; U+FFFD for half of a surrogate pair.
     static func text(_ bytes: [UInt8]) -> String {
-        guard bytes.contains(UInt8(ascii: "\\")) else { return String(decoding: bytes, as: UTF8.self) }
+        guard bytes.contains(UInt8(ascii: "\\")) else {
+            return String(decoding: bytes, as: UTF8.self)
+        }
         var result: [UInt8] = []
         var place = 0
         func unit(_ start: Int) -> UInt32? {

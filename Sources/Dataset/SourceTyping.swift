@@ -74,7 +74,8 @@ struct SourceTyping {
         var encodings: Set<String> = []
         for table in names
         where FileName.ending(table) == "dbf"
-            && (isDirectory || FileName.stem(table).lowercased() == FileName.stem(name).lowercased())
+            && (isDirectory
+                || FileName.stem(table).lowercased() == FileName.stem(name).lowercased())
         {
             let stem = FileName.stem(table).lowercased()
             let page = names.first { $0.lowercased() == stem + ".cpg" }

@@ -20,7 +20,10 @@ enum SourceWarnings {
 
     /// What a warning says in the words of an import; the first that fits counts.
     private static let meanings: [(part: String, meaning: String)] = [
-        ("Integer overflow", "a whole number beyond its column's type was cut to the largest of it"),
+        (
+            "Integer overflow",
+            "a whole number beyond its column's type was cut to the largest of it"
+        ),
         ("truncated", "a value was cut"),
         ("clamp", "a number beyond its column's type was cut to the largest of it"),
         ("out of range", "a number beyond its column's type was cut to the largest of it"),

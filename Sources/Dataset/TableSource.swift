@@ -163,7 +163,8 @@ struct TableSource {
     private static func kind(_ text: String) -> SourceField.Kind? {
         let word = text.lowercased().filter { $0 != " " }
         switch word.prefix(while: { $0 != "(" }) {
-        case "integer": return word == "integer(int16)" || word == "integer(boolean)" ? .integer16 : .integer32
+        case "integer":
+            return word == "integer(int16)" || word == "integer(boolean)" ? .integer16 : .integer32
         case "integer64": return .integer64
         case "real": return word == "real(float32)" ? .real32 : .real64
         case "string", "time": return .text

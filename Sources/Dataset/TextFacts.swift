@@ -161,7 +161,8 @@ struct TextFacts {
             return "is text: '\(quotedNumber.text)' in row \(quotedNumber.row) is quoted"
         }
         if decimals == -1, hasTrailingZero {
-            return "is text: its numbers have different counts of decimals, some with zeros at the end"
+            return
+                "is text: its numbers have different counts of decimals, some with zeros at the end"
         }
         return hasLargeInteger
             ? "is text: whole numbers beyond 2⁵³ stand among fractions" : nil

@@ -32,7 +32,8 @@ final class ValueLosses {
         entries.sorted { $0.value.place < $1.value.place }.map { key, entry in
             "column '\(key.column)': "
                 + (entry.count == 1 ? "a value " : "\(entry.count) values ") + key.outcome
-                + (entry.count == 1 ? ", in row \(entry.row): " : ", the first in row \(entry.row): ")
+                + (entry.count == 1
+                    ? ", in row \(entry.row): " : ", the first in row \(entry.row): ")
                 + "'\(entry.value)'"
         }
     }

@@ -131,7 +131,8 @@ public struct SourceFeature: ~Copyable {
         return .moment(
             CivilMoment(
                 year: Int(parts.0), month: Int(parts.1), day: Int(parts.2), hour: Int(parts.3),
-                minute: Int(parts.4), milliseconds: seconds < 60 ? min(milliseconds, 59_999) : milliseconds,
+                minute: Int(parts.4),
+                milliseconds: seconds < 60 ? min(milliseconds, 59_999) : milliseconds,
                 // 100 is UTC, each step 15 minutes; 0 is unknown and 1 local.
                 zoneMinutes: parts.5 > 1 ? (Int(parts.5) - 100) * 15 : 0))
     }

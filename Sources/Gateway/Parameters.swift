@@ -167,6 +167,7 @@ struct Parameters: Sendable {
     }
 
     /// Undoes `%XX`, `%uXXXX` and `+`; a `%` before anything else stands for itself, as browsers take it.
+    ///
     /// Bytes that are not UTF-8 are Windows-1252.
     static func decode(_ bytes: some Collection<UInt8>) -> String {
         var result: [UInt8] = []

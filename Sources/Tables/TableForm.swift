@@ -97,7 +97,7 @@ public struct TableForm: Hashable, Sendable, Codable {
             guard line.last != UInt8(ascii: "\n") else { break }
         }
         let text = String(decoding: line, as: UTF8.self)
-        guard text.lowercased().hasPrefix("sep="), text.hasSuffix("\n"),
+        guard text.lowercased().hasPrefix("sep="), line.last == UInt8(ascii: "\n"),
             let sign = line.dropFirst(4).first, sign < 0x80, sign > 0x20 || sign == 9,
             line.dropFirst(5).allSatisfy({ $0 == 13 || $0 == 10 })
         else { return nil }

@@ -56,7 +56,7 @@ public enum TextEncoding: String, Hashable, Sendable, Codable {
             encoding: isPlain ? .utf8 : .windows1252, markByteCount: 0, isGuess: !isPlain)
     }
 
-    /// UTF-16 without a mark: more than a third of one half of the bytes is zero, and none of the other.
+    /// UTF-16 without a mark: more than a third of one half of the bytes is zero, and hardly any of the other.
     private static func wide(_ beginning: [UInt8]) -> TextEncoding? {
         guard beginning.count >= 4 else { return nil }
         var zeros = (even: 0, odd: 0)
@@ -64,8 +64,8 @@ public enum TextEncoding: String, Hashable, Sendable, Codable {
             if index.isMultiple(of: 2) { zeros.even += 1 } else { zeros.odd += 1 }
         }
         let least = beginning.count / 6
-        if zeros.even == 0, zeros.odd > least { return .utf16LittleEndian }
-        return zeros.odd == 0 && zeros.even > least ? .utf16BigEndian : nil
+        if zeros.odd > least, zeros.even * 4 < zeros.odd { return .utf16LittleEndian }
+        return zeros.even > least && zeros.odd * 4 < zeros.even ? .utf16BigEndian : nil
     }
 
     /// Whether all bytes of a file are well-formed UTF-8.

@@ -66,7 +66,10 @@ import Testing
     }
 
     @Test(arguments: [
-        (["5", "-7", "0"], FieldType.integer, [AttributeValue.integer(5), .integer(-7), .integer(0)]),
+        (
+            ["5", "-7", "0"], FieldType.integer,
+            [AttributeValue.integer(5), .integer(-7), .integer(0)]
+        ),
         (
             ["9223372036854775807", "-9223372036854775808"], .bigInteger,
             [.integer(.max), .integer(.min)]
@@ -78,7 +81,10 @@ import Testing
         (["0.1000000000000000055511151231257827"], .double, [.real(0.1)]),
         (["1.5", "", "2"], .double, [.real(1.5), .null, .real(2)]),
         (["1.5", "NaN", "-inf"], .double, [.real(1.5), .null, .null]),
-        (["2020-02-29", "1899-12-31"], .date, [.date(1_582_934_400_000), .date(-2_209_075_200_000)]),
+        (
+            ["2020-02-29", "1899-12-31"], .date,
+            [.date(1_582_934_400_000), .date(-2_209_075_200_000)]
+        ),
         (["2020-02-29T12:30:00.250+01:00"], .date, [.date(1_582_975_800_250)]),
         (["2020/02/29 00:00:00"], .date, [.date(1_582_934_400_000)]),
     ])
@@ -91,7 +97,8 @@ import Testing
     }
 
     @Test func `quoted digits are text unless every field is quoted`() throws {
-        #expect(try table(["\"12345\"", "\"5\""]).column.values == [.string("12345"), .string("5")])
+        #expect(
+            try table(["\"12345\"", "\"5\""]).column.values == [.string("12345"), .string("5")])
         let path = try scratch.write(
             "all.csv", "\"v\",\"lon\",\"lat\"\n\"12345\",\"1\",\"2\"\n\"0\",\"1\",\"2\"\n")
         #expect(try column("v", imported(path)).values == [.integer(12345), .integer(0)])
@@ -101,7 +108,8 @@ import Testing
         let (column, layer) = try table(["1,5", "2,25", "3"], ";")
         #expect(column.values == [.real(1.5), .real(2.25), .real(3)])
         #expect(layer.notes.filter { $0.contains("'v'") } == [])
-        #expect(try table(["1,5", "2.25"], ";").column.values == [.string("1,5"), .string("2.25")])
+        #expect(
+            try table(["1,5", "2.25"], ";").column.values == [.string("1,5"), .string("2.25")])
         #expect(try table(["1.000,5"], ";").column.values == [.string("1.000,5")])
     }
 
@@ -120,7 +128,8 @@ import Testing
         #expect(column.values == [.integer(1569), .null, .null])
         #expect(
             layer.notes.contains("column 'v': 2 values became null, the first in row 2: 'x'"))
-        #expect(try table(["5", "6"], fields: ["v:text"]).column.values == [.string("5"), .string("6")])
+        #expect(
+            try table(["5", "6"], fields: ["v:text"]).column.values == [.string("5"), .string("6")])
         let moments = try table(["2020-01-01", "2020-02-30"], fields: ["v:date"])
         #expect(moments.column.values == [.date(1_577_836_800_000), .null])
         let failure = #expect(throws: Failure.self) {
@@ -168,13 +177,18 @@ import Testing
     }
 
     @Test(arguments: [
-        (["9824657365274853001", "9868811851946736002"], ["9824657365274853001", "9868811851946736002"]),
+        (
+            ["9824657365274853001", "9868811851946736002"],
+            ["9824657365274853001", "9868811851946736002"]
+        ),
         (["9007199254740993", "0.5"], ["9007199254740993", "0.5"]),
         (["1", "\"1\""], ["1", "1"]), (["true", "1"], ["true", "1"]),
-        (["1.50", "\"x\""], ["1.50", "x"]), (["[1, \"a\"]", "{\"b\":1.50}"], ["[1, \"a\"]", "{\"b\":1.50}"]),
+        (["1.50", "\"x\""], ["1.50", "x"]),
+        (["[1, \"a\"]", "{\"b\":1.50}"], ["[1, \"a\"]", "{\"b\":1.50}"]),
         (["[\"a\",\"b\"]"], ["[\"a\",\"b\"]"]), (["[1,2]", "3"], ["[1,2]", "3"]),
         (["0.12345678901234567890"], ["0.12345678901234567890"]), (["1e400"], ["1e400"]),
-        (["\"12:30\""], ["12:30"]), (["\"2023-02-30\"", "\"2023-02-01\""], ["2023-02-30", "2023-02-01"]),
+        (["\"12:30\""], ["12:30"]),
+        (["\"2023-02-30\"", "\"2023-02-01\""], ["2023-02-30", "2023-02-01"]),
         (["\"01569\""], ["01569"]), (["\"2016-12-31T23:59:60Z\""], ["2016-12-31T23:59:60Z"]),
         ([#""Z\u00fcrich \ud83d\ude00""#], ["Zürich 😀"]), ([#""a\/b""#, "1"], ["a/b", "1"]),
     ])
@@ -201,11 +215,15 @@ import Testing
     }
 
     @Test(arguments: [
-        (["10000000001", "10000000002"], [AttributeValue.integer(10_000_000_001), .integer(10_000_000_002)]),
+        (
+            ["10000000001", "10000000002"],
+            [AttributeValue.integer(10_000_000_001), .integer(10_000_000_002)]
+        ),
         (["3000000000", "0"], [.integer(3_000_000_000), .integer(0)]),
         (["-5", "7"], [.integer(-5), .integer(7)]), (["7", "7"], [.integer(7), .integer(7)]),
         (["\"way/5\"", "\"way/6\""], [.string("way/5"), .string("way/6")]),
-        (["\"5\"", "6"], [.string("5"), .string("6")]), (["1.5", "2"], [.string("1.5"), .string("2")]),
+        (["\"5\"", "6"], [.string("5"), .string("6")]),
+        (["1.5", "2"], [.string("1.5"), .string("2")]),
         (["18446744073709551615", "2"], [.string("18446744073709551615"), .string("2")]),
     ])
     func `ids that cannot be object ids are a column`(
@@ -215,7 +233,9 @@ import Testing
         #expect(try column("id", layer).values == expected)
         #expect(try column("v", layer).values == [.integer(1), .integer(2)])
         #expect(layer.notes.contains { $0.contains("column 'id'") })
-        #expect(try column("id", json(["1", "2"], id: { ids[$0] }, properties: false)).values == expected)
+        #expect(
+            try column("id", json(["1", "2"], id: { ids[$0] }, properties: false)).values
+                == expected)
     }
 
     @Test func `ids beside properties of that name are kept under another`() throws {
@@ -239,8 +259,9 @@ import Testing
                 "/usr/bin/ogr2ogr",
                 [
                     "-f", "GPKG", path, table, "-a_srs", "EPSG:4326", "-nln", "k", "-lco",
-                    "FID=osm_id", "-sql",
-                    "SELECT CAST(osm AS bigint) AS osm_id, osm, geometry FROM k", "-dialect", "sqlite",
+                    "FID=osm_id", "-lco", "SPATIAL_INDEX=NO", "-sql",
+                    "SELECT CAST(osm AS bigint) AS osm_id, osm, geometry FROM k", "-dialect",
+                    "sqlite",
                 ]))
         let connection = try Connection(path: path, mode: .write)
         try connection.execute("UPDATE k SET osm_id = CAST(osm AS INTEGER)")

@@ -39,7 +39,7 @@ import Testing
             default: Array(text.utf8)
             }
         let layer = try imported(try scratch.write("t.csv", Data(bytes)))
-        #expect(try values("name", layer) == [.string("Zürich;\r\n\"x\"")])
+        #expect(try values("name", layer) == [.string("Zürich;\n\"x\"")])
         #expect(layer.properties.extent?.minX == 1.5 && layer.properties.extent?.minY == 2.5)
         let isGuess = encoding == "latin" || encoding == "bare"
         #expect(layer.notes.contains { $0.contains("read as") } == isGuess)
@@ -51,7 +51,8 @@ import Testing
             #"{"type":"Feature","properties":{"größe":"Zürich"},"geometry":{"type":"Point","coordinates":[1,2]}}"#
         let bytes: [UInt8] =
             switch encoding {
-            case "little": [0xFF, 0xFE] + text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+            case "little":
+                [0xFF, 0xFE] + text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
             case "big": [0xFE, 0xFF] + text.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
             default: text.unicodeScalars.map { UInt8($0.value) }
             }
@@ -65,13 +66,15 @@ import Testing
         _ type: String, width: Int, decimals: UInt8 = 0, _ cells: [[UInt8]], language: UInt8 = 0,
         page: String? = nil
     ) throws -> String {
-        let table = try scratch.write("source.csv", "WKT\nPOINT (1 2)\nPOINT (3 4)\n")
+        let table = try scratch.write("source.csv", "WKT,a\nPOINT (1 2),1\nPOINT (3 4),2\n")
         let path = scratch.path + "/s.shp"
         try scratch.run(
             "/usr/bin/ogr2ogr",
             ["-f", "ESRI Shapefile", path, table, "-a_srs", "EPSG:4326", "-nlt", "POINT"])
         try? FileManager.default.removeItem(atPath: scratch.path + "/s.cpg")
-        var bytes: [UInt8] = [3, 124, 1, 1, UInt8(cells.count), 0, 0, 0, 65, 0, UInt8(width + 1), 0]
+        var bytes: [UInt8] = [
+            3, 124, 1, 1, UInt8(cells.count), 0, 0, 0, 65, 0, UInt8(width + 1), 0,
+        ]
         bytes += [UInt8](repeating: 0, count: 17) + [language, 0, 0]
         bytes += Array("V".utf8) + [UInt8](repeating: 0, count: 10) + Array(type.utf8)
         bytes += [0, 0, 0, 0, UInt8(width), decimals] + [UInt8](repeating: 0, count: 14) + [0x0D]
@@ -92,15 +95,16 @@ import Testing
         let layer = try imported(
             try shapefile("C", width: 12, [Array(text.utf8), Array("a".utf8)], page: page))
         #expect(try values("V", layer) == [.string(text), .string("a")])
-        #expect(layer.notes == [])
+        #expect(layer.notes.allSatisfy { $0.contains("object ids are places") })
     }
 
-    @Test(arguments: [
-        ("ANSI 1252", 0, "éÀ"), ("1252", 0, "éÀ"), ("LDID/87", 0, "éÀ"), ("88591", 0, "éÀ"),
-        ("ISO-8859-1", 0, "éÀ"), ("Windows-1252", 0x57, "éÀ"), (nil, 0x57, "éÀ"),
-        (nil, 0x03, "éÀ"), ("ANSI 1251", 0, "йА"), ("CP1251", 0x57, "йА"), (nil, 0xC9, "йА"),
-        ("1250", 0, "éŔ"), ("OEM 850", 0, "Ú└"), (nil, 0x26, "щ└"), ("8859_5", 0, "щР"),
-    ] as [(String?, UInt8, String)])
+    @Test(
+        arguments: [
+            ("ANSI 1252", 0, "éÀ"), ("1252", 0, "éÀ"), ("LDID/87", 0, "éÀ"), ("88591", 0, "éÀ"),
+            ("ISO-8859-1", 0, "éÀ"), ("Windows-1252", 0x57, "éÀ"), (nil, 0x57, "éÀ"),
+            (nil, 0x03, "éÀ"), ("ANSI 1251", 0, "йА"), ("CP1251", 0x57, "йА"), (nil, 0xC9, "йА"),
+            ("1250", 0, "éŔ"), ("OEM 850", 0, "Ú└"), (nil, 0x26, "щ└"), ("8859_5", 0, "щР"),
+        ] as [(String?, UInt8, String)])
     func `a shapefile is read in the encoding that it states`(
         _ page: String?, _ language: UInt8, _ expected: String
     ) throws {
@@ -123,7 +127,8 @@ import Testing
         let cells = ["12345678901234567890", "7"].map { Array($0.utf8) }
         let layer = try imported(try shapefile("N", width: 25, cells))
         #expect(try values("V", layer) == [.string("12345678901234567890"), .string("7")])
-        #expect(layer.notes.contains { $0.contains("'V' is text: '12345678901234567890' in row 1") })
+        #expect(
+            layer.notes.contains { $0.contains("'V' is text: '12345678901234567890' in row 1") })
     }
 
     @Test func `asterisks and impossible days are null with a note`() throws {
@@ -137,7 +142,7 @@ import Testing
         let none = try imported(
             try shapefile("D", width: 8, [Array("00000000".utf8), Array("18991231".utf8)]))
         #expect(try values("V", none) == [.null, .date(-2_209_075_200_000)])
-        #expect(none.notes == [])
+        #expect(none.notes.allSatisfy { $0.contains("object ids are places") })
     }
 
     @Test(arguments: [
@@ -156,7 +161,8 @@ import Testing
     }
 
     @Test func `no measure in a shapefile is none`() throws {
-        let table = try scratch.write("m.csv", "WKT\n\"LINESTRING M (1 2 5,3 4 -1.5e38,5 6 0)\"\n")
+        let table = try scratch.write(
+            "m.csv", "WKT,a\n\"LINESTRING M (1 2 5,3 4 -1.5e38,5 6 0)\",1\n")
         let path = scratch.path + "/m.shp"
         try scratch.run(
             "/usr/bin/ogr2ogr", ["-f", "ESRI Shapefile", path, table, "-a_srs", "EPSG:4326"])

@@ -55,7 +55,8 @@ import Testing
         ("Zürich 50%20", "Zürich 50%20"), (#"\u00e9%"#, "é%"),
     ])
     func `JSON that is not encoded keeps its texts`(_ text: String, _ expected: String) throws {
-        let form = "f=json&features=[\n {\"attributes\":{\"a b\":\"\(text)\",\"n\":1e+2}}\n]&rest=1+2"
+        let form =
+            "f=json&features=[\n {\"attributes\":{\"a b\":\"\(text)\",\"n\":1e+2}}\n]&rest=1+2"
         let parameters = try parse("", form)
         #expect(parameters["rest"] == "1 2")
         let value = try RelaxedJSON.parse(try #require(parameters["features"]))
