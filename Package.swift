@@ -218,7 +218,8 @@ let tier5: [Target] = [
         [
             "CairnClient", "CairnModel", "Dataset", "EsriForms", "Expression", "FeatureQuery",
             "Geometry", "Identify", "JobKinds",
-            "OpenSSL", "PROJ", "Platform", "Recording", "Rendering", "Site", "SiteAnswers", "Tables",
+            "OpenSSL", "PROJ", "Platform", "Recording", "Rendering", "Site", "SiteAnswers",
+            "Tables",
             hummingbird, logging,
         ]),
     library("Terminal", ["Bus", "CairnClient", "CairnModel", "Geometry", "MapState", "Platform"]),
