@@ -37,11 +37,12 @@ extension QueryEngine {
         // All of them for each part, since only the last one has them.
         var failed: Set<LayerID> = []
         for layer in layers {
-            guard let output, let description = map.layer(layer),
-                let failure = description.obstacle(to: output)
+            guard let description = map.layer(layer),
+                let failure = output.flatMap({ description.obstacle(to: $0) })
+                    ?? obstacle(to: description)
             else { continue }
             failed.insert(layer)
-            writer.fail(description, failure)
+            writer.fail(description, failure, hidesInside: request.hidesInside == true)
         }
         for layer in try request.rest(of: layers) where !writer.isOver && !failed.contains(layer) {
             var query = QueryRequest(map: map.name, layer: layer)
@@ -103,6 +104,19 @@ extension LayerDescription {
         } catch {
             return Failure(
                 .unreadable, "its spatial reference cannot be used here: " + error.message)
+        }
+    }
+}
+
+extension QueryEngine {
+    /// Why the data of one of the site's own layers cannot be read; nil where they can.
+    private func obstacle(to layer: LayerDescription) -> Failure? {
+        guard case .layer(.dataset(let id)) = layer.kind else { return nil }
+        do throws(Failure) {
+            _ = try datasets(id)
+            return nil
+        } catch {
+            return error
         }
     }
 }

@@ -21,7 +21,7 @@ public final class QueryEngine: Sendable {
     public typealias RemoteProvider =
         (RemoteFeatureQuestion) throws(Failure) -> RemoteFeatureAnswer
 
-    private let datasets: DatasetProvider
+    let datasets: DatasetProvider
     private let orders = ObjectOrders()
     private let edited = EditedDatasets<ObjectOrder>()
     private let graphics = GraphicsDatasets()

@@ -99,9 +99,12 @@ extension SpatialReference {
 extension Failure {
     fileprivate static let unusableReference = "its spatial reference cannot be used here: "
 
-    /// Whether it says that the spatial reference of one of the site's own layers cannot be used, which the others go
-    /// on without.
-    ///
-    /// Data that are gone or damaged fail the whole request.
-    var isOfLayer: Bool { code == .unreadable && message.hasPrefix(Self.unusableReference) }
+    /// Whether it says of one of the site's own layers that its data are gone or damaged, or that its spatial
+    /// reference cannot be used, which the others go on without.
+    var isOfLayer: Bool {
+        switch code {
+        case .notFound, .unreadable, .corrupt, .newerVersion: true
+        default: false
+        }
+    }
 }

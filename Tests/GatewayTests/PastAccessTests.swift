@@ -3,6 +3,7 @@
 
 import CairnModel
 import Foundation
+import Geometry
 import JobKinds
 import Site
 import Synchronization

@@ -8,10 +8,10 @@ import Geometry
 import Identify
 import Testing
 
-/// A layer in a spatial reference that cannot be used leaves the others.
+/// A layer whose data are gone or damaged, or in a spatial reference that cannot be used, leaves the others.
 @Suite struct FailingLayerTests {
     enum Fault: CaseIterable {
-        case unknownSystem, localSystem
+        case unknownSystem, localSystem, gone, cutShort
     }
 
     private let site: Site
@@ -35,6 +35,16 @@ import Testing
         let path = site.directory + "/datasets/\(imported.dataset)/layer.fgb"
         var bytes = try Data(contentsOf: URL(filePath: path))
         var layer = LayerDescription.feature(id, imported)
+        switch fault {
+        case .gone:
+            try FileManager.default.removeItem(atPath: path)
+            return layer
+        case .cutShort:
+            try FileManager.default.removeItem(atPath: path)
+            try bytes.prefix(bytes.count / 2).write(to: URL(filePath: path))
+            return layer
+        case .unknownSystem, .localSystem: break
+        }
         // As an import of before may have left it: the number in the header.
         let place = try #require(bytes.firstRange(of: Self.bytes(32631)))
         let other: Int32 = fault == .unknownSystem ? 999_999 : 5_800
