@@ -54,6 +54,14 @@ struct LocatorCase: Codable {
         var country_code: String?
         /// Whether only the country counts.
         var isAnywhere: Bool?
+        /// The name of the street that the answer must be in, whatever its letter case, signs and spaces.
+        var street: String?
+        /// Whether the answer must be a house, or must not be one of another street than `street`.
+        var is_house: Bool?
+        var is_no_other_house: Bool?
+        /// `Addr_type`, and `Type`, of the answer.
+        var addr_type: String?
+        var type: String?
     }
 
     /// Which of two halves of the records a case is from.
@@ -71,11 +79,19 @@ struct LocatorCase: Codable {
     var limit: Int?
     /// Longitude and latitude.
     var focus: [Double]?
+    /// Of a position: Esri's types of features, and how many metres off an answer may be.
+    var feature_types: [String]?
+    var distance: Double?
+    /// The language asked for.
+    var language: String?
     var expected: Expected
 
     /// Whether the answer is the known one, and what came first.
     func outcome(in locator: Locator) throws(Failure) -> (passed: Bool, found: String?) {
         let candidates = try candidates(in: locator)
+        if expected.is_no_other_house == true {
+            return (candidates.first.map(isNoOtherHouse) ?? true, candidates.first?.address)
+        }
         return (candidates.contains(where: isExpected), candidates.first?.address)
     }
 
@@ -83,9 +99,10 @@ struct LocatorCase: Codable {
         let near = focus.flatMap { $0.count == 2 ? Coordinate(x: $0[0], y: $0[1]) : nil }
         switch query {
         case .text(let text) where kind == "suggest":
-            let suggestions = try locator.suggest(
-                SuggestRequest(text: text, maxSuggestions: limit ?? 1, location: near)
-            ).suggestions
+            var request = SuggestRequest(
+                text: text, maxSuggestions: limit ?? 1, location: near)
+            request.language = language
+            let suggestions = try locator.suggest(request).suggestions
             var result: [Candidate] = []
             for suggestion in suggestions {
                 result += try locator.geocode(
@@ -94,14 +111,16 @@ struct LocatorCase: Codable {
             }
             return result
         case .text(let text):
-            return try locator.geocode(
-                GeocodeRequest(singleLine: text, maxLocations: limit ?? 1, location: near)
-            ).candidates
+            var request = GeocodeRequest(
+                singleLine: text, maxLocations: limit ?? 1, location: near)
+            request.language = language
+            return try locator.geocode(request).candidates
         case .position(let position):
-            let found = try locator.reverse(
-                ReverseGeocodeRequest(
-                    location: position, maxDistanceMeters: max(100, expected.max_distance_m)))
-            return [found.candidate].compactMap(\.self)
+            var request = ReverseGeocodeRequest(
+                location: position,
+                maxDistanceMeters: distance ?? max(100, expected.max_distance_m))
+            request.featureTypes = feature_types
+            return [try locator.reverse(request).candidate].compactMap(\.self)
         }
     }
 
@@ -111,11 +130,33 @@ struct LocatorCase: Codable {
         {
             return false
         }
+        if let street = expected.street, Self.bare(candidate, "StName") != Self.bare(street) {
+            return false
+        }
+        if expected.is_house == true, Self.bare(candidate, "AddNum").isEmpty { return false }
+        for (name, value) in [("Addr_type", expected.addr_type), ("Type", expected.type)] {
+            if let value, candidate.attributes[name] != .string(value) { return false }
+        }
         let dy = candidate.location.y - expected.lat
         let dx = (candidate.location.x - expected.lon) * cos(expected.lat * .pi / 180)
         let meters = (dx * dx + dy * dy).squareRoot() * 111_195
         return (meters <= expected.max_distance_m || expected.isAnywhere == true)
             && (expected.housenumber.map { isNumber($0, of: candidate) } ?? true)
+    }
+
+    /// Whether a candidate is no house, or one of the street that is meant.
+    private func isNoOtherHouse(_ candidate: Candidate) -> Bool {
+        Self.bare(candidate, "AddNum").isEmpty
+            || expected.street.map { Self.bare($0) } == Self.bare(candidate, "StName")
+    }
+
+    private static func bare(_ candidate: Candidate, _ name: String) -> String {
+        guard case .string(let text)? = candidate.attributes[name] else { return "" }
+        return bare(text)
+    }
+
+    private static func bare(_ text: String) -> String {
+        text.lowercased().filter { $0.isLetter || $0.isNumber }
     }
 
     private func isNumber(_ number: String, of candidate: Candidate) -> Bool {
