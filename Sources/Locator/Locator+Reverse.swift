@@ -7,12 +7,14 @@ internal import Platform
 
 extension Locator {
     /// Finds the house nearest to a location, or street without houses, within a distance on the great
-    /// circle, at most 10 km; where there is none, the nearest settlement within the distance.
+    /// circle, at most 10 km; where there is none, the nearest settlement within the distance, or one whose
+    /// extent holds the location. A house within 50 m comes before a nearer street without numbers; of a line
+    /// the answer is the point that is so far away.
     ///
     /// Inside the borders of a country or first-level division that the file knows only what belongs to
     /// it is looked for, and where nothing is near enough the division or country itself is the answer.
-    /// Of the types of features that a request names, `PointAddress`, `StreetAddress` and `StreetName`
-    /// stand for houses and streets, `Locality` for settlements and areas, `StreetInt` for the nearest
+    /// Of the types of features that a request names, `PointAddress` stands for houses with a
+    /// position, `StreetAddress` for these and houses on ranges, `StreetName` for streets, `Locality` for settlements and areas, `StreetInt` for the nearest
     /// crossing of two streets, `POI` for points of interest, which come before all; others are not known.
     /// Throws `Failure` (`invalidParameter`) for a location that is not on the Earth.
     public func reverse(_ request: ReverseGeocodeRequest) throws(Failure) -> ReverseGeocodeAnswer {
@@ -47,6 +49,19 @@ extension Locator {
     }
 }
 
+extension Candidate {
+    /// The same at another position.
+    fileprivate func standing(at location: Coordinate) -> Candidate {
+        var result = self
+        result.location = location
+        result.attributes = attributes.with([
+            "X": .real(location.x), "Y": .real(location.y), "DisplayX": .real(location.x),
+            "DisplayY": .real(location.y),
+        ])
+        return result
+    }
+}
+
 extension CandidateWriter {
     fileprivate func candidate(
         for found: ReverseSearch.Found, at location: Coordinate, withHouse: Bool, _ bytes: RawSpan
@@ -57,24 +72,21 @@ extension CandidateWriter {
                 file, addresses, score: 100, type: .position, locator: locator,
                 distanceMeters: found.meters, bytes)
         case (.address(let address), let addresses?):
-            return AddressLabel(
+            let candidate = AddressLabel(
                 file, addresses, street: address.street, house: withHouse ? address.house : nil,
                 bytes
             ).candidate(
                 file, addresses, score: 100, type: .position, locator: locator,
                 distanceMeters: found.meters, bytes)
+            // Of a line the point on it that is `meters` away, not the street's own position.
+            return candidate.standing(at: address.location)
         case (.place(let place), _):
             return candidate(forPlace: place, meters: found.meters, bytes)
         case (.area(let place), _):
             // The location lies in it; the area's own may be far away.
-            var area = candidate(forPlace: place, meters: 0, bytes)
+            let area = candidate(forPlace: place, meters: 0, bytes)
             let x = location.x - 360 * (location.x / 360).rounded()
-            area.location = Coordinate(x: x, y: location.y)
-            area.attributes = area.attributes.with([
-                "X": .real(x), "Y": .real(location.y), "DisplayX": .real(x),
-                "DisplayY": .real(location.y),
-            ])
-            return area
+            return area.standing(at: Coordinate(x: x, y: location.y))
         case (.intersection, nil), (.address, nil):
             return candidate(forPlace: 0, meters: found.meters, bytes)
         }

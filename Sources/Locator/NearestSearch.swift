@@ -13,12 +13,18 @@ struct NearestSearch {
     let target: UnitVector
     /// Places of other territories are passed over.
     let filter: TerritoryFilter?
+    /// Only towns and villages whose extent holds the location, as this file has them.
+    let containing: LocatorFile?
+    private let location: Coordinate
 
     init(
-        _ positions: StoredPositions, location: Coordinate, filter: TerritoryFilter? = nil
+        _ positions: StoredPositions, location: Coordinate, filter: TerritoryFilter? = nil,
+        containing: LocatorFile? = nil
     ) {
         self.positions = positions
         self.filter = filter
+        self.containing = containing
+        self.location = location
         target = UnitVector(location)
     }
 
@@ -40,7 +46,8 @@ struct NearestSearch {
         let (place, vector) = positions.entry(middle, bytes)
         let distance = vector.squaredChord(to: target)
         if distance < best.squaredChord || distance == best.squaredChord && place < best.place,
-            filter?.accepts(place: place, bytes) ?? true
+            filter?.accepts(place: place, bytes) ?? true,
+            isHolding(place, bytes)
         {
             best = (place, distance)
         }
@@ -51,6 +58,14 @@ struct NearestSearch {
         visit(offset < 0 ? low : high, axis: next, &best, bytes)
         if offset * offset <= best.squaredChord {
             visit(offset < 0 ? high : low, axis: next, &best, bytes)
+        }
+    }
+
+    private func isHolding(_ place: Int, _ bytes: RawSpan) -> Bool {
+        guard let file = containing else { return true }
+        return switch file.settlementKind(place, bytes) {
+        case .partOfTown, .former: false
+        default: Sphere.envelope(file.extent(place, bytes), contains: location)
         }
     }
 }

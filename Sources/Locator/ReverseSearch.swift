@@ -30,13 +30,24 @@ struct ReverseSearch {
     /// Esri's types of features in small letters; nil for all.
     let types: Set<String>?
 
-    /// Esri's types of features that houses and streets are.
-    private static let addressTypes: Set<String> = ["pointaddress", "streetaddress", "streetname"]
+    /// A house so near comes before a nearer street that has no numbers there.
+    private static let housePreferredMeters = 50.0
+    /// Settlements farther away do not reach to the location.
+    private static let farthestSettlementMeters = 100_000.0
+
+    /// What Esri's types of features stand for: `PointAddress` for houses with a position, `StreetAddress`
+    /// for these and those on ranges.
+    private var addressSorts: AddressSorts {
+        guard let types else { return [.houses, .ranges, .streets] }
+        var sorts: AddressSorts = []
+        if types.contains("pointaddress") { sorts.insert(.houses) }
+        if types.contains("streetaddress") { sorts.formUnion([.houses, .ranges]) }
+        if types.contains("streetname") { sorts.insert(.streets) }
+        return sorts
+    }
 
     /// Whether a house is given where there is one, and not its street.
-    var wantsHouses: Bool {
-        types.map { $0.contains("pointaddress") || $0.contains("streetaddress") } ?? true
-    }
+    var wantsHouses: Bool { addressSorts.contains(.houses) }
 
     private enum Sort: CaseIterable {
         case intersections, points, addresses, places
@@ -46,7 +57,7 @@ struct ReverseSearch {
         switch sort {
         case .intersections: types?.contains("streetint") ?? false
         case .points: types?.contains("poi") ?? false
-        case .addresses: types.map { !$0.isDisjoint(with: Self.addressTypes) } ?? true
+        case .addresses: !addressSorts.isEmpty
         case .places: types?.contains("locality") ?? true
         }
     }
@@ -72,7 +83,12 @@ struct ReverseSearch {
                 return own
             }
         }
-        guard let filter, wants(.places) else { return nil }
+        guard wants(.places) else { return nil }
+        if var own = containingSettlement(filter, bytes) {
+            own.metersAcross = across < own.meters ? across : nil
+            return own
+        }
+        guard let filter else { return nil }
         return Found(
             target: .area(filter.territory.place), meters: 0,
             metersAcross: across.isFinite ? across : nil)
@@ -89,13 +105,36 @@ struct ReverseSearch {
             }
         case .addresses:
             guard let addresses = file.addresses else { return nil }
-            var search = NearestAddress(
-                file: addresses, location: location, within: maxMeters, filter: filter)
-            return search.run(bytes).map { Found(target: .address($0), meters: $0.meters) }
+            return nearestAddress(addresses, filter, bytes)
+                .map { Found(target: .address($0), meters: $0.meters) }
         case .places:
             return nearest(in: file.nearest, filter, bytes)
         case .points: return file.points.flatMap { nearest(in: $0.nearest, filter, bytes) }
         }
+    }
+
+    /// The nearest of the addresses asked for, but a house near by before a street without numbers there.
+    private func nearestAddress(
+        _ addresses: AddressFile, _ filter: TerritoryFilter?, _ bytes: RawSpan
+    ) -> NearestAddress.Found? {
+        func nearest(_ sorts: AddressSorts, _ meters: Double) -> NearestAddress.Found? {
+            var search = NearestAddress(
+                file: addresses, location: location, within: meters, sorts, filter: filter)
+            return search.run(bytes)
+        }
+        let sorts = addressSorts
+        let found = nearest(sorts, maxMeters)
+        guard let found, found.house == nil, sorts.contains(.houses) else { return found }
+        return nearest(
+            sorts.subtracting(.streets), min(maxMeters, Self.housePreferredMeters)) ?? found
+    }
+
+    /// The nearest town or village that reaches to the location, however far its middle is.
+    private func containingSettlement(_ filter: TerritoryFilter?, _ bytes: RawSpan) -> Found? {
+        let search = NearestSearch(
+            file.nearest, location: location, filter: filter, containing: file)
+        return search.run(within: Self.farthestSettlementMeters, bytes)
+            .map { Found(target: .place($0.place), meters: $0.meters) }
     }
 
     private func nearest(

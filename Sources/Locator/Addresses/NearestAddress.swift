@@ -5,6 +5,18 @@ internal import Geometry
 internal import Glibc
 internal import Platform
 
+/// What may be the nearest address.
+struct AddressSorts: OptionSet {
+    let rawValue: UInt8
+
+    /// Houses with positions of their own.
+    static let houses = AddressSorts(rawValue: 1)
+    /// Lines with house numbers on the side of the location.
+    static let ranges = AddressSorts(rawValue: 2)
+    /// Lines of streets, numbered or not, and streets without both.
+    static let streets = AddressSorts(rawValue: 4)
+}
+
 /// The house, line of a street, or street without both, nearest to a location, by the rectangles around streets.
 struct NearestAddress {
     /// A house, or a street without any.
@@ -17,6 +29,8 @@ struct NearestAddress {
     }
 
     let file: AddressFile
+    /// Where only streets are wanted, a house stands for its street.
+    private let sorts: AddressSorts
     /// What lies in other territories is passed over.
     private let filter: TerritoryFilter?
     private let location: Coordinate
@@ -33,10 +47,11 @@ struct NearestAddress {
 
     /// Within `meters`, at most ``farthestMeters``.
     init(
-        file: AddressFile, location: Coordinate, within meters: Double,
+        file: AddressFile, location: Coordinate, within meters: Double, _ sorts: AddressSorts,
         filter: TerritoryFilter? = nil
     ) {
         self.file = file
+        self.sorts = sorts
         self.filter = filter
         let turns = (location.x / 360).rounded()
         self.location = Coordinate(x: location.x - 360 * turns, y: location.y)
@@ -100,10 +115,15 @@ struct NearestAddress {
     private mutating func take(_ street: Int, _ bytes: RawSpan) {
         let houses = file.houses(ofStreet: street, bytes)
         let segments = file.segments(ofStreet: street, bytes)
-        if houses.isEmpty, segments.isEmpty {
+        if houses.isEmpty, segments.isEmpty, sorts.contains(.streets) {
             weigh(street, nil, file.location(ofStreet: street, bytes), bytes)
         }
-        for house in houses { weigh(street, house, file.location(ofHouse: house, bytes), bytes) }
+        if sorts.contains(.houses) || sorts == .streets && segments.isEmpty {
+            for house in houses {
+                weigh(street, house, file.location(ofHouse: house, bytes), bytes)
+            }
+        }
+        guard sorts.contains(.ranges) || sorts.contains(.streets) else { return }
         for segment in segments {
             let line = StreetLine(file, segment: segment, bytes)
             let found = line.nearest(to: location)
@@ -114,7 +134,9 @@ struct NearestAddress {
                 || bestLine.map { file.range(ofSegment: $0.segment, $0.side, bytes) == nil }
                     ?? false
                     && file.range(ofSegment: segment, found.side, bytes) != nil
-            guard distance < best.squaredChord || distance == best.squaredChord && isBetter
+            guard distance < best.squaredChord || distance == best.squaredChord && isBetter,
+                sorts.contains(.streets)
+                    || file.range(ofSegment: segment, found.side, bytes) != nil
             else { continue }
             let place = line.location(at: found.share, side: found.side, offsetMeters: 0)
             guard filter?.accepts(street: street, at: place, file, bytes) ?? true else { continue }
