@@ -7,15 +7,16 @@ internal import Platform
 
 extension Locator {
     /// Finds the house nearest to a location, or street without houses, within a distance on the great
-    /// circle, at most 10 km; where there is none, the nearest settlement within the distance, or one whose
-    /// extent holds the location. A house within 50 m comes before a nearer street without numbers; of a line
-    /// the answer is the point that is so far away.
+    /// circle, at most 10 km; where there is none, the nearest settlement within the distance, or, at the
+    /// usual 100 m, one whose extent holds the location.
     ///
-    /// Inside the borders of a country or first-level division that the file knows only what belongs to
-    /// it is looked for, and where nothing is near enough the division or country itself is the answer.
-    /// Of the types of features that a request names, `PointAddress` stands for houses with a
-    /// position, `StreetAddress` for these and houses on ranges, `StreetName` for streets, `Locality` for settlements and areas, `StreetInt` for the nearest
-    /// crossing of two streets, `POI` for points of interest, which come before all; others are not known.
+    /// A house within 50 m comes before a nearer street without numbers; of a line the answer is the point
+    /// that is so far away. Inside the borders of a country or first-level division that the file knows only
+    /// what belongs to it is looked for, and where nothing is near enough the division or country itself is
+    /// the answer. Of the types of features that a request names, `PointAddress` stands for houses with a
+    /// position, `StreetAddress` for these and houses on ranges, `StreetName` for streets, `Locality` for
+    /// settlements and areas, `StreetInt` for the nearest crossing of two streets, `POI` for points of
+    /// interest, which come before all; others are not known.
     /// Throws `Failure` (`invalidParameter`) for a location that is not on the Earth.
     public func reverse(_ request: ReverseGeocodeRequest) throws(Failure) -> ReverseGeocodeAnswer {
         let location = request.location

@@ -32,6 +32,8 @@ struct ReverseSearch {
 
     /// A house so near comes before a nearer street that has no numbers there.
     private static let housePreferredMeters = 50.0
+    /// At this distance, which a request without one has, a settlement's extent counts; others are limits.
+    private static let usualMeters = 100.0
     /// Settlements farther away do not reach to the location.
     private static let farthestSettlementMeters = 100_000.0
 
@@ -84,7 +86,7 @@ struct ReverseSearch {
             }
         }
         guard wants(.places) else { return nil }
-        if var own = containingSettlement(filter, bytes) {
+        if maxMeters == Self.usualMeters, var own = containingSettlement(filter, bytes) {
             own.metersAcross = across < own.meters ? across : nil
             return own
         }

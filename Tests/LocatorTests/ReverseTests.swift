@@ -65,4 +65,20 @@ import Testing
             #expect(throws: Failure.self) { try reverse(x, y, within: limit) }
         }
     }
+
+    @Test func `inside a town it is the answer at the usual distance`() throws {
+        let paris = try #require(try reverse(2.3488, 48.85341, within: 0))
+        let found = try #require(
+            try Sample.locator().reverse(
+                ReverseGeocodeRequest(
+                    location: Coordinate(x: paris.extent.minX + 1e-4, y: paris.location.y))
+            ).candidate)
+        #expect(found.text("Addr_type") == "Locality")
+        #expect(
+            abs(
+                (found.distanceMeters ?? 0)
+                    - Haversine.meters(
+                        Coordinate(x: paris.extent.minX + 1e-4, y: paris.location.y),
+                        found.location)) < 1)
+    }
 }
