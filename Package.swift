@@ -149,7 +149,7 @@ let tier4: [Target] = [
             "columns-natural-earth-countries.json", "columns-natural-earth-states.json",
             "columns-openaddresses.json", "columns-ranges.json", "columns-streets.json",
             "columns-tiger-roads.json",
-            "columns-tiger.json", "ranking.json", "words-ca.txt", "words-cs.txt",
+            "columns-tiger.json", "kinds.txt", "ranking.json", "words-ca.txt", "words-cs.txt",
             "words-da.txt", "words-de.txt", "words-el.txt", "words-en.txt", "words-es.txt",
             "words-fi.txt", "words-fr.txt", "words-hr.txt", "words-hu.txt", "words-it.txt",
             "words-nl.txt", "words-no.txt", "words-pl.txt", "words-pt.txt", "words-ro.txt",

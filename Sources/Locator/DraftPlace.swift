@@ -35,6 +35,8 @@ struct DraftPlace {
     var point: (category: Int, town: Int?, address: PointAddress?)?
     var origins = Origins()
     var languageNames: [NameInLanguage] = []
+    /// Of a point of interest.
+    var categoryName = ""
     /// Of a region: names of its second-level divisions that are no places.
     var partNames: [String] = []
 }
@@ -171,7 +173,8 @@ struct PlaceDrafting {
                 regionCode: gazetteer.regions[region] == nil ? "" : region,
                 subregionCode: isInRegion ? town?.subregionCode ?? "" : "",
                 point: (categoryNumbers[point.category] ?? 0, point.town, point.address),
-                origins: point.origins, languageNames: point.languageNames))
+                origins: point.origins, languageNames: point.languageNames,
+                categoryName: point.category))
     }
 
     private mutating func add(_ area: Area, code: String) {

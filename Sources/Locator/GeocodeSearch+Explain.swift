@@ -11,6 +11,7 @@ extension GeocodeSearch {
             let (text, share) = arrangements[arrangement]
             var search = GeocodeSearch(file: file, text: text, filter: filter)
             search.lookUpNames(bytes)
+            search.lookUpKinds(bytes)
             var inner = reading
             inner.arrangement = nil
             var result = search.explanation(of: inner, bytes)
@@ -21,6 +22,7 @@ extension GeocodeSearch {
             result.lost += more
             return result
         }
+        guard !reading.span.isEmpty else { return kindExplanation(of: reading, bytes) }
         let posting = file.posting(reading.posting, bytes)
         let chain = file.containers(reading.place, bytes)
         let scoring = scoring(isPoint: reading.isPoint)
@@ -56,7 +58,15 @@ extension GeocodeSearch {
         let (all, divisions, _) = masks(
             named: named, takesParts: takesParts, chain: chain, isPoint: reading.isPoint)
         let again = repeats(of: reading.span).mask
-        for run in scoring.runs(of: scoring.all & ~(all | again)) {
+        let kind =
+            reading.isPoint ? kindWords(of: reading.place, named: named, bytes) & ~(all | again) : 0
+        for run in scoring.runs(of: kind) {
+            words.append(
+                Explanation.Words(
+                    text: text(of: run), meaning: .name, match: .exact,
+                    name: file.pointCategory(reading.place, bytes), lost: 0))
+        }
+        for run in scoring.runs(of: scoring.all & ~(all | again | kind)) {
             var pieces: [Piece] = []
             _ = lostByRun(run, chain: chain, divisions: divisions, scoring, &pieces, bytes)
             words += pieces.map { piece in
@@ -68,13 +78,25 @@ extension GeocodeSearch {
                     name: piece.area.map { file.name($0, bytes) }, lost: piece.lost)
             }
         }
-        let role = ranking.roles.penalty(
-            posting.role, isTransliterated: posting.isTransliterated)
+        let role = filter.penalty(ranking.roles, posting, reading.posting, file, bytes)
         return Explanation(
             words: words, weight: scoring.total, lost: words.reduce(0) { $0 + $1.lost },
             order: Explanation.Order(
                 importance: Double(file.importance(reading.place, bytes)) / 65_535, role: role,
                 nearness: filter.nearness(of: file.location(reading.place, bytes), ranking)))
+    }
+
+    /// Of a point of interest that is what sort the text says, where the text says.
+    private func kindExplanation(of reading: Reading, _ bytes: RawSpan) -> Explanation {
+        let nearness = filter.nearness(of: file.location(reading.place, bytes), ranking)
+        return Explanation(
+            words: [
+                Explanation.Words(
+                    text: text(of: 0..<wordCount), meaning: .name, match: .exact,
+                    name: file.pointCategory(reading.place, bytes), lost: 0)
+            ],
+            weight: scoring.total, lost: 0,
+            order: Explanation.Order(importance: 0, role: 0, nearness: nearness))
     }
 
     private func text(of span: Range<Int>) -> String {

@@ -21,10 +21,14 @@ extension GeocodeSearch {
             else { continue }
             let chain = file.containers(place, bytes)
             let isPoint = file.kind(place, bytes) == .pointOfInterest
-            let quality =
+            var quality =
                 posting.isTransliterated ? quality * (1 - ranking.places.transliterated) : quality
+            if isPoint, quality == 1, lacksKind(key, posting, named: scoring.mask(span), bytes) {
+                quality -= ranking.places.words
+            }
+            let kind = isPoint ? kindWords(of: place, named: scoring.mask(span), bytes) : 0
             var (score, isCertain, isSupposed) = score(
-                span: span, quality: quality, chain: chain, isPoint: isPoint,
+                span: span, quality: quality, chain: chain, isPoint: isPoint, kind: kind,
                 takesParts: takesParts(
                     place, posting.role, named: scoring.mask(span), quality: quality,
                     chain: chain, bytes), bytes)
@@ -36,9 +40,7 @@ extension GeocodeSearch {
                 place: place, score: score, type: type,
                 weight: filter.weight(
                     of: place,
-                    less: ranking.roles.penalty(
-                        posting.role, isTransliterated: posting.isTransliterated),
-                    file, bytes),
+                    less: filter.penalty(ranking.roles, posting, number, file, bytes), file, bytes),
                 span: span, quality: quality, posting: number, isBeginning: type == .prefix,
                 isBetterKnown: leastWeight > 0, isPoint: isPoint, isSupposed: isSupposed)
             if type == .exact {
@@ -58,12 +60,13 @@ extension GeocodeSearch {
     /// The score of a name with what contains it, whether every word was certain, and whether a division was
     /// supposed to contain it.
     private mutating func score(
-        span: Range<Int>, quality: Double, chain: [Int], isPoint: Bool, takesParts: Bool,
-        _ bytes: RawSpan
+        span: Range<Int>, quality: Double, chain: [Int], isPoint: Bool, kind: UInt64,
+        takesParts: Bool, _ bytes: RawSpan
     ) -> (score: Double, isCertain: Bool, isSupposed: Bool) {
         let again = repeats(of: span)
         var (explained, divisions, isSupposed) = masks(
             named: scoring.mask(span), takesParts: takesParts, chain: chain, isPoint: isPoint)
+        explained |= kind
         let isAgain = again.mask & ~explained != 0
         if isAgain { explained |= again.mask }
         let scoring = scoring(isPoint: isPoint)

@@ -15,7 +15,7 @@ struct GeocodeSearch {
     let file: LocatorFile
     let text: FoldedText
     let filter: PlaceFilter
-    private let wordCount: Int
+    let wordCount: Int
     let scoring: Scoring
     /// The same for points of interest: a house number is not passed over for them.
     let pointScoring: Scoring
@@ -24,6 +24,8 @@ struct GeocodeSearch {
     private(set) var qualifiers: [Qualifier] = []
     /// The key of every run of words that is a name.
     private(set) var names: [(span: Range<Int>, key: Int)] = []
+    /// Runs of words that say what sort of point of interest is meant, with the numbers of categories.
+    var kinds: [(span: Range<Int>, categories: Set<Int>)] = []
     var best: [Int: Reading] = [:]
     var likeness: [LikenessKey: Double] = [:]
     /// Whether a word stands twice.
@@ -112,7 +114,9 @@ struct GeocodeSearch {
     /// - Parameter takesSlips: Whether names with typing errors are looked for, glued to others, or out of order.
     mutating func run(takesSlips: Bool = true, _ bytes: RawSpan) -> [Reading] {
         lookUpNames(bytes)
+        lookUpKinds(bytes)
         for (span, key) in names { consider(key, span: span, quality: 1, type: .exact, bytes) }
+        if bestComplete == nil { findKinds(bytes) }
         if let complete = bestComplete {
             addBetterKnown(than: complete, bytes)
         } else {

@@ -84,6 +84,7 @@ public final class Locator: Sendable {
                 countries: request.countryCodes, extent: request.searchExtent,
                 location: request.location, within: request.distanceMeters,
                 categories: request.categories, bytes)
+            if language != nil { filter.labels = file.shown(in: language, bytes) }
             filter.takesOutside = request.matchOutOfRange ?? true
             let text = try bounded(request.singleLine)
             if let location = CoordinateText.location(text), filter.accepts(coordinate: location) {
@@ -175,8 +176,24 @@ public final class Locator: Sendable {
                 found.places = search.run(takesSlips: !isHouse, bytes)
             }
             found.placeSearch = search
+            keepBehindHouse(&found, Scoring.isHouse(words))
         }
         return found
+    }
+
+    /// Lowers the scores of places that leave a house number unexplained, and with a sort of street of all towns,
+    /// below that of a house which all other words name.
+    private func keepBehindHouse(_ found: inout LocatorFound, _ hasSort: Bool) {
+        guard case .street(let reading)? = found.addresses.first, reading.house != nil,
+            found.places.contains(where: { $0.score >= reading.score }),
+            found.addressSearch?.explainsWords(reading) == true
+        else { return }
+        for index in found.places.indices {
+            let place = found.places[index]
+            guard place.score < 100 || hasSort && !place.isPoint else { continue }
+            found.places[index].score = min(place.score, reading.score - 0.01)
+        }
+        found.places.sort { $0.precedes($1) }
     }
 
     /// Finds what a text may become when typing goes on, best first; none for a text without letters.
@@ -191,11 +208,12 @@ public final class Locator: Sendable {
         let count = min(request.maxSuggestions, 15)
         let language = try language(request.language)
         return try mapped.withBytes { bytes throws(Failure) in
-            let filter = try filter(
+            var filter = try filter(
                 countries: request.countryCodes, extent: request.searchExtent,
                 location: request.location, within: request.distanceMeters,
                 categories: request.categories, bytes)
             let labels = file.shown(in: language, bytes)
+            if language != nil { filter.labels = labels }
             let places = suggestPlaces(text, filter, count: count, labels, bytes)
             let addresses = suggestAddresses(text, filter, count: count, labels, bytes)
             // Towns of one name in one region read alike; only the most important is offered.

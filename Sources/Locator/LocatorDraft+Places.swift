@@ -75,7 +75,8 @@ extension Gazetteer {
             let same = Set(own.flatMap { known[$0] ?? [] }).sorted().filter { number in
                 let other = settlements[number]
                 return (other.feature == .partOfTown) == place.isPart
-                    && (other.country.isEmpty || country.isEmpty || other.country == country)
+                    && (other.country.isEmpty || country.isEmpty
+                        || Territories.areOne(other.country, country))
                     && Sphere.meters(from: other.location, to: place.location)
                         <= Self.sameMeters
             }.min {
@@ -89,7 +90,9 @@ extension Gazetteer {
                     !present.contains(Folder.fold($0).bytes)
                 }
                 other.population = max(other.population, place.population)
-                if other.country.isEmpty { other.country = country }
+                other.country =
+                    other.country.isEmpty
+                    ? country : Territories.narrower(other.country, country)
                 other.origins.add(place.origin)
                 other.languageNames.add(place.languageNames)
                 settlements[same] = other

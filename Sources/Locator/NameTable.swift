@@ -125,10 +125,22 @@ struct NameTable {
         // New York for New York City: the name itself for most people, when the source has it.
         let own = Folder.fold(place.name)
         let short = Self.withoutCity(own)
+        let common = Self.commonNames(of: place)
         for name in place.alternateNames where !name.contains("://") {
             let folded = Folder.fold(name)
             if let short, folded.bytes == short { add(short, .variant, place.name) }
-            addWritings(of: name, Self.role(of: name, folded, beside: own), shown: name)
+            var role = Self.role(of: name, folded, beside: own)
+            if role == .alternate, common.contains(folded.bytes) { role = .cognate }
+            addWritings(of: name, role, shown: name)
+        }
+        if place.kind == .pointOfInterest {
+            // `Thyssen` of `Museu Thyssen`: what else says a museum is in the text or left out.
+            for name in [place.name] + place.alternateNames where !name.contains("://") {
+                let folded = Folder.fold(name)
+                if let alone = PointKinds.shipped.nameAlone(folded, category: place.categoryName) {
+                    add(alone, .variant, place.name)
+                }
+            }
         }
         if place.kind == .subregion, let short = Self.withCounty(Folder.fold(place.name)) {
             add(short, .variant, place.name)
@@ -167,6 +179,30 @@ struct NameTable {
         let others = String(decoding: own.bytes[second], as: UTF8.self).unicodeScalars.prefix(3)
         return letters.count > 1 && letters.elementsEqual(others) ? .cognate : .alternate
     }
+
+    /// The folded other names of a place that many of its names are, or are a letter away from: `Medina`
+    /// beside `Médine`, `Medyna`, `Medina` in five languages.
+    private static func commonNames(of place: DraftPlace) -> Set<[UInt8]> {
+        var names = place.alternateNames.prefix(mostCompared).map { Folder.fold($0).bytes }
+        names += place.languageNames.prefix(mostCompared).map { Folder.fold($0.name).bytes }
+        names.removeAll { $0.count < shortestCommon || $0.count > longestCommon }
+        guard names.count >= leastLike else { return [] }
+        var result: Set<[UInt8]> = []
+        for name in names where !result.contains(name) {
+            let like = names.count {
+                abs($0.count - name.count) <= 1 && $0.first == name.first
+                    && ($0 == name || TypoSearch.errors(name[...], $0[...], limit: 1) != nil)
+            }
+            if like >= leastLike { result.insert(name) }
+        }
+        return result
+    }
+
+    /// How many of a place's names, itself included, are like one that is common.
+    private static let leastLike = 4
+    private static let shortestCommon = 4
+    private static let longestCommon = 40
+    private static let mostCompared = 200
 
     private static func marks(in text: String) -> Int { text.utf8.count { $0 >= 0xC0 } }
 

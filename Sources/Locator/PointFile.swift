@@ -43,6 +43,22 @@ struct PointFile: Sendable {
             decoding: bytes.copy(start..<start + Int(bytes.uint32(at: at + 4))), as: UTF8.self)
     }
 
+    /// A point of interest, ascending by place, and its category.
+    func entry(_ number: Int, _ bytes: RawSpan) -> (place: Int, category: Int) {
+        let at = recordStart + 12 * number
+        return (Int(bytes.uint32(at: at)), Int(bytes.uint32(at: at + 8)))
+    }
+
+    /// The number of the category of a name; nil where no point of interest has it.
+    func category(named name: [UInt8], _ bytes: RawSpan) -> Int? {
+        (0..<categoryCount).first { number in
+            let at = categoryStart + 8 * number
+            guard Int(bytes.uint32(at: at + 4)) == name.count else { return false }
+            let start = textStart + Int(bytes.uint32(at: at))
+            return name.indices.allSatisfy { bytes.byte(at: start + $0) == name[$0] }
+        }
+    }
+
     private func record(_ place: Int, _ bytes: RawSpan) -> Int? {
         var range = 0..<count
         while !range.isEmpty {

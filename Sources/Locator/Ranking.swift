@@ -63,6 +63,8 @@ final class Ranking: Decodable, Sendable {
         var outside: Double
         /// The same, more, the farther it is: so much at the farthest.
         var farOutside: Double
+        /// Words before a whole address: `c/o Smith`.
+        var beforeAddress: Double
         /// Words written together, or apart.
         var together: Double
         /// A word that may go on.

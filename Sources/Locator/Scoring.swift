@@ -34,6 +34,9 @@ struct Scoring {
         в во на у w we v ve u στην στο
         """.split { $0 == " " || $0 == "\n" }.map { Array($0.utf8) })
 
+    /// Whether a word says nothing about which place is meant.
+    static func isFiller(_ word: ArraySlice<UInt8>) -> Bool { fillerWords.contains(Array(word)) }
+
     /// - Parameters:
     ///   - knowsPostcodes: Where not, a part that is a postcode weighs as little as a filler.
     ///   - mayBeAddress: Whether numbers and sorts of street of an address weigh as little.
@@ -86,6 +89,13 @@ struct Scoring {
             hasType = hasType || AddressWords.searched.common[bytes] == .type
         }
         return hasType && (hasNumber || text.words.count > 2)
+    }
+
+    /// Whether a text has a sort of street and a number.
+    static func isHouse(_ text: FoldedText) -> Bool {
+        let words = text.words.prefix(GeocodeSearch.mostWords).map { text.bytes[$0] }
+        return words.contains(where: isNumber)
+            && words.contains { AddressWords.searched.common[Array($0)] == .type }
     }
 
     /// Whether a word of an address says nothing about the place.
@@ -157,6 +167,21 @@ struct PlaceFilter {
     var takesOutside = true
     /// Whether positions typed as text may be answers.
     var acceptsCoordinates = true
+    /// Shows places in the language asked for, whose names weigh as usual ones; nil where none is asked for.
+    var labels: LocatorFile?
+
+    /// What a name takes from its place's importance: nothing where it is the one in the language asked for.
+    func penalty(
+        _ roles: Ranking.Roles, _ posting: LocatorFile.Posting, _ number: Int, _ file: LocatorFile,
+        _ bytes: RawSpan
+    ) -> Double {
+        let penalty = roles.penalty(posting.role, isTransliterated: posting.isTransliterated)
+        guard penalty > 0, !posting.isTransliterated,
+            let name = labels?.nameInLanguage(posting.place, bytes)
+        else { return penalty }
+        return Folder.fold(name).bytes == Folder.fold(file.text(ofPosting: number, bytes)).bytes
+            ? 0 : penalty
+    }
 
     /// Whether a position typed as text may be an answer; it is in no country.
     func accepts(coordinate: Coordinate) -> Bool {

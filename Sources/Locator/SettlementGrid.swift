@@ -41,7 +41,9 @@ struct SettlementGrid {
         for x in center.x - reach...center.x + reach {
             for y in center.y - 1...center.y + 1 {
                 for number in cells[Cell(x: x, y: y)] ?? []
-                where country.isEmpty || settlements[number].country == country {
+                where country.isEmpty
+                    || Territories.areOne(settlements[number].country, country)
+                {
                     let distance = Sphere.meters(
                         from: location, to: settlements[number].location)
                     if distance <= meters, (distance, number) < best ?? (.infinity, 0) {

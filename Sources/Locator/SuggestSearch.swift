@@ -94,7 +94,7 @@ struct SuggestSearch {
         else {
             return false
         }
-        let penalty = file.ranking.suggestions.penalty(posting.role, isTransliterated: false)
+        let penalty = filter.penalty(file.ranking.suggestions, posting, number, file, bytes)
         let weight = filter.weight(
             of: posting.place, less: penalty, file, bytes)
         let found = Found(

@@ -34,7 +34,7 @@ struct TownIndex {
         func settlements(_ names: [[UInt8]: [Int]]) -> [Int] {
             (names[name] ?? []).filter {
                 let settlement = gazetteer.settlements[$0]
-                return (country.isEmpty || settlement.country == country)
+                return (country.isEmpty || Territories.areOne(settlement.country, country))
                     && settlement.feature != .partOfTown
                     && Sphere.meters(from: settlement.location, to: location)
                         <= AddressGazetteer.townReachMeters

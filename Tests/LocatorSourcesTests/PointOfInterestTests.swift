@@ -210,4 +210,38 @@ import Testing
                 }.count >= 3, "\(key)")
         }
     }
+
+    @Test(arguments: [
+        "Albergo Plaza", "отель Plaza", "Plaza hotels", "Otel Plaza Mittelstadt",
+    ])
+    func `a word of its kind counts as said in any language`(_ text: String) throws {
+        let found = try #require(try points(text).first)
+        #expect(found.text("PlaceName") == "Hotel Plaza", "\(text)")
+        #expect(found.score >= 95, "\(text): \(found.score)")
+    }
+
+    @Test func `without its kind a name is found, but is not certain`() throws {
+        let found = try #require(try points("Plaza").first)
+        #expect(found.text("PlaceName") == "Hotel Plaza")
+        #expect(found.score < 100)
+    }
+
+    @Test(arguments: [
+        ("hotels in Mittelstadt", "Hotel Plaza", "Hotel"),
+        ("Mittelstadt, гостиница", "Hotel Plaza", "Hotel"),
+        ("cafés in Mittelstadt", "Hochdorf", "Coffee Shop"),
+        ("szállodák Hochdorf", "Hotel Plaza", "Hotel"),
+    ])
+    func `a kind with a place finds its kind there`(
+        _ text: String, _ name: String, _ type: String
+    ) throws {
+        let town = text.contains("Hochdorf") ? "Hochdorf" : "Mittelstadt"
+        let found = try locator().geocode(GeocodeRequest(singleLine: text)).candidates
+        #expect(found.first?.text("PlaceName") == name, "\(found.map(\.address))")
+        #expect(found.first?.text("Type") == type)
+        #expect(found.allSatisfy { $0.text("Type") != type || $0.text("City") == town })
+        var request = GeocodeRequest(singleLine: text)
+        request.explain = true
+        #expect(try locator().geocode(request).candidates.first?.explanation != nil)
+    }
 }

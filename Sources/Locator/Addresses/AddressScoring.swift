@@ -140,7 +140,12 @@ struct AddressScoring {
         step(.town, used, lost)
         useAreas(around: place, &used, bytes)
         step(.area, used, lost)
-        let (house, likeness) = house(on: street, text, &used, bytes) ?? (nil, .range)
+        let withoutHouse = used
+        var (house, likeness) = house(on: street, text, &used, bytes) ?? (nil, .range)
+        // Of another sort of street no house is meant.
+        if house != nil, isOtherSort(street, text, used, bytes) {
+            (house, likeness, used) = (nil, .range, withoutHouse)
+        }
         if likeness == .beginning { isCertain = false }
         if case .range(let match, let words)? = house, !match.isPlain {
             isCertain = false
@@ -157,16 +162,79 @@ struct AddressScoring {
             return nil
         }
         let rest = text.mask(0..<text.count) & ~used
+        if isOtherNumber(street, text, used, bytes) { return nil }
+        if house != nil, confirms {
+            // What stands before a whole address says little.
+            let before = text.wordsBefore(used, house: used & ~withoutHouse)
+            if before != 0, !lacksName(street, text, bytes) {
+                isCertain = false
+                lost += text.weight(before) * losses.beforeAddress
+                used |= before
+                step(.unexplained, used, lost)
+            }
+        }
         guard
             let score = score(
                 text, used: used, lost: lost, isCertain: &isCertain, confirms: confirms)
         else { return nil }
         if house != nil, isOther(street, text, rest, bytes) { return nil }
         if !namesTown, isTown(street, text, rest, isTogether: breaks == 0, bytes) { return nil }
+        if house != nil, breaks > 0, takesTown(street, of: town, text, rest, bytes) { return nil }
         return AddressReading(
             street: street, house: house, likeness: likeness, score: score,
             isCertain: isCertain, breaks: breaks, confirmsTown: confirms, rest: rest,
             weight: weight(of: street, in: place, bytes), otherWritings: otherWritings)
+    }
+
+    /// Whether a text means another numbered street: no number of the street's name is in the text, which
+    /// has a number that is not of this street.
+    private func isOtherNumber(
+        _ street: Int, _ text: AddressText, _ used: UInt64, _ bytes: RawSpan
+    ) -> Bool {
+        var isMissing = false
+        for at in addresses.words(ofStreet: street, bytes) {
+            let word = addresses.word(at: at, bytes)
+            let name = addresses.vocabulary.text(word, bytes)
+            let isDigit = UInt8(ascii: "0")...UInt8(ascii: "9") ~= bytes.byte(at: name.lowerBound)
+            let isUsed = text.entries(ofWord: word).contains {
+                text.entries[$0].mask & ~used == 0
+            }
+            if isUsed, !isDigit { continue }
+            guard isDigit || AddressWords.searched.isNumeral(Array(bytes.copy(name))) else {
+                continue
+            }
+            if isUsed || text.isNumberBeginning(name, bytes) { return false }
+            isMissing = true
+        }
+        return isMissing
+            && (0..<text.count).contains {
+                text.isNumber[$0] && text.text.letters[$0] <= 4 && used & text.mask($0) == 0
+            }
+    }
+
+    /// Whether a text names another sort of street than this one's, which it lacks.
+    private func isOtherSort(
+        _ street: Int, _ text: AddressText, _ used: UInt64, _ bytes: RawSpan
+    ) -> Bool {
+        let rest = text.mask(0..<text.count) & ~used
+        guard rest != 0 else { return false }
+        var hasSort = false
+        for at in addresses.words(ofStreet: street, bytes) {
+            let word = addresses.word(at: at, bytes)
+            guard addresses.kind(ofWord: word, bytes) == .type else { continue }
+            if !text.entries(ofWord: word).isEmpty { return false }
+            hasSort = true
+        }
+        return hasSort && text.hasSort(in: rest, bytes)
+    }
+
+    /// Whether the text lacks a word of the street's name that says something.
+    private func lacksName(_ street: Int, _ text: AddressText, _ bytes: RawSpan) -> Bool {
+        addresses.words(ofStreet: street, bytes).contains { at in
+            let word = addresses.word(at: at, bytes)
+            return addresses.kind(ofWord: word, bytes) == .plain
+                && text.entries(ofWord: word).isEmpty
+        }
     }
 
     /// Whether a text rather means a street of another name than this one: a word of the name is missing
@@ -212,6 +280,22 @@ struct AddressScoring {
             }
         }
         return !isWhole
+    }
+
+    /// Whether a word of the street's name that stands apart from the others is rather its town's, and
+    /// other words of the text are left: `Rue Wolfram, Bogny-sur-Meuse` of a `Rue de la Meuse`.
+    private func takesTown(
+        _ street: Int, of town: Int, _ text: AddressText, _ rest: UInt64, _ bytes: RawSpan
+    ) -> Bool {
+        let isLeft = (0..<text.count).contains {
+            !text.isNumber[$0] && text.text.letters[$0] >= 4 && rest & text.mask($0) != 0
+        }
+        guard isLeft else { return false }
+        let own = Set(addresses.words(ofTown: town, bytes).map { addresses.word(at: $0, bytes) })
+        return addresses.words(ofStreet: street, bytes).contains { at in
+            let word = addresses.word(at: at, bytes)
+            return addresses.kind(ofWord: word, bytes) == .plain && own.contains(word)
+        }
     }
 
     /// Takes the words that name a division or country around a place.

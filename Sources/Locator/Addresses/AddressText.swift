@@ -150,9 +150,48 @@ struct AddressText {
         sort()
     }
 
+    /// Whether words of the text that are left name a sort of street.
+    func hasSort(in rest: UInt64, _ bytes: RawSpan) -> Bool {
+        (0..<count).contains { number in
+            rest & mask(number) == mask(number) && units & mask(number) == 0
+                && text.letters[number] >= 2
+                && isSort(number, bytes)
+        }
+    }
+
+    /// Whether a word is a sort of street and nothing else, here or in any language.
+    private func isSort(_ number: Int, _ bytes: RawSpan) -> Bool {
+        let own = entries.filter { $0.mask == mask(number) && $0.quality == 1 }
+        if own.contains(where: { file.kind(ofWord: $0.word, bytes) != .type }) { return false }
+        return !own.isEmpty
+            || AddressWords.searched.common[Array(text.bytes[text.words[number]])] == .type
+    }
+
+    /// Whether a number of the text, perhaps still being typed, begins a word of the vocabulary.
+    func isNumberBeginning(_ name: Range<Int>, _ bytes: RawSpan) -> Bool {
+        guard isUnfinished, text.endsInsideWord, count > 0, isNumber[count - 1] else {
+            return false
+        }
+        let word = text.bytes[text.words[count - 1]]
+        return word.count < name.count && zip(word, name).allSatisfy { $0 == bytes.byte(at: $1) }
+    }
+
+    /// The words before the first that is used where they are a part of their own, or stand before the house
+    /// number: `c/o Smith`, `3rd floor`.
+    func wordsBefore(_ used: UInt64, house: UInt64) -> UInt64 {
+        guard text.fields.isEmpty, used != 0 else { return 0 }
+        let first = used.trailingZeroBitCount / 2
+        guard first > 0, first < count,
+            text.segments[first - 1] != text.segments[first] || house & mask(first) != 0
+        else { return 0 }
+        return mask(0..<first)
+    }
+
     /// Adds misspelt words for those that were found letter by letter as well.
     mutating func addTyposOfKnown(_ bytes: RawSpan) {
         for number in 0..<count where !isNumber[number] && known & mask(number) != 0 {
+            // `lafayette` may be a street's `la fayette` though another is called so.
+            if !text.glued.contains(number) { addSplit(number, bytes) }
             addTypos(number, bytes)
         }
         sort()
@@ -180,6 +219,7 @@ struct AddressText {
         if number > 0, isNumber[number - 1], isOrdinal(number - 1) {
             found |= mask(number - 1)
         } else if after < count, text.letters[after] <= 4,
+            text.segments[after] == text.segments[number],
             isNumber[after] || text.letters[after] == 1,
             !postcodes.contains(where: { $0.mask == mask(after) })
         {
@@ -216,12 +256,8 @@ struct AddressText {
         let letters = text.bytes[text.words[number]].drop {
             UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
         }
-        return Self.ordinalEndings.contains { letters.elementsEqual($0.utf8) }
+        return AddressWords.searched.ordinals.contains(Array(letters))
     }
-
-    private static let ordinalEndings = [
-        "st", "nd", "rd", "th", "e", "er", "eme", "ieme", "nde", "o",
-    ]
 
     private mutating func addHouseNumber(_ number: Int) {
         func word(_ at: Int) -> ArraySlice<UInt8> {
@@ -243,7 +279,17 @@ struct AddressText {
         var kind: AddressWordKind?
         let quality = text.glued.contains(number) ? 1 - ranking.together : 1
         let itself = file.vocabulary.number(of: word, bytes)
-        for word in (itself.map { [$0] } ?? []) + otherForms(of: word, bytes) {
+        var others = otherForms(of: word, bytes)
+        // Another ending of an ordinal, or none: `5e`, `5eme`, `5`.
+        if isNumber[number], let digits = AddressWords.searched.digitsOfOrdinal(word) {
+            let forms =
+                file.longForms(of: digits, bytes)
+                + [file.vocabulary.number(of: digits, bytes)].compactMap(\.self)
+            for form in forms where form != itself && !others.contains(form) {
+                others.append(form)
+            }
+        }
+        for word in (itself.map { [$0] } ?? []) + others {
             entries.append(
                 Entry(
                     word: word, mask: mask(number), quality: quality, isOther: word != itself))

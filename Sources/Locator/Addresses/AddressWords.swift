@@ -34,6 +34,10 @@ struct AddressWords: Sendable {
     let suffixes: [[[UInt8]]]
     /// Words before a number or letter that is part of a house: `apt`, `bât`, `suite`.
     let units: Set<[UInt8]>
+    /// What follows the digits of an ordinal, of all languages: `st`, `e`, `ter`, `я`.
+    let ordinals: Set<[UInt8]>
+    /// The writings of ordinals as words: `fifth`.
+    let numerals: Set<[UInt8]>
     /// The last parts of compounds, by their last byte, with what may stand for each.
     private let endings: [UInt8: [(ending: [UInt8], others: [[UInt8]])]]
     /// What is meant by a short word that stands last in the name of a street: `Elm St`.
@@ -76,6 +80,7 @@ struct AddressWords: Sendable {
         var dictionaries: [Dictionary] = []
         var suffixes: [[[UInt8]]] = []
         var units: Set<[UInt8]> = []
+        var ordinals: Set<[UInt8]> = []
         var endings: [UInt8: [(ending: [UInt8], others: [[UInt8]])]] = [:]
         var lasts: [[UInt8]: [UInt8]] = [:]
         for file in files {
@@ -94,6 +99,7 @@ struct AddressWords: Sendable {
                 case "suffix": suffixes.append(words)
                 case "last": for word in words.dropFirst() { lasts[word] = words[0] }
                 case "unit": units.formUnion(words)
+                case "ordinal": ordinals.formUnion(words)
                 case "ending":
                     for word in words {
                         guard let last = word.last else { continue }
@@ -108,6 +114,13 @@ struct AddressWords: Sendable {
         self.dictionaries = dictionaries
         self.suffixes = suffixes
         self.units = units
+        self.ordinals = ordinals
+        numerals = Set(
+            dictionaries.flatMap(\.groups).filter { group in
+                group.words.contains { word in
+                    Self.digits(of: word[...], ordinals).map { $0.count < word.count } ?? false
+                }
+            }.flatMap(\.words))
         self.endings = endings
         self.lasts = lasts
         common = Self.common(of: dictionaries)
@@ -196,6 +209,30 @@ struct AddressWords: Sendable {
             let long = lasts[Array(name[(space + 1)...])]
         else { return name }
         return name[...space] + long
+    }
+
+    /// The digits of a word that is an ordinal, or a number alone; nil for other words.
+    private static func digits(
+        of word: ArraySlice<UInt8>, _ ordinals: Set<[UInt8]>
+    ) -> ArraySlice<UInt8>? {
+        let digits = word.prefix { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+        guard !digits.isEmpty, digits.count <= 4 else { return nil }
+        let rest = word.dropFirst(digits.count)
+        return rest.isEmpty || ordinals.contains(Array(rest)) ? digits : nil
+    }
+
+    /// The digits of a word that is an ordinal of at most four digits: of `59th` `59`; nil for other words, and
+    /// for numbers without an ending.
+    func digitsOfOrdinal(_ word: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        guard let digits = Self.digits(of: word, ordinals), digits.count < word.count else {
+            return nil
+        }
+        return digits
+    }
+
+    /// Whether a word of a street's name is a number: `59th`, `42`, `fifth`.
+    func isNumeral(_ word: [UInt8]) -> Bool {
+        Self.digits(of: word[...], ordinals) != nil || numerals.contains(word)
     }
 
     /// Whether a word is the last part of compounds.

@@ -254,8 +254,17 @@ struct AddressWriter {
                     }
                     for word in group.words where other != word {
                         longOf[word, default: []].insert(known)
+                        if let digits = words.digitsOfOrdinal(word[...]) {
+                            longOf[Array(digits), default: []].insert(known)
+                        }
                     }
                 }
+            }
+        }
+        // A number stands for its ordinals: `59` for `59th`.
+        for (word, known) in wordNumbers {
+            if let digits = words.digitsOfOrdinal(word[...]) {
+                longOf[Array(digits), default: []].insert(known)
             }
         }
         var (records, longs) = (ByteWriter(), ByteWriter())

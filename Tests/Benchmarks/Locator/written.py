@@ -213,7 +213,7 @@ KINDS = {
     "Museum": ["museum", "musée", "museo", "museu", "музей", "muzeum", "müze", "múzeum"],
     "Restaurant": ["restaurant", "ristorante", "ресторан", "restaurante", "restauracja"],
     "Pharmacy": ["pharmacy", "pharmacie", "Apotheke", "farmacia", "apteka", "аптека"],
-    "Supermarket": ["supermarket", "supermarché", "Supermarkt", "supermercado", "супермаркет"],
+    "Grocery Store": ["supermarket", "supermarché", "Supermarkt", "supermercado", "супермаркет"],
     "Bank": ["bank", "banque", "banco", "banca", "банк"],
     "School": ["school", "école", "Schule", "escuela", "scuola", "школа", "iskola"],
     "Library": ["library", "bibliothèque", "Bibliothek", "biblioteca", "библиотека"],
@@ -221,7 +221,7 @@ KINDS = {
     "Hospital": ["hospital", "hôpital", "Krankenhaus", "ospedale", "больница"],
 }
 TAGS = {"Hotel": ("tourism", "hotel"), "Museum": ("tourism", "museum"), "Restaurant": ("amenity", "restaurant"),
-        "Pharmacy": ("amenity", "pharmacy"), "Supermarket": ("shop", "supermarket"), "Bank": ("amenity", "bank"),
+        "Pharmacy": ("amenity", "pharmacy"), "Grocery Store": ("shop", "supermarket"), "Bank": ("amenity", "bank"),
         "School": ("amenity", "school"), "Library": ("amenity", "library"), "Park": ("leisure", "park"),
         "Hospital": ("amenity", "hospital")}
 
