@@ -10,7 +10,7 @@ extension Locator {
     /// circle, at most 10 km; where there is none, the nearest settlement within the distance, or, at the
     /// usual 100 m, one whose extent holds the location.
     ///
-    /// A house within 50 m comes before a nearer street without numbers; of a line the answer is the point
+    /// A house within 50 m comes before a nearer street without numbers; of a street the answer is the point
     /// that is so far away. Inside the borders of a country or first-level division that the file knows only
     /// what belongs to it is looked for, and where nothing is near enough the division or country itself is
     /// the answer. Of the types of features that a request names, `PointAddress` stands for houses with a
@@ -79,8 +79,9 @@ extension CandidateWriter {
             ).candidate(
                 file, addresses, score: 100, type: .position, locator: locator,
                 distanceMeters: found.meters, bytes)
-            // Of a line the point on it that is `meters` away, not the street's own position.
-            return candidate.standing(at: address.location)
+            // Of a street the point on its line that is `meters` away, not its own position.
+            return withHouse && address.house != nil
+                ? candidate : candidate.standing(at: address.location)
         case (.place(let place), _):
             return candidate(forPlace: place, meters: found.meters, bytes)
         case (.area(let place), _):

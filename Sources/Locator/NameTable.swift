@@ -180,12 +180,16 @@ struct NameTable {
         return letters.count > 1 && letters.elementsEqual(others) ? .cognate : .alternate
     }
 
-    /// The folded other names of a place that many of its names are, or are a letter away from: `Medina`
-    /// beside `Médine`, `Medyna`, `Medina` in five languages.
+    /// The folded other names of a place that many of its names are, or are a letter away from.
+    ///
+    /// So is `Medina` beside `Médine`, `Medyna`, and `Medina` in five languages. In Latin letters only:
+    /// elsewhere a letter may be half a name.
     private static func commonNames(of place: DraftPlace) -> Set<[UInt8]> {
         var names = place.alternateNames.prefix(mostCompared).map { Folder.fold($0).bytes }
         names += place.languageNames.prefix(mostCompared).map { Folder.fold($0.name).bytes }
-        names.removeAll { $0.count < shortestCommon || $0.count > longestCommon }
+        names.removeAll { name in
+            !(shortestCommon...longestCommon ~= name.count) || name.contains { $0 >= 0x80 }
+        }
         guard names.count >= leastLike else { return [] }
         var result: Set<[UInt8]> = []
         for name in names where !result.contains(name) {

@@ -154,7 +154,7 @@ import Testing
             GeoJSON.collection([
                 GeoJSON.feature(
                     #"{"type":"LineString","coordinates":[\#(high)]}"#, Self.lineFields)
-            ]), "high.geojson")
+            ]), "highs.geojson")
         let (expected, _) = try Scratch.build([plain])
         #expect(try Scratch.build([heights]).built.byteCount == expected.byteCount)
         for dimension in ["XYM", "XYZM"] {

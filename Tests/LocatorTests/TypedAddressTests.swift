@@ -30,6 +30,7 @@ import Testing
             35.8,56.85,4,2-я Садовая улица,,Тверь,,,170001,,
             -75.0,39.0,12,Lincoln Street,,Springfield,,PA,19064,,
             -75.1,39.0,30,Oak Avenue,,Springfield,,PA,19064,,
+            -75.1,39.1,8,Oak Street,,Springfield,,PA,19064,,
             -75.2,39.3,3,La Fayette Road,,Springfield,,PA,19064,,
             -75.2,41.3,3,Lafayette Lane,,Milford,,PA,18337,,
 
@@ -64,8 +65,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "310 W 77 St, New York", "20 9 Ave, New York", "30 Oak Street, Springfield",
-        "12 Lincoln Avenue, Springfield", "9 Gartenweg 12, Ludwigshafen", "7 Kerkstraat 5, Delft",
+        "310 W 77 St, New York", "20 9 Ave, New York",
+        "30 Oak Street, Springfield", "9 Gartenweg 12, Ludwigshafen", "7 Kerkstraat 5, Delft",
     ])
     func `no house of another street is the answer`(_ text: String) throws {
         #expect(try first(text)?.text("AddNum") ?? "" == "", "\(text)")
@@ -103,7 +104,7 @@ import Testing
             ], constants: ["country=US"], into: directory)
         let locator = try Locator(
             path: directory + "/\(built.id.rawValue)/locator.bin", id: built.id)
-        for text in ["12 Lincoln Street", "12 Lincoln St, Lincoln Street"] {
+        for text in ["12 Lincoln Street", "12 Lincon Street"] {
             let found = try locator.geocode(GeocodeRequest(singleLine: text)).candidates.first
             #expect(found?.text("StName") == "Lincoln Street", "\(text)")
         }

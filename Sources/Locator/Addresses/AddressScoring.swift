@@ -25,6 +25,8 @@ struct AddressReading {
     var weight: Double
     /// How many words of the street's name the text has in another writing.
     var otherWritings: Int
+    /// Whether it is a house although the text names another sort of street.
+    var isOtherSort = false
 
     func precedes(_ other: AddressReading) -> Bool {
         if score != other.score { return score > other.score }
@@ -141,11 +143,8 @@ struct AddressScoring {
         useAreas(around: place, &used, bytes)
         step(.area, used, lost)
         let withoutHouse = used
-        var (house, likeness) = house(on: street, text, &used, bytes) ?? (nil, .range)
-        // Of another sort of street no house is meant.
-        if house != nil, isOtherSort(street, text, used, bytes) {
-            (house, likeness, used) = (nil, .range, withoutHouse)
-        }
+        let (house, likeness) = house(on: street, text, &used, bytes) ?? (nil, .range)
+        let isOtherSort = house != nil && self.isOtherSort(street, text, used, bytes)
         if likeness == .beginning { isCertain = false }
         if case .range(let match, let words)? = house, !match.isPlain {
             isCertain = false
@@ -183,7 +182,8 @@ struct AddressScoring {
         return AddressReading(
             street: street, house: house, likeness: likeness, score: score,
             isCertain: isCertain, breaks: breaks, confirmsTown: confirms, rest: rest,
-            weight: weight(of: street, in: place, bytes), otherWritings: otherWritings)
+            weight: weight(of: street, in: place, bytes), otherWritings: otherWritings,
+            isOtherSort: isOtherSort)
     }
 
     /// Whether a text means another numbered street: no number of the street's name is in the text, which
@@ -208,7 +208,7 @@ struct AddressScoring {
         }
         return isMissing
             && (0..<text.count).contains {
-                text.isNumber[$0] && text.text.letters[$0] <= 4 && used & text.mask($0) == 0
+                used & text.mask($0) == 0 && text.mayBeOrdinal($0)
             }
     }
 

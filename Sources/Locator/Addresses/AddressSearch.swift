@@ -93,6 +93,12 @@ struct AddressSearch {
             for index in seen.indices { seen[index] = 0 }
             pass(bytes)
         }
+        // Where the street is known that the text names, no house of another sort of street is meant.
+        if best.contains(where: \.isOtherSort),
+            best.contains(where: { !$0.isOtherSort && $0.confirmsTown && explainsWords($0) })
+        {
+            best.removeAll(where: \.isOtherSort)
+        }
         return best
     }
 

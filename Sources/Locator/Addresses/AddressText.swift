@@ -167,6 +167,11 @@ struct AddressText {
             || AddressWords.searched.common[Array(text.bytes[text.words[number]])] == .type
     }
 
+    /// Whether a word is a number of up to four digits, or an ordinal.
+    func mayBeOrdinal(_ number: Int) -> Bool {
+        isNumber[number] && (text.letters[number] <= 4 || isOrdinal(number))
+    }
+
     /// Whether a number of the text, perhaps still being typed, begins a word of the vocabulary.
     func isNumberBeginning(_ name: Range<Int>, _ bytes: RawSpan) -> Bool {
         guard isUnfinished, text.endsInsideWord, count > 0, isNumber[count - 1] else {
