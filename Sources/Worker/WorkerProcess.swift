@@ -37,7 +37,8 @@ public enum WorkerProcess {
         try await run(
             daemon, pool: .work,
             operations: ChunkOperations.hosted(
-                JobKinds.operations(in: .work, with: JobCapabilities()), blobs: scratch?.blobs ?? daemon.site.blobs),
+                JobKinds.operations(in: .work, with: JobCapabilities()),
+                blobs: scratch?.blobs ?? daemon.site.blobs),
             slots: WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount: 1), alone: scratch)
     }
 }
