@@ -284,7 +284,7 @@ struct GatewayService: Sendable {
         of map: MapDescription, _ layers: [LayerDescription], _ parameters: Parameters
     ) async throws(Failure) -> MapServiceResource {
         let times = try await timeExtents(of: map, layers, parameters)
-        let shown = layers.isEmpty ? map : try await withShownExtents(map, parameters)
+        let shown = try await withShownExtents(map, parameters)
         return MapServiceResource(shown, timeExtents: times, showsInside: parameters.showsInside)
     }
 

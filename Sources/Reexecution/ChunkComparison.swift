@@ -151,7 +151,7 @@ public struct ChunkComparison: Sendable {
             return difference(chunk, .dataMissing, "blob \(before.id) is gone")
         }
         try blobs.check(before)
-        guard made.type.hasLines else {
+        guard MediaType(rawValue: made.mediaType)?.hasLines ?? true else {
             return difference(chunk, nil, "the product differs")
         }
         let changes = try lines(blobs.path(before.id), scratch.path(made.id))

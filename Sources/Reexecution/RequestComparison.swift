@@ -62,6 +62,9 @@ public struct RequestComparison: Sendable {
             return .differs(difference(record, failure: error))
         }
         let hasDigest = try again.has(digest: record.answerDigest)
+        if !hasDigest, let loss = again.loss(beside: record.answer) {
+            return .differs(difference(record, failure: loss))
+        }
         guard let before = record.answer else {
             if hasDigest { return .same }
             return .differs(
@@ -130,5 +133,31 @@ public struct RequestComparison: Sendable {
             cause: .between(recorded: record.build, build), message: message, at: record.at,
             job: nil, chunk: nil, recordedBuild: record.build,
             build: build, changes: changes)
+    }
+}
+
+extension RecordedRequest.Answer {
+    /// Why a layer is missing that was not missing before, its data being gone or damaged; nil where none is.
+    fileprivate func loss(beside before: Self?) -> Failure? {
+        let known = Set(before?.losses ?? [])
+        return losses.first { !known.contains($0) }
+    }
+
+    private var losses: [Failure] {
+        switch self {
+        case .identify(let answer):
+            return (answer.failures ?? []).map(\.error).filter {
+                [.notFound, .unreadable, .corrupt].contains($0.code)
+            }
+        case .find(let answer):
+            struct Told: Decodable {
+                struct Failure: Decodable { var message: String }
+                var layerFailures: [Failure]?
+            }
+            // A part of an answer is no JSON by itself.
+            let told = try? CairnJSON.decode(Told.self, from: Data(answer.body))
+            return (told?.layerFailures ?? []).map { Failure(.unreadable, $0.message) }
+        case .query, .geocode, .suggest, .reverse: return []
+        }
     }
 }

@@ -26,13 +26,15 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
         "blindManager": [.init(.jobs), .init(.manageJobs)],
     ]
 
+    private static let anonymous: [AccessRules.Grant] = [.init(.jobs), .init(.query, on: "City")]
+
     private let jobs: SimulatedJobs
     private let ruled: RuledSite
     private let service: GatewayService
 
     init() throws {
         jobs = try SimulatedJobs()
-        ruled = try RuledSite(Self.users, anonymous: [.init(.jobs), .init(.query, on: "City")])
+        ruled = try RuledSite(Self.users, anonymous: Self.anonymous)
         service = GatewayService(
             backend: SimulatedSite(map: try Samples.map(), jobs: jobs),
             access: try ruled.control())
@@ -241,7 +243,7 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
     ) async throws {
         for user in Self.users.keys.sorted() {
             let token = try await token(user)
-            let grants = Self.users[user] ?? []
+            let grants = (Self.users[user] ?? []) + Self.anonymous
             for left in [nil] + kind.parameters.map({ Optional($0.name) }) {
                 var given: [String: String] = [:]
                 for parameter in kind.parameters where parameter.name != left {
