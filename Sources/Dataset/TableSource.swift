@@ -10,6 +10,7 @@ import Tables
 /// field in quotes, columns of distinct names.
 struct TableSource {
     private static let recordLimit = 64 << 20
+    private static let columnLimit = 10_000
     private static let blockByteCount = 1 << 20
 
     private let form: TableForm
@@ -32,7 +33,7 @@ struct TableSource {
         let output = try OutputFile(creating: target)
         var scanner = form.scanner(at: form.start, limit: Self.recordLimit)
         func take(_ record: CSVScanner.Record) throws {
-            if record.number == 0 { begin(record) } else { self.take(record) }
+            if record.number == 0 { try begin(record) } else { self.take(record) }
             if waiting.count >= Self.blockByteCount { try flush(output) }
         }
         for start in stride(from: form.start, to: file.byteCount, by: 256 << 10) {
@@ -50,17 +51,26 @@ struct TableSource {
         ["wkt", "the_geom", "geom", "geometry"].contains(name.lowercased())
     }
 
-    private mutating func begin(_ header: CSVScanner.Record) {
+    private mutating func begin(_ header: CSVScanner.Record) throws(Failure) {
+        guard header.fields.count <= Self.columnLimit else {
+            throw Failure(
+                .tooLarge,
+                "the table has \(header.fields.count) columns: expected at most "
+                    + "\(Self.columnLimit)")
+        }
         var taken: Set<String> = []
+        // How often a name has been met, so that the next number is not searched from the first.
+        var met: [String: Int] = [:]
         for (index, field) in header.fields.enumerated() {
             let stated = String(decoding: TextValue.trimmed(field), as: UTF8.self)
             let base = stated.isEmpty ? "field_\(index + 1)" : stated
             var name = base
-            var number = 1
+            var number = met[base.lowercased(), default: 1]
             while !taken.insert(name.lowercased()).inserted {
                 number += 1
                 name = "\(base)_\(number)"
             }
+            met[base.lowercased()] = number
             if stated.isEmpty {
                 types.fileNotes.append("column \(index + 1) has no name and was named '\(name)'")
             } else if name != base {

@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 internal import Platform
+internal import Synchronization
 
 /// Where points of interest lie in an opened, checked locator file: what their records of places do not
 /// say.
@@ -12,6 +13,7 @@ struct PointFile: Sendable {
     private let recordStart: Int
     private let categoryStart: Int
     private let textStart: Int
+    private let categories = KnownCategories()
 
     init(sections: [Range<Int>]) {
         func section(_ section: LocatorLayout.Section) -> Range<Int> { sections[section.rawValue] }
@@ -51,11 +53,24 @@ struct PointFile: Sendable {
 
     /// The number of the category of a name; nil where no point of interest has it.
     func category(named name: [UInt8], _ bytes: RawSpan) -> Int? {
-        (0..<categoryCount).first { number in
-            let at = categoryStart + 8 * number
-            guard Int(bytes.uint32(at: at + 4)) == name.count else { return false }
-            let start = textStart + Int(bytes.uint32(at: at))
-            return name.indices.allSatisfy { bytes.byte(at: start + $0) == name[$0] }
+        categories.numbers {
+            var numbers: [[UInt8]: Int] = [:]
+            for number in 0..<categoryCount {
+                let at = categoryStart + 8 * number
+                let start = textStart + Int(bytes.uint32(at: at))
+                numbers[bytes.copy(start..<start + Int(bytes.uint32(at: at + 4)))] = number
+            }
+            return numbers
+        }[name]
+    }
+
+    /// The points of interest of a category, as places, ascending; looked for at the first question.
+    func places(ofCategory category: Int, _ bytes: RawSpan) -> [UInt32] {
+        categories.places(of: category) {
+            (0..<count).compactMap { number in
+                let (place, own) = entry(number, bytes)
+                return own == category ? UInt32(place) : nil
+            }
         }
     }
 
@@ -122,5 +137,31 @@ struct StoredPositions: Sendable {
     /// Whether every entry is a place that exists.
     func arePlaces(below placeCount: Int, _ bytes: RawSpan) -> Bool {
         (0..<count).allSatisfy { entry($0, bytes).place < placeCount }
+    }
+}
+
+/// What is worked out of a file's categories at the first question, for those that follow; any thread.
+///
+/// It takes four bytes for each point of interest of a category that was asked for.
+private final class KnownCategories: Sendable {
+    private struct Known {
+        var numbers: [[UInt8]: Int]?
+        var places: [Int: [UInt32]] = [:]
+    }
+
+    private let known = Mutex(Known())
+
+    func numbers(_ make: () -> [[UInt8]: Int]) -> [[UInt8]: Int] {
+        if let numbers = known.withLock(\.numbers) { return numbers }
+        let made = make()
+        known.withLock { $0.numbers = made }
+        return made
+    }
+
+    func places(of category: Int, _ make: () -> [UInt32]) -> [UInt32] {
+        if let places = known.withLock({ $0.places[category] }) { return places }
+        let made = make()
+        known.withLock { $0.places[category] = made }
+        return made
     }
 }

@@ -163,20 +163,21 @@ extension GeocodeSearch {
             file.kind($0, bytes) == .settlement ? file.extent($0, bytes) : nil
         }
         var found: [(meters: Double, place: Int)] = []
-        for number in 0..<min(points.count, Self.mostPoints) {
-            let (point, category) = points.entry(number, bytes)
-            guard categories.contains(category) else { continue }
-            let location = file.location(point, bytes)
-            if let place {
-                let isInside =
-                    extent.map { Sphere.envelope($0, contains: location) } ?? false
-                    || file.containers(point, bytes).contains(place)
-                guard isInside else { continue }
+        for category in categories.sorted() {
+            for point in points.places(ofCategory: category, bytes) {
+                let point = Int(point)
+                let location = file.location(point, bytes)
+                if let place {
+                    let isInside =
+                        extent.map { Sphere.envelope($0, contains: location) } ?? false
+                        || file.containers(point, bytes).contains(place)
+                    guard isInside else { continue }
+                }
+                guard filter.accepts(point, file, bytes) else { continue }
+                let meters = Sphere.meters(from: center, to: location)
+                if place == nil, meters > Self.farthestKind { continue }
+                found.append((meters, point))
             }
-            guard filter.accepts(point, file, bytes) else { continue }
-            let meters = Sphere.meters(from: center, to: location)
-            if place == nil, meters > Self.farthestKind { continue }
-            found.append((meters, point))
         }
         found.sort { ($0.meters, $0.place) < ($1.meters, $1.place) }
         for (meters, point) in found.prefix(Self.mostOfKind) {
@@ -190,8 +191,7 @@ extension GeocodeSearch {
     /// How many words that say a sort are tried, and how many places of one name.
     private static let mostKinds = 6
     private static let mostKindPlaces = 256
-    /// How many points of interest are looked at, and how many of a sort are answers.
-    private static let mostPoints = 5_000_000
+    /// How many of a sort are answers.
     private static let mostOfKind = 50
     /// Metres from the location; farther ones are not meant.
     private static let farthestKind = 50_000.0

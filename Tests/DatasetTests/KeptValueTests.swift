@@ -162,6 +162,15 @@ import Testing
         #expect(notes.contains("column 2 has no name"))
     }
 
+    @Test func `a table of more columns than the bound is refused`() throws {
+        let header = [String](repeating: "a", count: 10_001).joined(separator: ",")
+        let path = try scratch.write("wide.csv", header + "\n")
+
+        let failure = #expect(throws: Failure.self) { try imported(path) }
+        #expect(failure?.code == .tooLarge)
+        #expect(failure?.message.contains("10001 columns") == true)
+    }
+
     // MARK: JSON
 
     private func json(
