@@ -10,7 +10,6 @@ import Tables
 /// field in quotes, columns of distinct names.
 struct TableSource {
     private static let recordLimit = 64 << 20
-    private static let columnLimit = 10_000
     private static let blockByteCount = 1 << 20
 
     private let form: TableForm
@@ -33,7 +32,7 @@ struct TableSource {
         let output = try OutputFile(creating: target)
         var scanner = form.scanner(at: form.start, limit: Self.recordLimit)
         func take(_ record: CSVScanner.Record) throws {
-            if record.number == 0 { try begin(record) } else { self.take(record) }
+            if record.number == 0 { begin(record) } else { self.take(record) }
             if waiting.count >= Self.blockByteCount { try flush(output) }
         }
         for start in stride(from: form.start, to: file.byteCount, by: 256 << 10) {
@@ -51,13 +50,7 @@ struct TableSource {
         ["wkt", "the_geom", "geom", "geometry"].contains(name.lowercased())
     }
 
-    private mutating func begin(_ header: CSVScanner.Record) throws(Failure) {
-        guard header.fields.count <= Self.columnLimit else {
-            throw Failure(
-                .tooLarge,
-                "the table has \(header.fields.count) columns: expected at most "
-                    + "\(Self.columnLimit)")
-        }
+    private mutating func begin(_ header: CSVScanner.Record) {
         var taken: Set<String> = []
         // How often a name has been met, so that the next number is not searched from the first.
         var met: [String: Int] = [:]
