@@ -218,16 +218,35 @@ private final class MatrixClient {
         }
         connection.send(head + "\r\n" + content)
         guard isStream else { return connection.wholeAnswer().map { $0.head + "\n" + $0.body } }
-        var bytes = connection.read() ?? []
-        // A refusal is no stream.
-        if String(decoding: bytes, as: UTF8.self).lowercased().contains("content-length:") {
-            return String(decoding: bytes, as: UTF8.self)
+        var bytes: [UInt8] = []
+        while Self.missingCount(bytes) ?? 1 > 0, let more = connection.read(), !more.isEmpty {
+            bytes += more
+            if Self.isHeadComplete(bytes), Self.missingCount(bytes) == nil { break }
         }
+        // A refusal is no stream.
+        if Self.missingCount(bytes) == 0 { return String(decoding: bytes, as: UTF8.self) }
         // The stream goes on as long as the caller listens: what has come by now is its answer.
         while let more = connection.read(milliseconds: 20), !more.isEmpty { bytes += more }
         connection.leave()
         connection = Loopback(port: port) ?? connection
         return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension MatrixClient {
+    private static let headEnd = Array("\r\n\r\n".utf8)
+
+    private static func isHeadComplete(_ bytes: [UInt8]) -> Bool {
+        bytes.firstRange(of: headEnd) != nil
+    }
+
+    /// How many bytes of the body are still to come; nil where the head is not complete or states no length.
+    private static func missingCount(_ bytes: [UInt8]) -> Int? {
+        guard let end = bytes.firstRange(of: headEnd) else { return nil }
+        let head = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).lowercased()
+        guard let match = head.firstMatch(of: /content-length: *([0-9]+)/), let count = Int(match.1)
+        else { return nil }
+        return max(0, end.upperBound + count - bytes.count)
     }
 }
 
