@@ -44,7 +44,7 @@ public struct Failure: Error, Hashable, Sendable, Codable, CustomStringConvertib
         details.isEmpty ? message : message + " (" + details.joined(separator: "; ") + ")"
     }
 
-    /// The same for callers who may not know what lies inside a site: its files, and what is wrong with them.
+    /// The same without what lies inside a site, its files and their damage: for callers without `admin`.
     public var outside: Failure {
         let isInside =
             switch code {

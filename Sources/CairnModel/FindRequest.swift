@@ -47,7 +47,7 @@ public struct FindRequest: PartedRequest, Hashable, Codable {
     public var minSequence: Int64?
     /// Which part of the answer is asked for; nil for the first.
     public var part: QueryPart?
-    /// Whether failures are told without what other servers and files said, for callers who may not know it; nil:
+    /// Whether failures leave out what other servers and files said, for callers without `admin`; nil:
     /// no.
     public var hidesInside: Bool?
 

@@ -160,7 +160,7 @@ public struct JobMessage: Hashable, Sendable, Codable {
     public var severity: Severity
     /// One sentence.
     public var text: String
-    /// The sentence for readers who may not know what lies inside the site; nil where it is `text`.
+    /// The sentence for readers without `admin`; nil where it is `text`.
     public var outsideText: String?
 
     /// Makes a message.

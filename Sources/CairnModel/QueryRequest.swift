@@ -83,7 +83,7 @@ public struct QueryRequest: PastRequest, Hashable, Sendable, Codable {
     public var part: QueryPart?
     /// Whether it is asked for the sake of another query of the same client, which alone is recorded; nil: no.
     public var isAuxiliary: Bool?
-    /// Whether failures are told without what other servers and files said, for callers who may not know it; nil:
+    /// Whether failures leave out what other servers and files said, for callers without `admin`; nil:
     /// no.
     public var hidesInside: Bool?
 

@@ -25,7 +25,7 @@ struct DBFSource {
         var rounded: (count: Int, row: Int, text: String) = (0, 0, "")
     }
 
-    /// Reads the table at `path`; nil for what is none.
+    /// Reads the table at `path`; nil for a file that is not one.
     ///
     /// - Parameter codePage: The text of the `.cpg` file beside it.
     init?(_ path: String, codePage: String?) {

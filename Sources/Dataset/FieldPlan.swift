@@ -94,7 +94,7 @@ struct FieldPlan {
         [SourceField(name: Dataset.objectIDField, kind: .integer32, width: 0)] + fields
     }
 
-    /// The object id in the column of it; nil where it is none.
+    /// The object id that the column holds; nil for a value that cannot be one.
     func objectID(_ feature: borrowing SourceFeature) -> Int64? {
         guard let objectIDColumn else { return nil }
         switch feature.value(at: objectIDColumn) {

@@ -4,7 +4,7 @@
 public import CairnModel
 import GDAL
 
-/// The type of a column as who imports states it: `NAME:TYPE`.
+/// The type of a column as the command line states it: `NAME:TYPE`.
 public struct FieldStatement: Hashable, Sendable {
     /// The column's name in the source, in any letter case.
     public var name: String
@@ -54,7 +54,7 @@ struct ColumnTypes {
     var notes: [(column: String, text: String)] = []
     /// Sentences on the file.
     var fileNotes: [String] = []
-    /// What the one who imports states, and what files beside the source do.
+    /// Types stated on the command line and by files beside the source.
     var statements: [FieldStatement] = []
 
     /// The type of a column in the dataset.

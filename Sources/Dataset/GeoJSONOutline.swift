@@ -10,7 +10,7 @@ import Platform
 struct GeoJSONOutline {
     /// The member `crs` of the collection.
     enum Reference: Hashable {
-        /// There is none: longitude and latitude, as RFC 7946 has it.
+        /// Not stated: longitude and latitude (RFC 7946).
         case absent
         /// It is null: as the format of 2008 has it, nothing is known.
         case null

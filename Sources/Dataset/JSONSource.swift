@@ -43,6 +43,7 @@ struct JSONSource {
     }
 
     private static let propertyLimit = 10_000
+    private static let null = Array("null".utf8)
 
     private var facts: [[UInt8]: Facts] = [:]
     private var order: [[UInt8]] = []
@@ -124,8 +125,12 @@ struct JSONSource {
             if feature.isListed { areIDsGood = false }
             return
         }
-        idCount += 1
         let text = JSONWalk.copy(bytes, id.value)
+        guard text != Self.null else {
+            areIDsGood = false
+            return
+        }
+        idCount += 1
         guard let integer = TextValue.integer(text) else {
             areIDsGood = false
             areIDsIntegers = false
@@ -283,7 +288,7 @@ struct JSONSource {
             let value = JSONWalk.copy(bytes, id.value)
             let isText = value.first == UInt8(ascii: "\"")
             let stated =
-                areIDsIntegers || isText ? value : JSONWalk.quoted(value)
+                areIDsIntegers || isText || value == Self.null ? value : JSONWalk.quoted(value)
             let member = Array("\"\(idName)\":".utf8) + stated
             edits.append((id.name, Array("_id".utf8)))
             if let place = feature.propertiesPlace {

@@ -64,7 +64,7 @@ struct LayerReference {
         }
         if let known = stated, known.isUndefined { stated = nil }
         if var known = stated {
-            // A number that nobody knows says nothing.
+            // A number that neither EPSG nor ESRI has does not count.
             if let number = known.wkid, !SystemExamination.isKnown(.wkid(number)) {
                 known.wkid = nil
                 known.wkt = SystemExamination.unnumbered(known.wkt)

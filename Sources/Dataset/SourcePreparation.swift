@@ -351,7 +351,7 @@ struct SourcePreparation {
         return try examined(isCopied ? try copy(of: files) : try view(of: files))
     }
 
-    /// How a file in an archive is one itself; nil for one that is none, or is read as it is.
+    /// The kind of a file that is an archive itself; nil for others, and for one that is read as it is.
     private func innerArchive(_ path: String) throws -> Archive.Kind? {
         let name = FileName.split(path).name.lowercased()
         if name.hasSuffix(".tar.gz") || name.hasSuffix(".tgz") { return .tar }

@@ -60,7 +60,7 @@ struct SourceTyping {
     }
 
     /// A view of a shapefile, or of a directory of some, in which tables say `C` of columns that are to be read as text;
-    /// nil for what is none, or has nothing to be said of.
+    /// nil for other sources, and for tables of which nothing is to be said.
     private static func tables(
         _ path: String, in staging: borrowing StagingDirectory, _ types: inout ColumnTypes
     ) throws -> (path: String, options: [String])? {

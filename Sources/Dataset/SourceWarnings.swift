@@ -3,7 +3,7 @@
 
 import GDAL
 
-/// What GDAL's warnings mean to the one who imports.
+/// The meaning of GDAL's warnings for an import.
 enum SourceWarnings {
     /// Beginnings, or parts, of warnings that change nothing of what is read, with the reason.
     private static let harmless: [String] = [
@@ -41,16 +41,22 @@ enum SourceWarnings {
     static func notes(_ warnings: [SourceWarning]) -> [String] {
         var seen: Set<String> = []
         var notes: [String] = []
+        var furtherCount = 0
         for warning in warnings where !harmless.contains(where: warning.text.contains) {
             let meaning =
                 meanings.first { warning.text.lowercased().contains($0.part.lowercased()) }?.meaning
             let key = meaning ?? warning.text
-            guard seen.insert(key).inserted, notes.count < limit else { continue }
+            guard seen.insert(key).inserted else { continue }
+            guard notes.count < limit else {
+                furtherCount += 1
+                continue
+            }
             let place = warning.row.map { " (row \($0))" } ?? ""
             notes.append(
                 meaning.map { "\($0)\(place); GDAL: \(warning.text.prefix(200))" }
                     ?? "GDAL remarks\(place): \(warning.text.prefix(200))")
         }
+        if furtherCount > 0 { notes.append("GDAL has \(furtherCount) further remarks") }
         return notes
     }
 }

@@ -14,6 +14,8 @@ final class ValueLosses {
         let place: Int
     }
     private var entries: [Key: Entry] = [:]
+    /// How many values are of columns beyond the limit.
+    private var furtherCount = 0
     private static let limit = 1_000
 
     /// Counts a value of a row, from 1; `outcome` says what became of it: `became null`.
@@ -24,17 +26,21 @@ final class ValueLosses {
         } else if entries.count < Self.limit {
             entries[key] = Entry(
                 count: 1, row: row, value: String(value().prefix(40)), place: entries.count)
+        } else {
+            furtherCount += 1
         }
     }
 
     /// A sentence for each column and outcome, in the order of the first of them.
     var notes: [String] {
-        entries.sorted { $0.value.place < $1.value.place }.map { key, entry in
+        let counted = entries.sorted { $0.value.place < $1.value.place }.map { key, entry in
             "column '\(key.column)': "
                 + (entry.count == 1 ? "a value " : "\(entry.count) values ") + key.outcome
                 + (entry.count == 1
                     ? ", in row \(entry.row): " : ", the first in row \(entry.row): ")
                 + "'\(entry.value)'"
         }
+        guard furtherCount > 0 else { return counted }
+        return counted + ["\(furtherCount) values of further columns are not kept as they were"]
     }
 }

@@ -70,7 +70,7 @@ public struct SourceFeature: ~Copyable {
         }
     }
 
-    /// A list as JSON, which is what a list is in GeoJSON; nil for what is none.
+    /// A list as JSON, the form that GeoJSON gives it; nil for other fields.
     private func list(_ field: Int32) -> String? {
         var count: Int32 = 0
         var items: [String] = []

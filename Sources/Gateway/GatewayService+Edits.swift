@@ -66,7 +66,7 @@ extension GatewayService {
 }
 
 extension Failure {
-    /// What is told of an edit to callers who may not know which layers there are, and of what kind: nothing of these.
+    /// The failure of an edit for callers without `query`: nothing of the layers' names and kinds.
     fileprivate var ofUnseenLayer: Failure {
         switch code {
         case .invalidParameter, .notFound, .conflict:

@@ -209,7 +209,7 @@ public struct BatchAnswer: Codable, Sendable {
     /// Why there is none.
     public var error: Failure?
 
-    /// Answers a query; of failures it keeps what readers of the product may know, who may be anybody.
+    /// Answers a query; failures keep their outside form, since any user may come to read the product.
     public init(_ query: BatchQuery, _ result: Result<IdentifyAnswer, Failure>) {
         line = query.line
         id = query.id

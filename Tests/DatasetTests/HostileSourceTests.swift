@@ -198,6 +198,13 @@ import Testing
         expectRefused(path, "expands to more than", code: .tooLarge)
     }
 
+    @Test func `a table of MapInfo with a view's words behind the bound is refused`() throws {
+        let text = "!table\n!version 300\n" + String(repeating: " ", count: 1 << 20)
+        expectRefused(
+            try scratch.write("long.tab", text + "create view v as select * from other;\n"),
+            "expected a table of MapInfo", code: .unreadable)
+    }
+
     @Test func `gzip in gzip, or in an archive, is refused`() throws {
         let text = try points("GeoJSON", "geojson")
         #expect(try scratch.run("/usr/bin/gzip", [text]))

@@ -234,6 +234,7 @@ import Testing
         (["\"5\"", "6"], [.string("5"), .string("6")]),
         (["1.5", "2"], [.string("1.5"), .string("2")]),
         (["18446744073709551615", "2"], [.string("18446744073709551615"), .string("2")]),
+        (["null", "2"], [.null, .integer(2)]), (["null", "\"a\""], [.null, .string("a")]),
     ])
     func `ids that cannot be object ids are a column`(
         _ ids: [String], _ expected: [AttributeValue]
