@@ -196,11 +196,15 @@ extension GeocodeSearch {
         var value = 0.0
         if letters >= 3, text.allows(file.kind(area, bytes), at: run) {
             let limit = TypoSearch.allowedErrors(letters: letters)
+            let measure = LetterCounts(wanted)
             for key in file.keys(ofPlace: area, bytes) {
                 if file.key(key, beginsWith: wanted, bytes) {
                     value = max(value, 1 - ranking.places.divisionBeginning)
                 }
-                guard limit > 0 else { continue }
+                guard limit > 0,
+                    measure.mayDiffer(
+                        from: LetterCounts(file.keyText(key, bytes), bytes), by: limit)
+                else { continue }
                 let name = file.keyBytes(key, bytes)
                 if let errors = TypoSearch.errors(wanted, name[...], limit: limit) {
                     value = max(value, 1 - Double(errors) / Double(letters))
@@ -209,5 +213,30 @@ extension GeocodeSearch {
         }
         likeness[known] = value
         return value
+    }
+}
+
+/// How many letters UTF-8 has, and how many of them are not ASCII: enough to see that two texts differ by more
+/// than some errors.
+private struct LetterCounts {
+    private var letters = 0
+    private var beyondASCII = 0
+
+    init(_ text: ArraySlice<UInt8>) {
+        for byte in text { add(byte) }
+    }
+
+    init(_ range: Range<Int>, _ bytes: RawSpan) {
+        for offset in range { add(bytes.byte(at: offset)) }
+    }
+
+    private mutating func add(_ byte: UInt8) {
+        if byte & 0xC0 != 0x80 { letters += 1 }
+        if byte >= 0xC0 { beyondASCII += 1 }
+    }
+
+    /// False where optimal string alignment has certainly more errors.
+    func mayDiffer(from other: LetterCounts, by limit: Int) -> Bool {
+        abs(letters - other.letters) <= limit && abs(beyondASCII - other.beyondASCII) <= limit
     }
 }

@@ -11,6 +11,8 @@ struct PointKinds: Sendable {
     let categories: [[UInt8]]
     /// The numbers of categories that words stand for, folded, with a space between two.
     private let categoriesOf: [[UInt8]: [Int]]
+    /// Which length, first and last byte words have that say a sort: few other words have them.
+    private let outlines: Set<WordOutline>
 
     /// The most words that say one sort.
     static let longest = 3
@@ -36,13 +38,19 @@ struct PointKinds: Sendable {
         }
         self.categories = categories
         self.categoriesOf = categoriesOf
+        outlines = Set(categoriesOf.keys.compactMap { WordOutline($0) })
     }
 
     /// What sorts words say, or their singular with an `s` behind it.
     func categories(of words: ArraySlice<UInt8>) -> [Int] {
-        if let found = categoriesOf[Array(words)] { return found }
+        if let found = exactCategories(of: words) { return found }
         guard words.count > 3, words.last == UInt8(ascii: "s") else { return [] }
-        return categoriesOf[Array(words.dropLast())] ?? []
+        return exactCategories(of: words.dropLast()) ?? []
+    }
+
+    private func exactCategories(of words: ArraySlice<UInt8>) -> [Int]? {
+        guard let outline = WordOutline(words), outlines.contains(outline) else { return nil }
+        return categoriesOf[Array(words)]
     }
 
     /// The runs of words of a text that say a sort, the longer first of those that begin together.

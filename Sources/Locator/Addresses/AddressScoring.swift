@@ -191,6 +191,10 @@ struct AddressScoring {
     private func isOtherNumber(
         _ street: Int, _ text: AddressText, _ used: UInt64, _ bytes: RawSpan
     ) -> Bool {
+        let hasOther = (0..<text.count).contains {
+            used & text.mask($0) == 0 && text.mayBeOrdinal($0)
+        }
+        guard hasOther else { return false }
         var isMissing = false
         for at in addresses.words(ofStreet: street, bytes) {
             let word = addresses.word(at: at, bytes)
@@ -200,16 +204,13 @@ struct AddressScoring {
                 text.entries[$0].mask & ~used == 0
             }
             if isUsed, !isDigit { continue }
-            guard isDigit || AddressWords.searched.isNumeral(Array(bytes.copy(name))) else {
+            guard isDigit || AddressWords.searched.isNumeral(name, bytes) else {
                 continue
             }
             if isUsed || text.isNumberBeginning(name, bytes) { return false }
             isMissing = true
         }
         return isMissing
-            && (0..<text.count).contains {
-                used & text.mask($0) == 0 && text.mayBeOrdinal($0)
-            }
     }
 
     /// Whether a text names another sort of street than this one's, which it lacks.

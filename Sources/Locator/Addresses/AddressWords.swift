@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+internal import Platform
+
 /// How much a word of an address says.
 enum AddressWordKind: UInt8 {
     /// A name.
@@ -38,6 +40,7 @@ struct AddressWords: Sendable {
     let ordinals: Set<[UInt8]>
     /// The writings of ordinals as words: `fifth`.
     let numerals: Set<[UInt8]>
+    private let numeralOutlines: Set<WordOutline>
     /// The last parts of compounds, by their last byte, with what may stand for each.
     private let endings: [UInt8: [(ending: [UInt8], others: [[UInt8]])]]
     /// What is meant by a short word that stands last in the name of a street: `Elm St`.
@@ -121,6 +124,7 @@ struct AddressWords: Sendable {
                     Self.digits(of: word[...], ordinals).map { $0.count < word.count } ?? false
                 }
             }.flatMap(\.words))
+        numeralOutlines = Set(numerals.compactMap { WordOutline($0) })
         self.endings = endings
         self.lasts = lasts
         common = Self.common(of: dictionaries)
@@ -231,8 +235,12 @@ struct AddressWords: Sendable {
     }
 
     /// Whether a word of a street's name is a number: `59th`, `42`, `fifth`.
-    func isNumeral(_ word: [UInt8]) -> Bool {
-        Self.digits(of: word[...], ordinals) != nil || numerals.contains(word)
+    func isNumeral(_ word: Range<Int>, _ bytes: RawSpan) -> Bool {
+        guard let outline = WordOutline(word, bytes) else { return false }
+        let isDigit = UInt8(ascii: "0")...UInt8(ascii: "9") ~= bytes.byte(at: word.lowerBound)
+        guard isDigit || numeralOutlines.contains(outline) else { return false }
+        let word = bytes.copy(word)
+        return Self.digits(of: word[...], ordinals) != nil || numerals.contains(word)
     }
 
     /// Whether a word is the last part of compounds.
