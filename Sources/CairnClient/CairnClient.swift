@@ -14,7 +14,7 @@ internal import Synchronization
 ///
 /// ```swift
 /// let client = try CairnClient(site: Site(opening: "/srv/cairn"))
-/// let answer = try await client.geocode(GeocodeRequest(singleLine: "Paris"))
+/// let answer = try await client.ask(.geocode, GeocodeRequest(singleLine: "Paris"))
 /// ```
 public final class CairnClient: Sendable {
     /// The thread that owns this client's sockets.
@@ -99,30 +99,47 @@ public final class CairnClient: Sendable {
         return try result.get()
     }
 
-    /// Asks a service that repeating the question does not harm, and decodes its answer.
+    /// Asks for an operation where it is answered, and decodes the answer.
     ///
     /// When the service goes away or stays silent, the same question goes out again, with the same
-    /// message id, until `timeout` is over or the service has been away for `patience`. Throws the
-    /// service's own `Failure`, or `timedOut`, `unavailable`, `busy`, `tooLarge`, `cancelled`,
-    /// `draining`; `corrupt` for an answer of another form.
-    public func request<Answer: Decodable>(
-        _ endpoint: Endpoint, _ operation: String, _ body: some Encodable & Sendable,
-        kind: MessageKind = .request, pool: WorkerPool? = nil, actor: String? = nil,
-        map: MapName? = nil, timeout: Duration = .seconds(30), as type: Answer.Type = Answer.self
+    /// message id, until `timeout` (nil: the operation's own) is over or the service has been away for
+    /// `patience`; a task in silence does not. Throws the service's or the worker's own `Failure`, or
+    /// `timedOut`, `unavailable`, `busy`, `tooLarge`, `cancelled`, `draining`; `corrupt` for an answer of
+    /// another form.
+    public func ask<Request, Answer>(
+        _ operation: Operation<Request, Answer>, _ request: Request, actor: String? = nil,
+        map: MapName? = nil, timeout: Duration? = nil
     ) async throws(Failure) -> Answer {
-        let message = Message(
-            header: MessageHeader(kind: kind, pool: pool?.rawValue ?? 0),
-            metadata: try RequestMetadata(
-                operation: operation, actor: actor, map: map?.rawValue
-            ).wireForm(),
-            payload: try CairnJSON.encode(body))
-        let answer = try await ask(try requester(endpoint), message, timeout: timeout)
-        do throws(Failure) { return try answer.decode(Answer.self) } catch {
-            throw Failure(.corrupt, "\(endpoint) answered \(operation) with: \(error.message)")
-        }
+        let answer = try await ask(
+            try requester(operation.place.endpoint),
+            try operation.question(request, actor: actor, map: map),
+            timeout: timeout ?? operation.timeout)
+        return try operation.answer(in: answer)
     }
 
-    /// Asks with a message of one's own making; retries as `request` does.
+    /// Asks for an operation whose answer comes in parts: the whole answer, its parts one after the other.
+    ///
+    /// All parts are of the map at the sequence number of the first. Throws as
+    /// ``ask(_:_:actor:map:timeout:)`` does.
+    public func ask<Request: PartedRequest>(
+        _ operation: Operation<Request, QueryAnswer>, whole request: Request,
+        timeout: Duration? = nil
+    ) async throws(Failure) -> QueryAnswer {
+        let end = ContinuousClock.now + (timeout ?? operation.timeout)
+        var answer = try await ask(operation, request, timeout: timeout)
+        var next = request
+        while let following = answer.next {
+            (next.at, next.atTime, next.minSequence) = (answer.sequence, nil, nil)
+            next.part = following
+            let more = try await ask(
+                operation, next, timeout: max(end - .now, .milliseconds(1)))
+            answer.body += more.body
+            answer.next = more.next
+        }
+        return answer
+    }
+
+    /// Asks with a message of one's own making; retries as ``ask(_:_:actor:map:timeout:)`` does.
     public func ask(
         _ requester: Requester, _ message: Message, timeout: Duration
     ) async throws(Failure) -> Message {

@@ -13,7 +13,9 @@ public final class IdentifyQuestion: Sendable {
         let result: Result<Message, Failure>
 
         /// The answer; throws what `CairnClient.identify` throws.
-        public func answer() throws(Failure) -> IdentifyAnswer { try result.get().identifyAnswer() }
+        public func answer() throws(Failure) -> IdentifyAnswer {
+            try Operation.identify.answer(in: try result.get())
+        }
     }
 
     private struct State {
@@ -35,7 +37,7 @@ public final class IdentifyQuestion: Sendable {
         self.client = client
         self.completion = completion
         requester = try client.requester(.supervisorRequests)
-        message = try CairnClient.question(request)
+        message = try Operation.identify.question(request)
         end = .now + timeout
         requester.ask(
             message, timeout: timeout, connectTimeout: min(timeout, client.patience)

@@ -173,7 +173,7 @@ final class JoinedAppends: Sendable {
     }
 
     private static let metadata =
-        (try? RequestMetadata(operation: "append").wireForm()) ?? Data()
+        (try? RequestMetadata(operation: Operation.append.name).wireForm()) ?? Data()
 }
 
 /// One caller's append, in bytes, and who waits for it.

@@ -110,7 +110,7 @@ public struct LiveIdentify: AsyncSequence, Sendable {
             request.minSequence = Swift.max(request.minSequence ?? 0, sequence)
             request.explain = false
             do throws(CairnModel.Failure) {
-                return try await client.identify(request)
+                return try await client.ask(.identify, request)
             } catch {
                 guard error.isRetriable || (error.code == .cancelled && Task.isCancelled) else {
                     throw error

@@ -99,7 +99,7 @@ public struct LogReader: Sendable {
         let isFixed = isFixed.value
         do throws(Failure) {
             let answer = try await ask(
-                "append",
+                Operation.append.name,
                 isFixed ? try request.fixedLayout() : try CairnJSON.encode(request),
                 contentType: isFixed ? MessageHeader.fixedLayout : MessageHeader.json,
                 timeout: timeout)
@@ -123,8 +123,7 @@ public struct LogReader: Sendable {
     public func claim(
         _ request: ClaimRequest, timeout: Duration = .seconds(10)
     ) async throws(Failure) -> WriterClaim {
-        try await ask("claim", CairnJSON.encode(request), timeout: timeout)
-            .decode(WriterClaim.self)
+        try await ask(.claim, request, timeout: timeout)
     }
 
     /// Appends to one stream; otherwise as `append(_:timeout:)`.
@@ -144,7 +143,7 @@ public struct LogReader: Sendable {
     public func read(
         _ request: ReadRequest, timeout: Duration = .seconds(10)
     ) async throws(Failure) -> ReadPage {
-        let answer = try await ask("read", CairnJSON.encode(request), timeout: timeout)
+        let answer = try await ask(Operation.read.name, CairnJSON.encode(request), timeout: timeout)
         guard answer.header.contentType == MessageHeader.fixedLayout else {
             return try answer.decode(ReadPage.self)
         }
@@ -196,15 +195,14 @@ public struct LogReader: Sendable {
 
     /// How long the log is.
     public func head(timeout: Duration = .seconds(10)) async throws(Failure) -> LogHead {
-        try await ask("head", Data("{}".utf8), timeout: timeout).decode(LogHead.self)
+        try await ask(.head, Nothing(), timeout: timeout)
     }
 
     /// Has the log check a piece of itself.
     public func verify(
         after: Int64, limit: Int = 10_000, timeout: Duration = .seconds(60)
     ) async throws(Failure) -> VerifyPage {
-        let request = try CairnJSON.encode(VerifyRequest(after: after, limit: limit))
-        return try await ask("verify", request, timeout: timeout).decode(VerifyPage.self)
+        try await ask(.verify, VerifyRequest(after: after, limit: limit), timeout: timeout)
     }
 
     /// Has the log move events up to a global position into an archive, in whole commits.
@@ -215,7 +213,7 @@ public struct LogReader: Sendable {
         through position: Int64, progress: (Double) -> Void = { _ in }
     ) async throws(Failure) -> LogArchive {
         let request = ArchiveRequest(id: .timeOrdered(), through: position)
-        guard let archive = try await wait(for: "archive", request, progress).archive else {
+        guard let archive = try await wait(for: .archive, request, progress).archive else {
             throw Failure(.corrupt, "the log says that it has archived, but not what")
         }
         return archive
@@ -230,22 +228,28 @@ public struct LogReader: Sendable {
         to path: String, progress: (Double) -> Void = { _ in }
     ) async throws(Failure) -> Int64 {
         let request = BackupRequest(id: .timeOrdered(), path: path)
-        return try await wait(for: "backup", request, progress).head ?? 0
+        return try await wait(for: .backup, request, progress).head ?? 0
     }
 
-    private func wait(
-        for operation: String, _ request: some Encodable, _ progress: (Double) -> Void
+    private func wait<Request>(
+        for operation: Operation<Request, UpkeepStatus>, _ request: Request,
+        _ progress: (Double) -> Void
     ) async throws(Failure) -> UpkeepStatus {
-        let payload = try CairnJSON.encode(request)
         while true {
-            let status = try await ask(operation, payload, timeout: .seconds(10))
-                .decode(UpkeepStatus.self)
+            let status = try await ask(operation, request, timeout: .seconds(10))
             progress(status.isDone ? 1 : Double(status.done) / Double(max(status.total, 1)))
             if status.isDone { return status }
             do { try await Task.sleep(for: .milliseconds(100)) } catch {
                 throw Failure(.cancelled, "the request was cancelled; the log goes on with it")
             }
         }
+    }
+
+    private func ask<Request, Answer>(
+        _ operation: Operation<Request, Answer>, _ request: Request, timeout: Duration
+    ) async throws(Failure) -> Answer {
+        let payload = try operation.request.encode(request, MessageHeader.json)
+        return try operation.answer(in: try await ask(operation.name, payload, timeout: timeout))
     }
 
     /// Asks until there is an answer or the time is up.

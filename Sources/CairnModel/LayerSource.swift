@@ -134,8 +134,6 @@ public enum LayerKind: Hashable, Sendable {
 extension LayerKind: Codable {
     private enum CodingKeys: String, CodingKey { case group, feature, layer }
 
-    private struct Nothing: Codable {}
-
     private struct Sourced: Codable { var source: LayerSource }
 
     /// Reads `{"group":{}}`, `{"feature":{"source":…}}` or `{"layer":{"source":…}}`.

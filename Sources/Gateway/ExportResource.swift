@@ -84,7 +84,7 @@ extension GatewayService {
         var request = try ExportResource.request(map: try Self.mapName(text), parameters)
         let limit = try parameters.timeout()
         if parameters["f"]?.lowercased() == "image" {
-            let picture = try await backend.export(request, within: limit)
+            let picture = try await backend.ask(.export, request, within: limit)
             return GatewayResponse(
                 contentType: request.format?.mediaType ?? "", body: Array(picture.bytes),
                 sequence: picture.head.sequence, isStale: picture.head.isStale,
@@ -92,7 +92,7 @@ extension GatewayService {
         }
         let format = try Format(parameters["f"], wantsPage: asked.wantsPage, isQuery: false)
         request.format = nil
-        var head = try await backend.export(request, within: limit).head
+        var head = try await backend.ask(.export, request, within: limit).head
         head.missing = head.missing?.shown(parameters)
         let path = String(decoding: asked.path, as: UTF8.self)
         // Esri's own are names of files: esri-leaflet puts "?token=…" behind them, which is then the value of nothing.

@@ -31,37 +31,27 @@ public protocol GatewayBackend: Sendable {
     /// Called on event loops, which it must not hold up.
     func presentSequenceAtHand() throws(Failure) -> Int64?
 
-    /// Answers "what is here?" within a time; stops working when the calling task is cancelled.
-    func identify(
-        _ request: IdentifyRequest, within limit: Duration
-    ) async throws(Failure) -> IdentifyAnswer
-    /// The same answer, where it is at hand; nil where it must be asked for.
+    /// Asks for an operation within a time; the work stops when the calling task is cancelled.
+    ///
+    /// What this backend has written is in the answer.
+    func ask<Request, Answer>(
+        _ operation: Operation<Request, Answer>, _ request: Request, within limit: Duration
+    ) async throws(Failure) -> Answer
+    /// The same of an operation whose answer comes in parts: all of them, joined.
+    func ask<Request: PartedRequest>(
+        _ operation: Operation<Request, QueryAnswer>, whole request: Request,
+        within limit: Duration
+    ) async throws(Failure) -> QueryAnswer
+    /// The answer to "what is here?", where it is at hand; nil where it must be asked for.
     ///
     /// Called on event loops, which it must not hold up.
     func identifyAtOnce(_ request: IdentifyRequest) throws(Failure) -> IdentifyAnswer?
-    /// The same as ``identify(_:within:)`` without a task: `completion` is called once, on any thread, with a closure that gives
+    /// Asks "what is here?" without a task: `completion` is called once, on any thread, with a closure that gives
     /// the answer; the closure that comes back stops the work.
     func askIdentify(
         _ request: IdentifyRequest, within limit: Duration,
         completion: @escaping @Sendable (@escaping IdentifyOutcome) -> Void
     ) throws(Failure) -> @Sendable () -> Void
-    /// Draws a map within a time; stops drawing when the calling task is cancelled.
-    func export(
-        _ request: ExportRequest, within limit: Duration
-    ) async throws(Failure) -> ExportedPicture
-    /// What the layers of other servers mean on a map, as those servers say.
-    func legends(
-        _ request: LegendRequest, within limit: Duration
-    ) async throws(Failure) -> LayerLegends
-    /// Answers "which features?", all parts joined; stops working when the calling task is cancelled.
-    func query(
-        _ request: QueryRequest, within limit: Duration
-    ) async throws(Failure) -> QueryAnswer
-    /// Answers "which features hold this text?", all parts joined; stops working when the calling task is
-    /// cancelled.
-    func find(
-        _ request: FindRequest, within limit: Duration
-    ) async throws(Failure) -> QueryAnswer
     /// Adds, changes and deletes features; whoever asks this backend next sees it.
     func edit(
         _ edits: FeatureEdits, layer: LayerID, in map: MapName, within limit: Duration
@@ -70,19 +60,6 @@ public protocol GatewayBackend: Sendable {
     func edit(
         _ edits: [LayerFeatureEdits], in map: MapName, within limit: Duration
     ) async throws(Failure) -> MapCommandResult
-    /// Answers "where is that?".
-    func geocode(
-        _ request: GeocodeRequest, within limit: Duration
-    ) async throws(Failure) -> GeocodeAnswer
-    /// Answers "how may this text go on?".
-    func suggest(
-        _ request: SuggestRequest, within limit: Duration
-    ) async throws(Failure) -> SuggestAnswer
-    /// Answers "what is the name of this place?".
-    func reverse(
-        _ request: ReverseGeocodeRequest, within limit: Duration
-    ) async throws(Failure) -> ReverseGeocodeAnswer
-
     /// Follows the answer to an identify request, which has been answered once when this returns.
     ///
     /// A reader who has the answer of sequence number `known` gets no first one where the map is as it was
@@ -147,7 +124,7 @@ extension GatewayBackend {
     ) throws(Failure) -> @Sendable () -> Void {
         let task = Task {
             do throws(Failure) {
-                let answer = try await identify(request, within: limit)
+                let answer = try await ask(.identify, request, within: limit)
                 completion { answer }
             } catch {
                 completion { () throws(Failure) in throw error }

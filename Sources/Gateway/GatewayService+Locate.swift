@@ -17,7 +17,7 @@ extension GatewayService {
         case .findAddressCandidates:
             let reference = try PlaceReference(parameters)
             let request = try GeocodeResource.request(locator: name, parameters)
-            let answer = try await backend.geocode(request, within: try parameters.timeout())
+            let answer = try await backend.ask(.geocode, request, within: try parameters.timeout())
             return GatewayResponse(
                 body: GeocodeResource.body(
                     answer, outFields: OutFields(parameters["outFields"]), in: reference),
@@ -25,12 +25,12 @@ extension GatewayService {
         case .geocodeAddresses: return try await geocodeAddresses(name, parameters)
         case .suggest:
             let request = try GeocodeResource.suggestRequest(locator: name, parameters)
-            let answer = try await backend.suggest(request, within: try parameters.timeout())
+            let answer = try await backend.ask(.suggest, request, within: try parameters.timeout())
             return GatewayResponse(body: GeocodeResource.body(answer), isStale: answer.isStale)
         case .reverseGeocode:
             let reference = try PlaceReference(parameters)
             let request = try GeocodeResource.reverseRequest(locator: name, parameters)
-            let answer = try await backend.reverse(request, within: try parameters.timeout())
+            let answer = try await backend.ask(.reverse, request, within: try parameters.timeout())
             return GatewayResponse(
                 body: GeocodeResource.body(
                     answer, outFields: OutFields(parameters["outFields"]), in: reference),

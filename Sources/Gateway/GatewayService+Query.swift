@@ -64,7 +64,7 @@ extension GatewayService {
     func find(_ text: String, _ parameters: Parameters) async throws(Failure) -> GatewayResponse {
         var request = try FindResource.request(map: try Self.mapName(text), parameters)
         request.hidesInside = parameters.showsInside ? nil : true
-        let answer = try await backend.find(request, within: try parameters.timeout())
+        let answer = try await backend.ask(.find, whole: request, within: try parameters.timeout())
         return GatewayResponse(
             body: answer.body, sequence: answer.sequence, isStale: answer.isStale)
     }

@@ -32,7 +32,7 @@ extension GatewayService {
         let request = address.block.request(map: map.name, minSequence: map.sequence)
         let block = try await tiles.block(address.block, of: map) {
             [backend] () async throws(Failure) in
-            try TileCache.Block(try await backend.export(request, within: Self.drawingTime))
+            try TileCache.Block(try await backend.ask(.export, request, within: Self.drawingTime))
         }
         guard block.tiles.indices ~= address.placeInBlock else {
             throw Failure(

@@ -295,7 +295,7 @@ struct GatewayService: Sendable {
         await timeExtents.extents(
             of: layers, on: map, past: try parameters.past()
         ) { [backend] request, limit throws(Failure) in
-            try await backend.query(request, within: limit)
+            try await backend.ask(.query, whole: request, within: limit)
         }
     }
 
@@ -305,7 +305,7 @@ struct GatewayService: Sendable {
     ) async throws(Failure) -> MapDescription {
         await shownExtents.shown(map, of: layers, past: try parameters.past()) {
             [backend] request, limit throws(Failure) in
-            try await backend.query(request, within: limit)
+            try await backend.ask(.query, whole: request, within: limit)
         }
     }
 
@@ -320,7 +320,7 @@ struct GatewayService: Sendable {
         request.past = try parameters.past()
         if request.past == nil { request.minSequence = map.sequence }
         let limit = try parameters.timeout()
-        do throws(Failure) { return try await backend.legends(request, within: limit) } catch {
+        do throws(Failure) { return try await backend.ask(.legend, request, within: limit) } catch {
             // What is drawn here has its legend all the same.
             let failure = error
             return LayerLegends(
@@ -339,7 +339,7 @@ struct GatewayService: Sendable {
             return exchange.response(to: answer)
         }
         return exchange.response(
-            to: try await backend.identify(exchange.request, within: exchange.limit))
+            to: try await backend.ask(.identify, exchange.request, within: exchange.limit))
     }
 
     /// 200 while requests are taken and the log is within reach, else 503.

@@ -107,7 +107,7 @@ struct GeocodeBatch: Sendable {
     ) async -> Outcome {
         do throws(Failure) {
             return .success(
-                try await backend.geocode(request, within: max(end - .now, .milliseconds(1))))
+                try await backend.ask(.geocode, request, within: max(end - .now, .milliseconds(1))))
         } catch {
             return .failure(error)
         }

@@ -60,6 +60,6 @@ extension GatewayService {
     ) async throws(Failure) -> QueryAnswer {
         var request = request
         request.hidesInside = parameters.showsInside ? nil : true
-        return try await backend.query(request, within: limit)
+        return try await backend.ask(.query, whole: request, within: limit)
     }
 }

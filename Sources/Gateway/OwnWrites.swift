@@ -18,15 +18,16 @@ final class OwnWrites: Sendable {
         isEmpty.store(false, ordering: .releasing)
     }
 
-    /// The request, waiting for what this gateway knows of the map; questions about the past stay as they
-    /// are.
-    func asking<Request: MapQuestion>(_ request: Request) -> Request {
-        guard !isEmpty.load(ordering: .acquiring), request.asOf == nil,
-            let own = sequences.withLock({ $0[request.map] }), own > request.minSequence ?? 0
+    /// The request, waiting for what this gateway knows of its map; requests about the past, and about no map,
+    /// stay as they are.
+    func asking<Request>(_ request: Request) -> Request {
+        guard !isEmpty.load(ordering: .acquiring),
+            let question = request as? any MapQuestion, question.asOf == nil,
+            let own = sequences.withLock({ $0[question.map] }), own > question.minSequence ?? 0
         else { return request }
-        var request = request
-        request.minSequence = own
-        return request
+        var later = question
+        later.minSequence = own
+        return later as? Request ?? request
     }
 }
 

@@ -82,13 +82,6 @@ public final class SiteBackend: GatewayBackend {
         }
     }
 
-    /// Asks an identify worker, which asks the other servers.
-    public func legends(
-        _ request: LegendRequest, within limit: Duration
-    ) async throws(Failure) -> LayerLegends {
-        try await client.legends(ownWrites.asking(request), timeout: limit)
-    }
-
     /// Answers what is at hand, as long as the log is heard.
     public func identifyAtOnce(_ request: IdentifyRequest) throws(Failure) -> IdentifyAnswer? {
         guard let atHand, !atHand.follower.isStale,
@@ -96,7 +89,7 @@ public final class SiteBackend: GatewayBackend {
         else { return nil }
         answeredAtOnceCount.add(1, ordering: .relaxed)
         recorder?.note(
-            .identify(request, answer),
+            .identify, request, answer,
             Recorder.Context(
                 sequence: answer.sequence,
                 datasets: atHand.follower.datasets(of: answer, on: request.map)))
@@ -130,12 +123,45 @@ public final class SiteBackend: GatewayBackend {
         try client.presentSequenceAtHand()
     }
 
-    /// Asks an identify worker.
-    public func identify(
-        _ request: IdentifyRequest, within limit: Duration
-    ) async throws(Failure) -> IdentifyAnswer {
-        sentToWorkersCount.add(1, ordering: .relaxed)
-        return try await client.identify(ownWrites.asking(request), timeout: limit)
+    /// Asks the service or the workers of the operation.
+    public func ask<Request, Answer>(
+        _ operation: Operation<Request, Answer>, _ request: Request, within limit: Duration
+    ) async throws(Failure) -> Answer {
+        if request is IdentifyRequest { sentToWorkersCount.add(1, ordering: .relaxed) }
+        return try await client.ask(operation, ownWrites.asking(request), timeout: limit)
+    }
+
+    /// Answers a query that is at hand, as long as the log is heard; else asks workers.
+    public func ask<Request: PartedRequest>(
+        _ operation: Operation<Request, QueryAnswer>, whole request: Request,
+        within limit: Duration
+    ) async throws(Failure) -> QueryAnswer {
+        let end = ContinuousClock.now + limit
+        let request = ownWrites.asking(request)
+        if let query = request as? QueryRequest {
+            if let answer = try await queryAtOnce(query, until: end) { return answer }
+            queriesSentCount.add(1, ordering: .relaxed)
+        }
+        return try await client.ask(
+            operation, whole: request, timeout: max(end - .now, .milliseconds(1)))
+    }
+
+    private func queryAtOnce(
+        _ request: QueryRequest, until end: ContinuousClock.Instant
+    ) async throws(Failure) -> QueryAnswer? {
+        guard let atHand, !atHand.follower.isStale,
+            let answer = try await atHand.queries.answerAtOnce(request, until: end)
+        else { return nil }
+        queriesAtOnceCount.add(1, ordering: .relaxed)
+        if request.isAuxiliary != true {
+            recorder?.note(
+                .query, request, answer,
+                Recorder.Context(
+                    sequence: answer.sequence,
+                    datasets: atHand.follower.datasets(
+                        of: [request.layer], on: request.map, at: answer.sequence)))
+        }
+        return answer
     }
 
     /// Asks an identify worker without a task.
@@ -149,43 +175,6 @@ public final class SiteBackend: GatewayBackend {
             completion { () throws(Failure) in try outcome.answer() }
         }
         return { question.cancel() }
-    }
-
-    /// Asks an identify worker for a picture.
-    public func export(
-        _ request: ExportRequest, within limit: Duration
-    ) async throws(Failure) -> ExportedPicture {
-        try await client.export(ownWrites.asking(request), timeout: limit)
-    }
-
-    /// Answers what is at hand, as long as the log is heard; else asks identify workers.
-    public func query(
-        _ request: QueryRequest, within limit: Duration
-    ) async throws(Failure) -> QueryAnswer {
-        let end = ContinuousClock.now + limit
-        let request = ownWrites.asking(request)
-        if let atHand, !atHand.follower.isStale,
-            let answer = try await atHand.queries.answerAtOnce(request, until: end)
-        {
-            queriesAtOnceCount.add(1, ordering: .relaxed)
-            if request.isAuxiliary == true { return answer }
-            recorder?.note(
-                .query(request, answer),
-                Recorder.Context(
-                    sequence: answer.sequence,
-                    datasets: atHand.follower.datasets(
-                        of: [request.layer], on: request.map, at: answer.sequence)))
-            return answer
-        }
-        queriesSentCount.add(1, ordering: .relaxed)
-        return try await client.query(request, timeout: max(end - .now, .milliseconds(1)))
-    }
-
-    /// Asks identify workers.
-    public func find(
-        _ request: FindRequest, within limit: Duration
-    ) async throws(Failure) -> QueryAnswer {
-        try await client.find(ownWrites.asking(request), timeout: limit)
     }
 
     /// Asks the map state; what is asked here later knows the edits.
@@ -214,27 +203,6 @@ public final class SiteBackend: GatewayBackend {
 
     /// Who asked, in the log.
     private static let actor = "gateway"
-
-    /// Asks a locator worker.
-    public func geocode(
-        _ request: GeocodeRequest, within limit: Duration
-    ) async throws(Failure) -> GeocodeAnswer {
-        try await client.geocode(request, timeout: limit)
-    }
-
-    /// Asks a locator worker.
-    public func suggest(
-        _ request: SuggestRequest, within limit: Duration
-    ) async throws(Failure) -> SuggestAnswer {
-        try await client.suggest(request, timeout: limit)
-    }
-
-    /// Asks a locator worker.
-    public func reverse(
-        _ request: ReverseGeocodeRequest, within limit: Duration
-    ) async throws(Failure) -> ReverseGeocodeAnswer {
-        try await client.reverse(request, timeout: limit)
-    }
 
     /// Follows an answer, through the log that this gateway follows.
     public func follow(

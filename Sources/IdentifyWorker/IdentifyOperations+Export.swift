@@ -2,23 +2,11 @@
 // Part of Cairn.
 
 public import CairnModel
-internal import FoundationEssentials
 internal import Remote
 internal import Rendering
 public import SiteAnswers
-internal import Worker
 
 extension IdentifyOperations {
-    /// Decodes an `ExportRequest` from JSON, draws it, gives the wire form of the picture; blocks the
-    /// thread.
-    func exportOperation(_ context: OperationContext, _ payload: Data) throws -> Data {
-        let request = try CairnJSON.decode(ExportRequest.self, from: payload)
-        let picture = try export(request, until: context.deadline, waiting: context.waiting) {
-            context.isCancelled
-        }
-        return try picture.wireForm()
-    }
-
     /// Draws a picture on the calling thread, which waits for the map and for other servers where it must, inside
     /// `waiting`.
     ///

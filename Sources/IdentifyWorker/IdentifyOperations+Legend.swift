@@ -11,22 +11,21 @@ internal import SiteAnswers
 internal import Worker
 
 extension IdentifyOperations {
-    /// Decodes a `LegendRequest` from JSON, asks the map's servers, reads its rasters, gives `LayerLegends` as JSON; blocks the
-    /// thread.
-    func legendOperation(_ context: OperationContext, _ payload: Data) throws -> Data {
-        let request = try CairnJSON.decode(LegendRequest.self, from: payload)
+    /// Asks the map's servers and reads its rasters; blocks the thread.
+    func legends(
+        _ request: LegendRequest, in context: OperationContext
+    ) throws -> LayerLegends {
         let (map, _) = try site.map(
             named: request.map, past: request.past, minSequence: request.minSequence,
             until: context.deadline, waiting: context.waiting)
         // A little earlier, so that what servers have failed to say by then is still said in time.
-        let legends = remotes.legends(
+        return remotes.legends(
             of: map.description.layers,
             rasters: { [rasters] id throws(Failure) in
                 try RasterFile(id, in: rasters).legend { context.isCancelled }
             },
             until: context.deadline.map { $0 - .milliseconds(500) }, waiting: context.waiting
         ) { context.isCancelled }
-        return try CairnJSON.encode(legends)
     }
 }
 

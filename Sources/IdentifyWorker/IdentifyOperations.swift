@@ -74,122 +74,101 @@ public final class IdentifyOperations: Sendable {
             readLog: readLog)
     }
 
-    /// The operations by name, for a worker's host: the interactive ones, and the chunks of batches.
-    public func hosted(blobs: BlobStore) -> [String: Operation] {
-        var operations = ChunkOperations.hosted(
-            JobKinds.operations(in: .identify, with: JobCapabilities(maps: self)), blobs: blobs)
-        operations["identify"] = { [self] in try identifyOperation($0, $1, nil) }
-        operations["export"] = { [self] in try exportOperation($0, $1) }
-        operations["legend"] = { [self] in try legendOperation($0, $1) }
-        operations["query"] = { [self] context, payload in
-            try queryOperation(
-                context, try CairnJSON.decode(QueryRequest.self, from: payload), nil)
+    /// What a worker's host does: the interactive operations, and the chunks of jobs that ask maps.
+    public func handlers(blobs: BlobStore) -> TaskHandlers {
+        var handlers = TaskHandlers(
+            ChunkOperations.hosted(
+                JobKinds.operations(in: .identify, with: JobCapabilities(maps: self)),
+                blobs: blobs))
+        handlers.on(.identify) { [self] in try identify($0, in: $1, nil) }
+        handlers.trying(.identify) { [self] request, context in
+            let turn = TaskTurn(context, shareNanoseconds: Self.identifyShare)
+            return try turn.tries { try identify(request, in: context, turn) }
         }
-        operations["find"] = { [self] context, payload in
-            let request = try CairnJSON.decode(FindRequest.self, from: payload)
-            let (map, isStale) = try site.map(
-                named: request.map, past: request.past, minSequence: request.minSequence,
-                until: context.deadline, waiting: context.waiting)
-            // Earlier than for one layer: those that have not answered by then are told of with the rest.
-            let answer = try queries.find(
-                request, in: map.description, isStale: isStale,
-                isCancelled: { context.isCancelled },
-                remotes: remoteFeatures(
-                    until: context.deadline.map { $0 - .milliseconds(750) },
-                    waiting: context.waiting, isCancelled: { context.isCancelled }))
-            record(
-                .find(request, answer),
-                of: request.layers ?? map.description.layers.map(\.id), on: request.map, answer)
-            return answer.wireForm
+        handlers.promptly(.identify, upTo: Self.promptByteLimit) { [self] request, _ in
+            guard let answer = try site.identifyAtOnce(request) else { return nil }
+            record(request, answer)
+            return answer
         }
-        operations["stateHash"] = { [follower] _, _ in
-            try CairnJSON.encode(try follower.current.hash().limited(to: Self.hashed).message)
+        handlers.on(.query) { [self] in try query($0, in: $1, nil) }
+        handlers.trying(.query) { [self] request, context in
+            guard request.isSoonStopped, queryPace.isWorthTrying(request.map) else { return nil }
+            let turn = TaskTurn(context, shareNanoseconds: queryPace.tryLimit)
+            defer { queryPace.note(request.map, nanoseconds: turn.usedNanoseconds) }
+            return try turn.tries { try query(request, in: context, turn) }
         }
-        return operations
+        handlers.on(.find) { [self] in try find($0, in: $1) }
+        handlers.on(.export) { [self] request, context in
+            try export(request, until: context.deadline, waiting: context.waiting) {
+                context.isCancelled
+            }
+        }
+        handlers.on(.legend) { [self] in try legends($0, in: $1) }
+        handlers.on(.workerHash) { [follower] _, _ in
+            try follower.current.hash().limited(to: Self.hashed).message
+        }
+        return handlers
     }
 
-    /// Decodes an `IdentifyRequest`, answers it, encodes the `IdentifyAnswer` in the same form; blocks
-    /// the thread.
-    private func identifyOperation(
-        _ context: OperationContext, _ payload: Data, _ turn: TaskTurn?
-    ) throws -> Data {
-        let isFixed = context.contentType == MessageHeader.fixedLayout
-        let request =
-            isFixed
-            ? try FixedLayout.identifyRequest(payload)
-            : try CairnJSON.decode(IdentifyRequest.self, from: payload)
+    /// Answers and records; blocks the thread.
+    private func identify(
+        _ request: IdentifyRequest, in context: OperationContext, _ turn: TaskTurn?
+    ) throws -> IdentifyAnswer {
         let answer = try identify(
             request, until: context.deadline, waiting: context.waiting, turn: turn
         ) { context.isCancelled }
         try turn?.check()
         record(request, answer)
-        return isFixed ? FixedLayout.encode(answer) : try CairnJSON.encode(answer)
+        return answer
     }
 
-    private func queryOperation(
-        _ context: OperationContext, _ request: QueryRequest, _ turn: TaskTurn?
-    ) throws -> Data {
+    /// Answers and records; blocks the thread.
+    private func query(
+        _ request: QueryRequest, in context: OperationContext, _ turn: TaskTurn?
+    ) throws -> QueryAnswer {
         let answer = try query(
             request, until: context.deadline, waiting: context.waiting, turn: turn
         ) { context.isCancelled }
         if request.isAuxiliary != true {
-            record(.query(request, answer), of: [request.layer], on: request.map, answer)
+            record(.query, request, answer, of: [request.layer], on: request.map)
         }
-        return answer.wireForm
+        return answer
     }
 
-    /// What of them may take long, for a worker's host: pictures, finds and legends always, the others once
-    /// they have been tried.
-    public func long() -> LongOperations {
-        LongOperations(
-            always: ["export", "find", "legend"],
-            tried: [
-                "identify": { [self] context, payload in
-                    let turn = TaskTurn(context, shareNanoseconds: Self.identifyShare)
-                    return try turn.tries { try identifyOperation(context, payload, turn) }
-                },
-                "query": { [self] context, payload in
-                    let request = try CairnJSON.decode(QueryRequest.self, from: payload)
-                    guard request.isSoonStopped, queryPace.isWorthTrying(request.map) else {
-                        return nil
-                    }
-                    let turn = TaskTurn(context, shareNanoseconds: queryPace.tryLimit)
-                    defer { queryPace.note(request.map, nanoseconds: turn.usedNanoseconds) }
-                    return try turn.tries { try queryOperation(context, request, turn) }
-                },
-            ])
-    }
-
-    /// What of them can be answered at once, for a worker's host.
-    public func prompt() -> [String: PromptOperation] {
-        ["identify": { [self] in try promptIdentify($0, $1) }]
-    }
-
-    /// Answers what is at hand; bus thread.
-    private func promptIdentify(_ context: OperationContext, _ payload: Data) throws -> Data? {
-        guard context.contentType == MessageHeader.fixedLayout,
-            payload.count <= Self.promptByteLimit
-        else { return nil }
-        let request = try FixedLayout.identifyRequest(payload)
-        guard let answer = try site.identifyAtOnce(request) else { return nil }
-        record(request, answer)
-        return FixedLayout.encode(answer)
+    /// Answers and records; blocks the thread.
+    private func find(
+        _ request: FindRequest, in context: OperationContext
+    ) throws -> QueryAnswer {
+        let (map, isStale) = try site.map(
+            named: request.map, past: request.past, minSequence: request.minSequence,
+            until: context.deadline, waiting: context.waiting)
+        // Earlier than for one layer: the layers that are late are named with the rest.
+        let answer = try queries.find(
+            request, in: map.description, isStale: isStale,
+            isCancelled: { context.isCancelled },
+            remotes: remoteFeatures(
+                until: context.deadline.map { $0 - .milliseconds(750) },
+                waiting: context.waiting, isCancelled: { context.isCancelled }))
+        record(
+            .find, request, answer, of: request.layers ?? map.description.layers.map(\.id),
+            on: request.map)
+        return answer
     }
 
     private func record(_ request: IdentifyRequest, _ answer: IdentifyAnswer) {
         recorder?.note(
-            .identify(request, answer),
+            .identify, request, answer,
             Recorder.Context(
                 sequence: answer.sequence, datasets: follower.datasets(of: answer, on: request.map))
         )
     }
 
-    private func record(
-        _ exchange: @autoclosure () -> RecordedExchange, of layers: @autoclosure () -> [LayerID],
-        on map: MapName, _ answer: QueryAnswer
+    private func record<Request: RecordedQuestion>(
+        _ operation: Operation<Request, QueryAnswer>, _ request: Request, _ answer: QueryAnswer,
+        of layers: @autoclosure () -> [LayerID], on map: MapName
     ) {
         recorder?.note(
-            exchange(),
+            operation, request, answer,
             Recorder.Context(
                 sequence: answer.sequence,
                 datasets: follower.datasets(of: layers(), on: map, at: answer.sequence)))

@@ -64,8 +64,7 @@ public enum IdentifyProcess {
         }
         try await WorkerProcess.run(
             daemon, pool: .identify,
-            operations: operations.hosted(blobs: scratch?.blobs ?? daemon.site.blobs),
-            promptOperations: operations.prompt(), longOperations: operations.long(),
+            handlers: operations.handlers(blobs: scratch?.blobs ?? daemon.site.blobs),
             slots: WorkerSlots(
                 taskCredit: 32, taskThreadCount: 1, longThreadCount: 1, chunkCount: 1),
             alone: scratch)

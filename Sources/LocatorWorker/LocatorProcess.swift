@@ -54,14 +54,10 @@ public enum LocatorProcess {
         let shelf = LocatorShelf(site: daemon.site) { follower.current.locator(named: $0) }
         try await WorkerProcess.run(
             daemon, pool: .locator,
-            operations: LocatorOperations.hosted(
-                on: shelf, blobs: scratch?.blobs ?? daemon.site.blobs,
-                isStale: { subscription.isStale }
-            ) { exchange, locator in
-                recorder.note(
-                    exchange(),
-                    Recorder.Context(sequence: follower.current.sequence, locator: locator))
-            },
+            handlers: LocatorOperations(
+                on: shelf, isStale: { subscription.isStale }, recorder: recorder,
+                sequence: { follower.current.sequence }
+            ).handlers(blobs: scratch?.blobs ?? daemon.site.blobs),
             slots: WorkerSlots(taskCredit: 32, taskThreadCount: 2, chunkCount: 1), alone: scratch)
     }
 }

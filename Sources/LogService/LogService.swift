@@ -57,43 +57,39 @@ public final class LogService: Sendable {
             path: site.logFile, writer: writer, logger: logger, failpoints: failpoints)
         // What an end in the middle of an archive has left.
         _ = try upkeep.ask(UUID(), .evict)
-        let (writer, readers, tail, upkeep) = (writer, readers, tail, upkeep)
+        let operations = operations
         try bus.bindRouter(.logRequests) { request in
-            Self.dispatch(request, writer, readers, tail, upkeep)
+            do {
+                try operations.handler(for: request)(request)
+            } catch {
+                request.reply(failure: error as? Failure ?? Failure(.internal, "\(error)"))
+            }
         }
     }
 
-    /// On the bus thread: hands a request to the thread that does it.
-    private static func dispatch(
-        _ request: IncomingRequest, _ writer: LogWriter, _ readers: LogReaders, _ tail: LogTail,
-        _ upkeep: LogUpkeep
-    ) {
-        do throws(Failure) {
-            switch try request.metadata().operation {
-            case "append": try writer.append(request)
-            case "claim": try writer.claim(request)
-            case "read": try readers.enqueue(.read, request)
-            case "verify": try readers.enqueue(.verify, request)
-            case "head":
-                var head = tail.head
-                head.time = Timestamp(microseconds: WallClock.microseconds())
-                request.reply(encoding: head)
-            case "archive":
-                let asked = try request.message.decode(ArchiveRequest.self)
-                request.reply(
-                    encoding: try upkeep.ask(asked.id, .archive(through: asked.through)))
-            case "backup":
-                let asked = try request.message.decode(BackupRequest.self)
-                request.reply(encoding: try upkeep.ask(asked.id, .backup(path: asked.path)))
-            case let other:
-                throw Failure(
-                    .notFound,
-                    "the log has no operation '\(other.prefix(40))'; it has append, claim, read, head, "
-                        + "verify, archive and backup")
-            }
-        } catch {
-            request.reply(failure: error)
+    /// Each hands a request, on the bus thread, to the thread that does it.
+    var operations: OperationTable<@Sendable (IncomingRequest) throws -> Void> {
+        let (writer, readers, tail, upkeep) = (writer, readers, tail, upkeep)
+        var table = OperationTable<@Sendable (IncomingRequest) throws -> Void>(
+            of: "the log")
+        table.on(.append) { request in try writer.append(request) }
+        table.on(.claim) { request in try writer.claim(request) }
+        table.on(.read) { request in try readers.enqueue(.read, request) }
+        table.on(.head) { request in
+            var head = tail.head
+            head.time = Timestamp(microseconds: WallClock.microseconds())
+            request.reply(encoding: head)
         }
+        table.on(.verify) { request in try readers.enqueue(.verify, request) }
+        table.on(.archive) { request in
+            let asked = try Operation.archive.request(in: request.message)
+            request.reply(encoding: try upkeep.ask(asked.id, .archive(through: asked.through)))
+        }
+        table.on(.backup) { request in
+            let asked = try Operation.backup.request(in: request.message)
+            request.reply(encoding: try upkeep.ask(asked.id, .backup(path: asked.path)))
+        }
+        return table
     }
 
     /// Takes no more requests, commits and answers what is queued, and moves the write-ahead log into

@@ -134,19 +134,10 @@ public actor MapStateService {
     // MARK: Commands
 
     private func answer(_ request: IncomingRequest) async {
-        do throws(Failure) {
-            let operation = try request.metadata().operation
-            if operation == "stateHash" { return try hash(for: request) }
-            guard operation == "command" else {
-                throw Failure(
-                    .notFound,
-                    "the map state has no operation '\(operation)'; it has command and stateHash")
-            }
-            let command = try request.message.decode(MapCommandRequest.self)
-            let result = try await carryOut(command)
-            failpoints.pass("mapstate.beforeReply")
-            request.reply(encoding: result, sequence: result.sequence)
+        do {
+            try await Self.operations.handler(for: request)(self, request)
         } catch {
+            let error = error as? Failure ?? Failure(.internal, "\(error)")
             // The process ends in the middle of a command: the asker has not cancelled, and the next
             // process knows what became of it.
             let isEnding = error.code == .cancelled
@@ -155,6 +146,23 @@ public actor MapStateService {
                     ? Failure(.draining, "the map state is shutting down; ask again") : error)
         }
     }
+
+    static let operations: OperationTable<Handler> = {
+        var table = OperationTable<Handler>(of: "the map state")
+        table.on(.mapCommand) { service, request in
+            let result = try await service.carryOut(
+                Operation.mapCommand.request(in: request.message))
+            service.failpoints.pass("mapstate.beforeReply")
+            request.reply(encoding: result, sequence: result.sequence)
+        }
+        table.on(.mapsHash) { service, request in
+            try service.hash(for: request)
+        }
+        return table
+    }()
+
+    typealias Handler =
+        @Sendable (isolated MapStateService, IncomingRequest) async throws -> Void
 
     /// Answers with the hash of the maps as they are here, computed beside the commands that follow.
     private func hash(for request: IncomingRequest) throws(Failure) {

@@ -98,10 +98,14 @@ public final class Recorder: Sendable {
     }
 
     private struct Item: Sendable {
-        var exchange: RecordedExchange
+        var operation: String
+        var request: any RecordedQuestion
+        var answer: any RecordedAnswer
         var context: Context
         var at: Timestamp
         var skipped: Int
+
+        var byteCount: Int { request.waitingByteCount + answer.waitingByteCount }
     }
 
     /// What is known of an answer beside itself.
@@ -196,16 +200,17 @@ public final class Recorder: Sendable {
     /// What has become of answered requests so far.
     public var counts: Counts { tally.counts.withLock { $0 } }
 
-    /// Keeps an exchange, unless the rate or the queue is full; `context` is only asked for one that is
-    /// kept.
-    public func note(
-        _ exchange: @autoclosure () -> RecordedExchange, _ context: @autoclosure () -> Context
+    /// Keeps a request with its answer, unless the rate or the queue is full; `context` is only asked for one
+    /// that is kept.
+    public func note<Request: RecordedQuestion, Answer: RecordedAnswer>(
+        _ operation: @autoclosure () -> Operation<Request, Answer>, _ request: Request,
+        _ answer: Answer, _ context: @autoclosure () -> Context
     ) {
         guard rate != .off, let skipped = admit() else { return }
         let item = Item(
-            exchange: exchange(), context: context(),
+            operation: operation().name, request: request, answer: answer, context: context(),
             at: Timestamp(microseconds: WallClock.microseconds()), skipped: skipped)
-        let byteCount = item.exchange.byteCount
+        let byteCount = item.byteCount
         let fits = tally.waitingByteCount.withLock { waiting in
             guard waiting == 0 || waiting + byteCount <= Self.queueByteLimit else { return false }
             waiting += byteCount
@@ -251,7 +256,7 @@ public final class Recorder: Sendable {
         var count = 0
         while let item = queue.pop() {
             let begun = ThreadClock.nanoseconds()
-            let byteCount = item.exchange.byteCount
+            let byteCount = item.byteCount
             defer { tally.waitingByteCount.withLock { $0 -= byteCount } }
             defer { if sharing { charge(ThreadClock.nanoseconds() - begun, to: tally) } }
             let incarnation = tally.logName.withLock { $0 }.incarnation()
@@ -284,7 +289,8 @@ public final class Recorder: Sendable {
     ) -> [UInt8]? {
         guard
             let record = try? RecordedRequest(
-                item.exchange, at: item.at, process: process, build: build, skipped: item.skipped,
+                item.operation, item.request, item.answer, at: item.at, process: process,
+                build: build, skipped: item.skipped,
                 sequence: item.context.sequence, incarnation: incarnation,
                 locator: item.context.locator, datasets: item.context.datasets),
             let data = try? CairnJSON.encode(record)

@@ -21,9 +21,9 @@ public protocol AnswerEngine: Sendable {
 }
 
 /// What came of a request that was asked again.
-public enum Reanswer: Hashable, Sendable {
+public enum Reanswer: Sendable {
     /// An answer.
-    case answer(RecordedRequest.Answer)
+    case answer(any RecordedAnswer)
     /// The answer rests on more than the site: one sentence.
     case incomparable(String)
 }
@@ -51,29 +51,67 @@ public final class SiteEngine: AnswerEngine {
         queries = QueryEngine { id throws(Failure) in try shelf.dataset(id) }
     }
 
-    /// Answers as ``AnswerEngine/answer(_:)`` says.
-    public func answer(_ record: RecordedRequest) throws(Failure) -> Reanswer {
-        switch record.request {
-        case .identify(let request): return try identify(request, at: record.sequence)
-        case .geocode(let request):
-            return .answer(.geocode(try locator(record).geocode(request)))
-        case .suggest(let request):
-            return .answer(.suggest(try locator(record).suggest(request)))
-        case .reverse(let request):
-            return .answer(.reverse(try locator(record).reverse(request)))
-        case .query(let request):
-            let map = try map(request.map, request, at: record.sequence)
+    /// What answers the requests of one operation again.
+    private struct Handler: Sendable {
+        let operation: String
+        let answer: @Sendable (SiteEngine, RecordedRequest) throws(Failure) -> Reanswer
+
+        init<Request: RecordedQuestion, Answer: RecordedAnswer>(
+            _ operation: Operation<Request, Answer>,
+            _ body:
+                @escaping @Sendable (SiteEngine, Request, RecordedRequest) throws(Failure) ->
+                Reanswer
+        ) {
+            self.operation = operation.name
+            answer = { engine, record throws(Failure) in
+                guard let request = record.request as? Request else {
+                    throw Failure(
+                        .corrupt,
+                        "a recorded \(operation.name) has another operation's request")
+                }
+                return try body(engine, request, record)
+            }
+        }
+    }
+
+    private static let handlers: [Handler] = [
+        Handler(.identify) { engine, request, record throws(Failure) in
+            try engine.identify(request, at: record.sequence)
+        },
+        Handler(.geocode) { engine, request, record throws(Failure) in
+            .answer(try engine.locator(record).geocode(request))
+        },
+        Handler(.suggest) { engine, request, record throws(Failure) in
+            .answer(try engine.locator(record).suggest(request))
+        },
+        Handler(.reverse) { engine, request, record throws(Failure) in
+            .answer(try engine.locator(record).reverse(request))
+        },
+        Handler(.query) { engine, request, record throws(Failure) in
+            let map = try engine.map(request.map, request, at: record.sequence)
             if map.layer(request.layer)?.kind.source?.isRemote == true {
                 return .incomparable("the layer is on another server")
             }
-            return .answer(.query(try queries.answer(request, in: map)))
-        case .find(let request):
-            let map = try map(request.map, request, at: record.sequence)
+            return .answer(try engine.queries.answer(request, in: map))
+        },
+        Handler(.find) { engine, request, record throws(Failure) in
+            let map = try engine.map(request.map, request, at: record.sequence)
             if map.layers.contains(where: { $0.kind.source?.isRemote == true }) {
                 return .incomparable("the map has layers on other servers")
             }
-            return .answer(.find(try find(request, in: map)))
+            return .answer(try engine.find(request, in: map))
+        },
+    ]
+
+    /// The operations whose requests it answers again.
+    public static var operations: [String] { handlers.map(\.operation) }
+
+    /// Answers as ``AnswerEngine/answer(_:)`` says.
+    public func answer(_ record: RecordedRequest) throws(Failure) -> Reanswer {
+        guard let handler = Self.handlers.first(where: { $0.operation == record.operation }) else {
+            throw Failure(.notFound, "this build does not ask '\(record.operation)' again")
         }
+        return try handler.answer(self, record)
     }
 
     /// A part of an answer, also one that a build asked for that named no feature (before decision 0147), but
@@ -122,7 +160,7 @@ public final class SiteEngine: AnswerEngine {
         if map?.layers.contains(where: { $0.kind.source?.isRemote == true }) == true {
             return .incomparable("the map has layers on other servers")
         }
-        return .answer(.identify(try atlas.identify(request)))
+        return .answer(try atlas.identify(request))
     }
 
     private func locator(_ record: RecordedRequest) throws(Failure) -> Locator {

@@ -52,7 +52,7 @@ public struct RequestComparison: Sendable {
         {
             return .ofAnotherLog(incarnation)
         }
-        let again: RecordedRequest.Answer
+        let again: any RecordedAnswer
         do throws(Failure) {
             switch try engine.answer(record) {
             case .answer(let answer): again = answer
@@ -62,7 +62,8 @@ public struct RequestComparison: Sendable {
             return .differs(difference(record, failure: error))
         }
         let hasDigest = try again.has(digest: record.answerDigest)
-        if !hasDigest, let loss = again.loss(beside: record.answer) {
+        let known = record.answer?.losses ?? []
+        if !hasDigest, let loss = again.losses.first(where: { !known.contains($0) }) {
             return .differs(difference(record, failure: loss))
         }
         guard let before = record.answer else {
@@ -85,8 +86,8 @@ public struct RequestComparison: Sendable {
 
     /// What is said where the kept answer and the recorded digest are not of the same answer.
     private func changedRecording(
-        _ record: RecordedRequest, _ before: RecordedRequest.Answer,
-        _ again: RecordedRequest.Answer, hasDigest: Bool
+        _ record: RecordedRequest, _ before: any RecordedAnswer,
+        _ again: any RecordedAnswer, hasDigest: Bool
     ) throws(Failure) -> Difference {
         let changes = try changes(before, again)
         let which =
@@ -101,20 +102,10 @@ public struct RequestComparison: Sendable {
     }
 
     private func changes(
-        _ before: RecordedRequest.Answer, _ again: RecordedRequest.Answer
+        _ before: any RecordedAnswer, _ again: any RecordedAnswer
     ) throws(Failure) -> [FieldChange] {
-        FieldChange.between(try value(before), try value(again), tolerance: tolerance)
-    }
-
-    private func value(_ answer: RecordedRequest.Answer) throws(Failure) -> JSONValue {
-        switch answer {
-        case .query(let answer), .find(let answer):
-            // A part of an answer is no JSON by itself.
-            let body = try? CairnJSON.decode(JSONValue.self, from: Data(answer.body))
-            return body ?? .string(String(decoding: answer.body, as: UTF8.self))
-        case .identify, .geocode, .suggest, .reverse: break
-        }
-        return try CairnJSON.decode(JSONValue.self, from: try CairnJSON.encode(answer.timeless))
+        FieldChange.between(
+            try before.compared(), try again.compared(), tolerance: tolerance)
     }
 
     private func difference(_ record: RecordedRequest, failure: Failure) -> Difference {
@@ -129,35 +120,9 @@ public struct RequestComparison: Sendable {
     ) -> Difference {
         let build = build(record.process)
         return Difference(
-            kind: .request, sequence: record.sequence, operation: record.request.operation,
+            kind: .request, sequence: record.sequence, operation: record.operation,
             cause: .between(recorded: record.build, build), message: message, at: record.at,
             job: nil, chunk: nil, recordedBuild: record.build,
             build: build, changes: changes)
-    }
-}
-
-extension RecordedRequest.Answer {
-    /// Why a layer is missing that was not missing before, its data being gone or damaged; nil where none is.
-    fileprivate func loss(beside before: Self?) -> Failure? {
-        let known = Set(before?.losses ?? [])
-        return losses.first { !known.contains($0) }
-    }
-
-    private var losses: [Failure] {
-        switch self {
-        case .identify(let answer):
-            return (answer.failures ?? []).map(\.error).filter {
-                [.notFound, .unreadable, .corrupt].contains($0.code)
-            }
-        case .find(let answer):
-            struct Told: Decodable {
-                struct Failure: Decodable { var message: String }
-                var layerFailures: [Failure]?
-            }
-            // A part of an answer is no JSON by itself.
-            let told = try? CairnJSON.decode(Told.self, from: Data(answer.body))
-            return (told?.layerFailures ?? []).map { Failure(.unreadable, $0.message) }
-        case .query, .geocode, .suggest, .reverse: return []
-        }
     }
 }

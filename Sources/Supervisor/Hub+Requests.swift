@@ -14,38 +14,49 @@ extension Hub {
 
     func answer(_ request: IncomingRequest) {
         guard request.message.header.kind == .request else { return take(task: request) }
-        do throws(Failure) {
-            switch try request.metadata().operation {
-            case "submit": try submit(request)
-            case "command": try command(request)
-            case "describe":
-                try requireJobs()
-                let id = try request.message.decode(JobID.self)
-                guard let state = table[id] else {
-                    throw Failure(.notFound, "there is no job \(id)")
-                }
-                request.reply(encoding: state.description)
-            case "list":
-                try requireJobs()
-                request.reply(encoding: list)
-            case "usage":
-                try requireJobs()
-                request.reply(encoding: table.usage(of: try request.message.decode(String.self)))
-            case "workers": request.reply(encoding: workerDescriptions)
-            case "status": request.reply(encoding: status)
-            case "stateHash":
-                try requireJobs()
-                try hash(for: request)
-            case let other:
-                throw Failure(
-                    .notFound,
-                    "the supervisor has no operation '\(other.prefix(40))'; it has submit, command, "
-                        + "describe, list, usage, workers, status and stateHash")
-            }
+        do {
+            try Self.operations.handler(for: request)(self, request)
         } catch {
-            request.reply(failure: error)
+            request.reply(failure: error as? Failure ?? Failure(.internal, "\(error)"))
         }
     }
+
+    typealias Handler =
+        @Sendable (isolated Hub, IncomingRequest) throws -> Void
+
+    static let operations: OperationTable<Handler> = {
+        var table = OperationTable<Handler>(of: "the supervisor")
+        table.on(.submit) { hub, request in try hub.submit(request) }
+        table.on(.jobCommand) { hub, request in try hub.command(request) }
+        table.on(.describe) { hub, request in
+            try hub.requireJobs()
+            let id = try Operation.describe.request(in: request.message)
+            guard let state = hub.table[id] else {
+                throw Failure(.notFound, "there is no job \(id)")
+            }
+            request.reply(encoding: state.description)
+        }
+        table.on(.list) { hub, request in
+            try hub.requireJobs()
+            request.reply(encoding: hub.list)
+        }
+        table.on(.usage) { hub, request in
+            try hub.requireJobs()
+            let actor = try Operation.usage.request(in: request.message)
+            request.reply(encoding: hub.table.usage(of: actor))
+        }
+        table.on(.workers) { hub, request in
+            request.reply(encoding: hub.workerDescriptions)
+        }
+        table.on(.status) { hub, request in
+            request.reply(encoding: hub.status)
+        }
+        table.on(.jobsHash) { hub, request in
+            try hub.requireJobs()
+            try hub.hash(for: request)
+        }
+        return table
+    }()
 
     /// Jobs in one list, the newest, and about how many bytes they may take up.
     static let listBound = 1_000
@@ -89,7 +100,7 @@ extension Hub {
 
     private func submit(_ request: IncomingRequest) throws(Failure) {
         try requireLog()
-        let submission = try request.message.decode(JobSubmission.self)
+        let submission = try Operation.submit.request(in: request.message)
         guard submission.parent == nil else {
             throw Failure(
                 .invalidParameter, "'parent' is set by the supervisor, for jobs that a job starts")
@@ -99,7 +110,7 @@ extension Hub {
 
     private func command(_ request: IncomingRequest) throws(Failure) {
         try requireLog()
-        let command = try request.message.decode(JobCommandRequest.self)
+        let command = try Operation.jobCommand.request(in: request.message)
         record(.act(.command(command.command, id: command.id)), on: command.job, for: request)
     }
 

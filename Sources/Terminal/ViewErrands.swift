@@ -53,11 +53,12 @@ final class ViewErrands: Sendable {
             startFetches()
         case .identify(let request):
             attempt { [self] () throws(Failure) in
-                .identified(try await client.identify(request))
+                .identified(try await client.ask(.identify, request))
             }
         case .suggest(let text):
             attempt { [self] () throws(Failure) in
-                let answer = try await client.suggest(SuggestRequest(text: text, maxSuggestions: 8))
+                let answer = try await client.ask(
+                    .suggest, SuggestRequest(text: text, maxSuggestions: 8))
                 return .suggestions(answer.suggestions, for: text)
             }
         case .find(let text, let key, let reference): find(text, key, reference)
@@ -86,8 +87,8 @@ final class ViewErrands: Sendable {
 
     private func find(_ text: String, _ key: String?, _ reference: SpatialReference) {
         attempt { [self] () throws(Failure) in
-            let answer = try await client.geocode(
-                GeocodeRequest(singleLine: text, maxLocations: 1, magicKey: key))
+            let answer = try await client.ask(
+                .geocode, GeocodeRequest(singleLine: text, maxLocations: 1, magicKey: key))
             guard let best = answer.candidates.first else { return .place(nil, for: text) }
             return .place(try project(best, reference), for: text)
         }
@@ -165,7 +166,7 @@ final class ViewErrands: Sendable {
             mapExtent: query.extent, imageDisplay: ImageDisplay(width: 1000, height: 1000),
             returnGeometry: true, maxAllowableOffset: query.offset, at: query.at)
         do throws(Failure) {
-            let answer = try await client.identify(request)
+            let answer = try await client.ask(.identify, request)
             let features = answer.results.compactMap { result in
                 result.geometry.map {
                     DrawnFeature(

@@ -33,10 +33,10 @@ public struct ScratchChunk: Sendable {
     public var blobs: BlobStore { BlobStore(directory: directory + "/blobs") }
 
     /// Does it on a thread of its own and writes the `ChunkReport` to `report.json` beside the order.
-    func run(_ operations: [String: Operation]) async throws {
+    func run(_ handlers: [String: TaskHandler]) async throws {
         let (name, payload) = (assignment.operation, try CairnJSON.encode(assignment))
         let job = assignment.held.job
-        guard let operation = operations[name] else {
+        guard let operation = handlers[name] else {
             throw Failure(.notFound, "no worker of this pool knows the operation '\(name)'")
         }
         let report: ChunkReport = await withCheckedContinuation { continuation in
@@ -52,7 +52,7 @@ public struct ScratchChunk: Sendable {
     }
 
     private static func report(
-        _ job: JobID, _ name: String, _ operation: Operation, _ payload: Data
+        _ job: JobID, _ name: String, _ operation: TaskHandler, _ payload: Data
     ) -> ChunkReport {
         Failpoints().pass("worker.chunkTaken", of: job.rawValue)
         let context = OperationContext(

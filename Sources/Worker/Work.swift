@@ -42,12 +42,12 @@ struct Work: Sendable {
 
     /// Does it, on the calling thread, which is one of `threads`; nil when one of `tried` has found it too long.
     func run(
-        _ operations: [String: Operation], tried: [String: PromptOperation],
+        _ handlers: [String: TaskHandler], tried: [String: TrialHandler],
         on threads: ComputeThreads
     ) -> Result<Data, Failure>? {
         do {
             let metadata = try message.requestMetadata()
-            guard let operation = operations[metadata.operation] else {
+            guard let handler = handlers[metadata.operation] else {
                 throw Failure(
                     .notFound,
                     "no worker of this pool knows the operation "
@@ -64,7 +64,7 @@ struct Work: Sendable {
             if let trial = tried[metadata.operation] {
                 return try trial(context, message.payload).map { .success($0) }
             }
-            return .success(try operation(context, message.payload))
+            return .success(try handler(context, message.payload))
         } catch let failure as Failure {
             return .failure(explained(failure))
         } catch {
@@ -81,12 +81,12 @@ struct Work: Sendable {
     }
 
     /// Does it at once, on the bus thread; nil when it must go to a compute thread.
-    func runPromptly(_ operations: [String: PromptOperation]) -> Result<Data, Failure>? {
-        guard !operations.isEmpty, !isOverdue, let metadata = try? message.requestMetadata(),
-            let operation = operations[metadata.operation]
+    func runPromptly(_ handlers: [String: TrialHandler]) -> Result<Data, Failure>? {
+        guard !handlers.isEmpty, !isOverdue, let metadata = try? message.requestMetadata(),
+            let handler = handlers[metadata.operation]
         else { return nil }
         do {
-            return try operation(context(metadata, nil), message.payload).map { .success($0) }
+            return try handler(context(metadata, nil), message.payload).map { .success($0) }
         } catch let failure as Failure {
             return .failure(explained(failure))
         } catch {
@@ -142,8 +142,8 @@ final class ComputeThreads: Sendable {
     private let name: String
     private let count: Int
     private let queue: BlockingQueue<Work>
-    private let operations: [String: Operation]
-    private let tried: [String: PromptOperation]
+    private let handlers: [String: TaskHandler]
+    private let tried: [String: TrialHandler]
     private let finish: Finish
     private let places: Mutex<Places>
 
@@ -155,12 +155,12 @@ final class ComputeThreads: Sendable {
     /// them.
     init(
         name: String, count: Int, capacity: Int, startsLate: Bool = false,
-        operations: [String: Operation], tried: [String: PromptOperation] = [:],
+        handlers: [String: TaskHandler], tried: [String: TrialHandler] = [:],
         finish: @escaping Finish
     ) throws(Failure) {
         self.name = name
         self.count = max(0, count)
-        self.operations = operations
+        self.handlers = handlers
         self.tried = tried
         self.finish = finish
         queue = BlockingQueue<Work>(capacity: max(1, capacity))
@@ -182,7 +182,7 @@ final class ComputeThreads: Sendable {
         _ = try PinnedThread(name: "\(name)-\(number)") { [self] in
             while let work = queue.pop() {
                 let since = MonotonicClock.nanoseconds()
-                let result = work.run(operations, tried: tried, on: self)
+                let result = work.run(handlers, tried: tried, on: self)
                 finish(work, result, MonotonicClock.nanoseconds() - since)
                 if ends() { return }
             }

@@ -53,9 +53,7 @@ public actor WorkerHost {
     let slots: WorkerSlots
     let build: String
     let logger: Logger
-    private let operations: [String: Operation]
-    private let promptOperations: [String: PromptOperation]
-    private let longOperations: LongOperations
+    private let handlers: TaskHandlers
     let failpoints = Failpoints()
     private var taskThreads: ComputeThreads?
     private var longThreads: ComputeThreads?
@@ -94,22 +92,15 @@ public actor WorkerHost {
     ///
     /// - Parameters:
     ///   - pool: What the supervisor may send it.
-    ///   - operations: What it knows, by name.
-    ///   - promptOperations: What of it may be tried on the bus thread first, which it must not hold up.
-    ///   - longOperations: What of it may take long; not looked at where `slots` has no threads for it.
+    ///   - handlers: Its operations.
     ///   - slots: How much it takes at a time.
     ///   - build: Name and version of the process, `cairn-identify/0.1.0`.
     public init(
-        pool: WorkerPool, operations: [String: Operation],
-        promptOperations: [String: PromptOperation] = [:],
-        longOperations: LongOperations = LongOperations(), slots: WorkerSlots, bus: BusThread,
+        pool: WorkerPool, handlers: TaskHandlers, slots: WorkerSlots, bus: BusThread,
         build: String, logger: Logger
     ) {
-        self.promptOperations = promptOperations
-        self.longOperations =
-            slots.longThreadCount > 0 ? longOperations : LongOperations()
+        self.handlers = slots.longThreadCount > 0 ? handlers : handlers.withoutLongThreads
         self.pool = pool
-        self.operations = operations
         self.slots = slots
         self.bus = bus
         self.build = build
@@ -130,20 +121,20 @@ public actor WorkerHost {
         }
         taskThreads = try ComputeThreads(
             name: "task", count: slots.taskThreadCount, capacity: slots.taskCredit,
-            operations: operations, tried: longOperations.tried, finish: finish)
+            handlers: handlers.handlers, tried: handlers.tried, finish: finish)
         longThreads = try ComputeThreads(
             name: "long", count: slots.longThreadCount,
             // Those that an earlier supervisor gave may still be here.
             capacity: slots.taskCredit + slots.longTaskCredit, startsLate: true,
-            operations: operations.mapValues { [failpoints] operation in
+            handlers: handlers.handlers.mapValues { [failpoints] handler in
                 { context, payload in
                     failpoints.pass("worker.longTask")
-                    return try operation(context, payload)
+                    return try handler(context, payload)
                 }
             }, finish: finish)
         chunkThreads = try ComputeThreads(
             name: "chunk", count: slots.chunkCount, capacity: slots.chunkCount, startsLate: true,
-            operations: operations, finish: finish)
+            handlers: handlers.handlers, finish: finish)
         sink = try bus.connectPush(.supervisorSink) { [weak self] in
             self?.assumeIsolated { $0.flush() }
         }
@@ -163,11 +154,11 @@ public actor WorkerHost {
     func take(task message: Message) {
         failpoints.pass("worker.taskTaken")
         let work = Work(task: message)
-        if let result = taskTimes.measure({ work.runPromptly(promptOperations) }) {
+        if let result = taskTimes.measure({ work.runPromptly(handlers.prompt) }) {
             return answer(message, result)
         }
         if message.header.flags & WorkerWire.longFlag != 0
-            || work.isAny(of: longOperations.always), slots.longThreadCount > 0
+            || work.isAny(of: handlers.long), slots.longThreadCount > 0
         {
             return take(long: work)
         }

@@ -16,15 +16,12 @@ public enum WorkerProcess {
     /// Serves a pool until the process is asked to end, then drains for at most five seconds; or does one
     /// chunk alone.
     public static func run(
-        _ daemon: Daemon, pool: WorkerPool, operations: [String: Operation],
-        promptOperations: [String: PromptOperation] = [:],
-        longOperations: LongOperations = LongOperations(), slots: WorkerSlots,
+        _ daemon: Daemon, pool: WorkerPool, handlers: TaskHandlers, slots: WorkerSlots,
         alone scratch: ScratchChunk? = nil
     ) async throws {
-        if let scratch { return try await scratch.run(operations) }
+        if let scratch { return try await scratch.run(handlers.handlers) }
         let host = WorkerHost(
-            pool: pool, operations: operations, promptOperations: promptOperations,
-            longOperations: longOperations, slots: slots, bus: daemon.bus,
+            pool: pool, handlers: handlers, slots: slots, bus: daemon.bus,
             build: "\(daemon.name)/\(version)", logger: daemon.logger)
         try await host.start()
         await daemon.untilShutdown()
@@ -36,9 +33,10 @@ public enum WorkerProcess {
         let scratch = try path.map { path throws(Failure) in try ScratchChunk(path: path) }
         try await run(
             daemon, pool: .work,
-            operations: ChunkOperations.hosted(
-                JobKinds.operations(in: .work, with: JobCapabilities()),
-                blobs: scratch?.blobs ?? daemon.site.blobs),
+            handlers: TaskHandlers(
+                ChunkOperations.hosted(
+                    JobKinds.operations(in: .work, with: JobCapabilities()),
+                    blobs: scratch?.blobs ?? daemon.site.blobs)),
             slots: WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount: 1), alone: scratch)
     }
 }

@@ -81,8 +81,9 @@ private struct Seen: Sendable {
         defer { client.close() }
         let map = try MapName(parsing: "World")
 
-        let suggested = try await client.suggest(SuggestRequest(text: "Par"))
-        let identified = try await client.identify(
+        let suggested = try await client.ask(.suggest, SuggestRequest(text: "Par"))
+        let identified = try await client.ask(
+            .identify,
             IdentifyRequest(
                 map: map, geometry: .point(Coordinate(x: 1, y: 2)), tolerance: 3,
                 mapExtent: Envelope(minX: 0, minY: 0, maxX: 1, maxY: 1),
@@ -139,8 +140,9 @@ private struct Seen: Sendable {
         let client = try site.client()
         defer { client.close() }
 
-        let answer: [Int] = try await client.request(
-            .logRequests, "read", Nothing(), timeout: .seconds(15))
+        let answer: [Int] = try await client.ask(
+            CairnModel.Operation<Nothing, [Int]>("read", at: .log), Nothing(),
+            timeout: .seconds(15))
 
         #expect(answer == [1, 2])
         #expect(Set(held.withLock { $0.map(\.message.header.messageID) }).count == 1)
@@ -208,7 +210,7 @@ private struct Seen: Sendable {
         defer { client.close() }
 
         let got = await failure { () throws(Failure) in
-            try await client.suggest(SuggestRequest(text: "x"))
+            try await client.ask(.suggest, SuggestRequest(text: "x"))
         }
 
         #expect(got?.code == .corrupt)

@@ -129,6 +129,36 @@ final class SimulatedSite: GatewayBackend {
         return MapCommandResult(sequence: 9, layerEdits: edits.map { _ in results })
     }
 
+    func ask<Request, Answer>(
+        _ operation: Operation<Request, Answer>, _ request: Request, within limit: Duration
+    ) async throws(Failure) -> Answer {
+        let answer: Any =
+            switch request {
+            case let request as IdentifyRequest: try await identify(request, within: limit)
+            case let request as ExportRequest: try await export(request, within: limit)
+            case let request as LegendRequest: try await legends(request, within: limit)
+            case let request as GeocodeRequest: try await geocode(request, within: limit)
+            case let request as SuggestRequest: try await suggest(request, within: limit)
+            case let request as ReverseGeocodeRequest: try await reverse(request, within: limit)
+            default: throw Failure(.notFound, "'\(operation.name)' is not simulated")
+            }
+        guard let answer = answer as? Answer else {
+            throw Failure(.internal, "'\(operation.name)' has another answer")
+        }
+        return answer
+    }
+
+    func ask<Request: PartedRequest>(
+        _ operation: Operation<Request, QueryAnswer>, whole request: Request,
+        within limit: Duration
+    ) async throws(Failure) -> QueryAnswer {
+        switch request {
+        case let request as QueryRequest: try await query(request, within: limit)
+        case let request as FindRequest: try await find(request, within: limit)
+        default: throw Failure(.notFound, "'\(operation.name)' is not simulated")
+        }
+    }
+
     func export(
         _ request: ExportRequest, within limit: Duration
     ) async throws(Failure) -> ExportedPicture {

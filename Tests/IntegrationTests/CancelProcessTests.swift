@@ -52,7 +52,7 @@ import Testing
                 connection?.post(site.path, form)
             case 1:
                 let request = heavyRequest(site)
-                task = Task { try await site.client.identify(request, timeout: .seconds(60)) }
+                task = Task { try await site.client.ask(.identify, request, timeout: .seconds(60)) }
             default: program = try startProgram(site)
             }
             try await site.until("a busy worker") { site in
@@ -74,8 +74,8 @@ import Testing
             used.append(after - before)
             // The worker answers again, more than once.
             let answers = try await [
-                site.client.identify(site.request(x: round, y: 3)),
-                site.client.identify(site.request(x: 3, y: round)),
+                site.client.ask(.identify, site.request(x: round, y: 3)),
+                site.client.ask(.identify, site.request(x: 3, y: round)),
             ]
             #expect(answers.map(\.results.count) == [60, 60])
             program?.waitUntilExit()
@@ -86,13 +86,14 @@ import Testing
         #expect(status.expiredTaskCount == 0 && status.lostWorkerCount == 0)
         // The worker does nothing any more: what it uses is its beats.
         let idle = IdentifySite.processorSeconds(worker)
-        _ = try await site.client.identify(site.request(x: 1, y: 1))
+        _ = try await site.client.ask(.identify, site.request(x: 1, y: 1))
         try await Task.sleep(for: .milliseconds(500))
         #expect(IdentifySite.processorSeconds(worker) - idle < 0.3)
         let whole = IdentifySite.processorSeconds(worker)
         // Whether it is found whole or found too large, nobody stops it now.
         do throws(Failure) {
-            let answer = try await site.client.identify(heavyRequest(site), timeout: .seconds(110))
+            let answer = try await site.client.ask(
+                .identify, heavyRequest(site), timeout: .seconds(110))
             #expect(answer.layers.count == 60)
         } catch {
             #expect(error.code == .tooLarge)
@@ -108,7 +109,7 @@ import Testing
         let site = try await heavySite()
 
         let failure = await #expect(throws: Failure.self) {
-            try await site.client.identify(heavyRequest(site), timeout: .milliseconds(200))
+            try await site.client.ask(.identify, heavyRequest(site), timeout: .milliseconds(200))
         }
 
         #expect(failure?.code == .timedOut)

@@ -16,7 +16,7 @@ import Testing
         async throws
     {
         let site = try await IdentifySite(side: 3)
-        let before = try await site.client.identify(site.request(x: 1, y: 2))
+        let before = try await site.client.ask(.identify, site.request(x: 1, y: 2))
         #expect(!before.isStale && before.layers.first?.results.count == 1)
         let head = try await LogReader(bus: site.client.bus).head().head
 
@@ -24,9 +24,9 @@ import Testing
 
         // Two seconds without a word from the log make an answer stale.
         try await site.until("a stale answer") {
-            try await $0.client.identify($0.request(x: 1, y: 2)).isStale
+            try await $0.client.ask(.identify, $0.request(x: 1, y: 2)).isStale
         }
-        let after = try await site.client.identify(site.request(x: 1, y: 2))
+        let after = try await site.client.ask(.identify, site.request(x: 1, y: 2))
         #expect(after.layers == before.layers && after.sequence == before.sequence)
         let answer = try http(site)
         #expect(answer.head.contains("x-cairn-stale: true"))
@@ -46,7 +46,7 @@ import Testing
 
         try site.start("cairn-logd")
         try await site.until("a fresh answer") {
-            try await !$0.client.identify($0.request(x: 1, y: 2)).isStale
+            try await !$0.client.ask(.identify, $0.request(x: 1, y: 2)).isStale
         }
         try await site.until("a fresh answer over HTTP") {
             try !http($0).head.contains("x-cairn-stale: ")
@@ -116,7 +116,7 @@ import Testing
         try site.files.start("cairn-gateway", ["--port", "\(port)"])
         try await site.waitForWorkers(1)
         let client = site.client
-        let before = try await client.geocode(GeocodeRequest(singleLine: "Paris"))
+        let before = try await client.ask(.geocode, GeocodeRequest(singleLine: "Paris"))
         #expect(!before.isStale && !before.candidates.isEmpty)
         let paris = try #require(before.candidates.first).location
         func staleness() async throws -> [Bool] {
@@ -127,9 +127,9 @@ import Testing
                 return try #require(connection.wholeAnswer()).head.contains("x-cairn-stale: true")
             }
             return [
-                try await client.geocode(GeocodeRequest(singleLine: "Paris")).isStale,
-                try await client.suggest(SuggestRequest(text: "Par")).isStale,
-                try await client.reverse(ReverseGeocodeRequest(location: paris)).isStale,
+                try await client.ask(.geocode, GeocodeRequest(singleLine: "Paris")).isStale,
+                try await client.ask(.suggest, SuggestRequest(text: "Par")).isStale,
+                try await client.ask(.reverse, ReverseGeocodeRequest(location: paris)).isStale,
                 try header("findAddressCandidates", "singleLine=Paris"),
                 try header("suggest", "text=Par"),
                 try header("reverseGeocode", "location=\(paris.x),\(paris.y)"),
@@ -163,7 +163,7 @@ import Testing
             let lines = try await Programs.run(words + ["--json"], site: site.files.path).objects
             #expect(!lines.isEmpty && lines.allSatisfy { $0["isStale"] as? Bool == true })
         }
-        var answer = try await client.geocode(GeocodeRequest(singleLine: "Paris"))
+        var answer = try await client.ask(.geocode, GeocodeRequest(singleLine: "Paris"))
         answer.isStale = false
         #expect(answer == before)
 

@@ -33,16 +33,16 @@ import Testing
             map: site.map, extent: Envelope(minX: 0, minY: 0, maxX: 24, maxY: 24), width: 120,
             height: 120)
 
-        let before = try await site.client.export(request)
+        let before = try await site.client.ask(.export, request)
         #expect(try !isBlank(before))
         let hidden = try await site.client.command(
             map: site.map, .setVisibility(layer: 0, isVisible: false))
         request.minSequence = hidden.sequence
-        let after = try await site.client.export(request)
+        let after = try await site.client.ask(.export, request)
         #expect(try isBlank(after) && after.head.sequence >= hidden.sequence)
         request.minSequence = nil
         request.at = before.head.sequence
-        #expect(try await site.client.export(request).bytes == before.bytes)
+        #expect(try await site.client.ask(.export, request).bytes == before.bytes)
 
         try await checkHTTP(site, at: before.head.sequence)
         try await checkRefusals(site, request)
@@ -67,11 +67,11 @@ import Testing
     private func checkRefusals(_ site: IdentifySite, _ request: ExportRequest) async throws {
         var large = request
         (large.width, large.height) = (5_000, 10)
-        await #expect(throws: Failure.self) { try await site.client.export(large) }
+        await #expect(throws: Failure.self) { try await site.client.ask(.export, large) }
         let unknown = ExportRequest(
             map: try MapName(parsing: "Nowhere"), extent: request.extent)
-        await #expect(throws: Failure.self) { try await site.client.export(unknown) }
+        await #expect(throws: Failure.self) { try await site.client.ask(.export, unknown) }
         // The worker is as good as before.
-        #expect(try await site.client.export(request).head.width == 120)
+        #expect(try await site.client.ask(.export, request).head.width == 120)
     }
 }

@@ -95,11 +95,11 @@ import Testing
 
             var whole = request
             whole.at = parts[0].sequence
-            let past = try await site.client.find(whole, timeout: .seconds(60))
+            let past = try await site.client.ask(.find, whole: whole, timeout: .seconds(60))
             #expect(past.body == joined)
             var present = request
             present.minSequence = last
-            let now = try await site.client.find(present, timeout: .seconds(60))
+            let now = try await site.client.ask(.find, whole: present, timeout: .seconds(60))
             #expect(now.body != joined)
             #expect(String(decoding: now.body, as: UTF8.self).contains("new \(parts.count) "))
             // The parts of both are as long as the others.

@@ -121,8 +121,8 @@ private final class Tally: Sendable {
                     defer { tally.end() }
                     while !tally.isOver {
                         let start = ContinuousClock.now
-                        let answer = try await site.client.geocode(
-                            GeocodeRequest(singleLine: "Paris, France"))
+                        let answer = try await site.client.ask(
+                            .geocode, GeocodeRequest(singleLine: "Paris, France"))
                         #expect(answer.candidates.first?.address.contains("Paris") == true)
                         tally.add(ContinuousClock.now - start)
                     }

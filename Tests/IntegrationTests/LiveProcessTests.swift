@@ -145,7 +145,7 @@ private final class Fold: Sendable {
             for answer in fold.history {
                 var past = request
                 past.at = answer.sequence
-                let fresh = try await site.client.identify(past)
+                let fresh = try await site.client.ask(.identify, past)
                 #expect(fresh.layers == answer.layers, "\(name), seed \(seed), \(answer.sequence)")
                 #expect(fresh.sequence == answer.sequence)
             }
@@ -166,7 +166,7 @@ private final class Fold: Sendable {
             let result = try await site.client.command(map: site.map, command)
             var next = request
             next.minSequence = result.sequence
-            _ = try await site.client.identify(next)
+            _ = try await site.client.ask(.identify, next)
             try await Task.sleep(for: .milliseconds(100))
             let after = try await site.client.workers().reduce(0) { $0 + $1.doneCount }
             quiet = after - before == 1 ? quiet + 1 : 0
@@ -184,7 +184,7 @@ private final class Fold: Sendable {
                 .allSatisfy { $0.properties != nil } == true
         }
         try await site.until("followers that have caught up") { site in
-            let fresh = try await site.client.identify(request)
+            let fresh = try await site.client.ask(.identify, request)
             return folds.allSatisfy { $0.answer?.layers == fresh.layers || $0.failure != nil }
         }
     }

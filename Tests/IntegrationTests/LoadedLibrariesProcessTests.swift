@@ -26,7 +26,7 @@ import Testing
         let site = try await IdentifySite(side: 4)
         let worker = try #require(site.processIDs("cairn-identify").first)
 
-        let answer = try await site.client.identify(site.request(x: 1, y: 2))
+        let answer = try await site.client.ask(.identify, site.request(x: 1, y: 2))
         #expect(answer.layers.first?.results.first?.value == .string("1/2"))
         #expect(try loaded(by: worker) == [])
 
@@ -34,7 +34,7 @@ import Testing
         projected.geometrySpatialReference = .webMercator
         projected.spatialReference = SpatialReference(wkid: 2154)
         projected.returnGeometry = true
-        let other = try await site.client.identify(projected)
+        let other = try await site.client.ask(.identify, projected)
         #expect(other.layers.first?.results.first?.value == .string("1/2"))
         #expect(try loaded(by: worker).contains("proj"))
     }

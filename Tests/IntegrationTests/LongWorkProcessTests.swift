@@ -35,23 +35,23 @@ import Testing
         let isDrawn = Mutex(false)
         let request = ExportRequest(map: site.map, extent: Self.world, width: 512, height: 512)
         let picture = Task {
-            let picture = try await site.client.export(request, timeout: .seconds(100))
+            let picture = try await site.client.ask(.export, request, timeout: .seconds(100))
             isDrawn.withLock { $0 = true }
             return picture
         }
         let held = try await gate.arrival()
         let find = Task {
-            try await site.client.find(
-                FindRequest(map: site.map, text: "3/4"), timeout: .seconds(100))
+            try await site.client.ask(
+                .find, whole: FindRequest(map: site.map, text: "3/4"), timeout: .seconds(100))
         }
 
         for number in 0..<10 {
-            let answer = try await site.client.identify(click(site, number))
+            let answer = try await site.client.ask(.identify, click(site, number))
             #expect(answer.results.map(\.value) == [.string("\(number)/\(number)")])
         }
         var query = QueryRequest(map: site.map, layer: 0)
         (query.clause, query.result) = ("row = 3", .count)
-        let count = try await site.client.query(query)
+        let count = try await site.client.ask(.query, whole: query)
         #expect(String(decoding: count.body, as: UTF8.self) == #"{"count":20}"#)
 
         #expect(isDrawn.withLock { !$0 })
@@ -64,16 +64,18 @@ import Testing
         try site.kill("cairn-identify")
         try site.start("cairn-identify")
         try await site.waitForWorkers(1)
-        #expect(try await site.client.export(request, timeout: .seconds(100)).bytes == drawn.bytes)
+        #expect(
+            try await site.client.ask(.export, request, timeout: .seconds(100)).bytes == drawn.bytes
+        )
     }
 
     @Test func `a held picture can be given up, and leaves its credit`() async throws {
         guard Programs.areBuilt() else { return }
         let (site, gate) = try await site()
         let request = ExportRequest(map: site.map, extent: Self.world, width: 64, height: 64)
-        let first = Task { try await site.client.export(request, timeout: .seconds(100)) }
+        let first = Task { try await site.client.ask(.export, request, timeout: .seconds(100)) }
         let held = try await gate.arrival()
-        let second = Task { try await site.client.export(request, timeout: .seconds(100)) }
+        let second = Task { try await site.client.ask(.export, request, timeout: .seconds(100)) }
         try await site.until("both pictures at the worker") { site in
             try await site.client.supervisorStatus()[.identify]?.runningTaskCount == 2
         }
@@ -89,7 +91,7 @@ import Testing
         try await site.until("the end of the first") { site in
             try await site.client.supervisorStatus()[.identify]?.runningTaskCount == 0
         }
-        #expect(try await site.client.identify(click(site, 4)).results.count == 1)
+        #expect(try await site.client.ask(.identify, click(site, 4)).results.count == 1)
     }
 
     @Test func `more pictures than all workers have credit for leave it to clicks`() async throws {
@@ -102,7 +104,8 @@ import Testing
         try await site.waitForWorkers(2)
         let pictures = (0..<100).map { number in
             Task {
-                try await site.client.export(
+                try await site.client.ask(
+                    .export,
                     ExportRequest(
                         map: site.map, extent: Self.world, width: 20 + number, height: 20),
                     timeout: .seconds(200))
@@ -117,12 +120,12 @@ import Testing
         }
 
         for number in 0..<20 {
-            let answer = try await site.client.identify(click(site, number))
+            let answer = try await site.client.ask(.identify, click(site, number))
             #expect(answer.results.map(\.value) == [.string("\(number)/\(number)")])
         }
         // The oldest of its tasks may have been its death: nobody's picture is lost with it.
         try site.kill("cairn-identify")
-        let last = try await site.client.identify(click(site, 3))
+        let last = try await site.client.ask(.identify, click(site, 3))
         #expect(last.results.map(\.value) == [.string("3/3")])
         try await site.until("every picture still at the supervisor") { site in
             let status = try await site.client.supervisorStatus()[.identify]

@@ -80,8 +80,8 @@ import Testing
             )
             var fault: String?
             do throws(Failure) {
-                let answer = try await site.client.identify(
-                    site.request(x: x, y: y), timeout: .seconds(40))
+                let answer = try await site.client.ask(
+                    .identify, site.request(x: x, y: y), timeout: .seconds(40))
                 let name = answer.results.first?.attributes["name"]
                 if name != .string("\(x)/\(y)") { fault = "\(x)/\(y): \(answer)" }
             } catch {

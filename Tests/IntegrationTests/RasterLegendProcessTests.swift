@@ -75,8 +75,9 @@ import Testing
             height: 100)
 
         let told = try #require(try await legend(site, map).layers.first)
-        let asked = try await site.client.legends(LegendRequest(map: map), timeout: .seconds(60))
-        let picture = try await site.client.export(request, timeout: .seconds(60))
+        let asked = try await site.client.ask(
+            .legend, LegendRequest(map: map), timeout: .seconds(60))
+        let picture = try await site.client.ask(.export, request, timeout: .seconds(60))
 
         #expect(told.layerId == layer && told.layerType == "Raster Layer")
         #expect(told.legend.map(\.label) == ["Wasser", "Wald", "2", "Fels"])
@@ -109,10 +110,11 @@ import Testing
         let layer = try #require(try await site.client.map(named: map)?.layers.first?.id)
         try FileManager.default.removeItem(atPath: site.site.rastersDirectory)
 
-        let asked = try await site.client.legends(LegendRequest(map: map), timeout: .seconds(60))
+        let asked = try await site.client.ask(
+            .legend, LegendRequest(map: map), timeout: .seconds(60))
 
         #expect(asked.entries[layer] == nil && asked.missing.map(\.layerID) == [layer])
         #expect(try await legend(site, map).layers.first?.legend.isEmpty == true)
-        #expect(try await site.client.identify(site.request(x: 1, y: 1)).results.count == 1)
+        #expect(try await site.client.ask(.identify, site.request(x: 1, y: 1)).results.count == 1)
     }
 }

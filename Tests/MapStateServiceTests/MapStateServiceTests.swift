@@ -77,8 +77,8 @@ private final class RunningSite {
     }
 
     func records() async throws -> [RecordedEvent] {
-        let page: ReadPage = try await client.request(
-            .logRequests, "read", ReadRequest(after: 0, limit: 1000, category: "map"))
+        let page: ReadPage = try await client.ask(
+            .read, ReadRequest(after: 0, limit: 1000, category: "map"))
         return page.events
     }
 
@@ -311,8 +311,8 @@ private final class RunningSite {
                     index: 1),
                 LayerLoadStarted(layer: 0),
             ]
-            let _: AppendResult = try await running.client.request(
-                .logRequests, "append",
+            let _: AppendResult = try await running.client.ask(
+                .append,
                 AppendRequest(appends: [
                     StreamAppend(
                         stream: .map(world), expected: .noStream,
@@ -363,8 +363,8 @@ private final class RunningSite {
             let event = NewEvent(
                 id: .timeOrdered(), type: "job.test", schema: 1, data: Data("{}".utf8),
                 metadata: EventMetadata())
-            let appended: AppendResult = try await client.request(
-                .logRequests, "append",
+            let appended: AppendResult = try await client.ask(
+                .append,
                 AppendRequest(appends: [
                     StreamAppend(
                         stream: .job(JobID(rawValue: UUID())), expected: .noStream,

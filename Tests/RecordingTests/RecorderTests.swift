@@ -30,7 +30,9 @@ import Testing
 
     private static let world = MapName(rawValue: "World") ?? { preconditionFailure() }()
 
-    private static func exchange(_ number: Int, hits: Int = 1) -> RecordedExchange {
+    private typealias Exchange = (request: IdentifyRequest, answer: IdentifyAnswer)
+
+    private static func exchange(_ number: Int, hits: Int = 1) -> Exchange {
         let request = IdentifyRequest(
             map: world, geometry: .point(Coordinate(x: Double(number), y: 0.1)), tolerance: 3,
             mapExtent: Envelope(minX: 0, minY: 0, maxX: 1, maxY: 1),
@@ -45,11 +47,12 @@ import Testing
         let layer = IdentifyLayerResult(
             layerID: 0, layerName: "towns", results: results, sublayerResults: [],
             transferLimitExceeded: false)
-        return .identify(
+        return (
             request,
             IdentifyAnswer(
                 layers: [layer], spatialReference: SpatialReference(wkid: 4326),
-                sequence: Int64(number), isStale: false))
+                sequence: Int64(number), isStale: false)
+        )
     }
 
     private func recorder(
@@ -93,8 +96,9 @@ import Testing
         #expect(recorder.counts.written == 200 && records.count == 200)
         #expect(recorder.counts.dropped == 0 && recorder.counts.failed == 0)
         for (number, record) in records.enumerated() {
-            guard case .identify(let request, let answer) = Self.exchange(number) else { continue }
-            #expect(record.request == .identify(request) && record.answer == .identify(answer))
+            let (request, answer) = Self.exchange(number)
+            #expect(record.request as? IdentifyRequest == request)
+            #expect(record.answer as? IdentifyAnswer == answer)
             #expect(record.sequence == Int64(number) && record.skipped == 0)
             #expect(record.process == "test" && record.build == "1.2.3+test")
             #expect(try record.answer?.digest() == record.answerDigest)
@@ -228,12 +232,11 @@ import Testing
     @Test func `an answer that is too long is kept as its digest`() throws {
         let long = Self.exchange(1, hits: 2_000)
         let record = try RecordedRequest(
-            long, at: Timestamp(microseconds: 1), process: "test", build: "1", skipped: 0,
-            sequence: 1)
-        guard case .identify(_, let answer) = long else { return }
+            .identify, long.request, long.answer, at: Timestamp(microseconds: 1), process: "test",
+            build: "1", skipped: 0, sequence: 1)
 
         #expect(record.answer == nil)
-        #expect(try RecordedRequest.Answer.identify(answer).digest() == record.answerDigest)
+        #expect(try long.answer.digest() == record.answerDigest)
         let again = try CairnJSON.decode(
             RecordedRequest.self, from: try CairnJSON.encode(record))
         #expect(again == record)
@@ -258,13 +261,13 @@ import Testing
     }
 
     @Test func `the digest does not depend on when the log was last heard`() throws {
-        guard case .identify(_, var answer) = Self.exchange(1) else { return }
-        let digest = try RecordedRequest.Answer.identify(answer).digest()
+        var answer = Self.exchange(1).answer
+        let digest = try answer.digest()
         answer.sequence += 5
         answer.isStale = true
-        #expect(try RecordedRequest.Answer.identify(answer).digest() == digest)
+        #expect(try answer.digest() == digest)
         answer.layers[0].results[0].distance += 1e-12
-        #expect(try RecordedRequest.Answer.identify(answer).digest() != digest)
+        #expect(try answer.digest() != digest)
     }
 
     private static func answer(_ body: String, next: QueryPart? = nil) -> QueryAnswer {
@@ -280,28 +283,29 @@ import Testing
         var find = FindRequest(map: Self.world, text: "ü")
         find.layerDefinitions = [3: "POP > 1"]
         let more = QueryPart(row: 9, byteCount: 8, totalByteCount: 7)
-        let exchanges: [RecordedExchange] = [
-            .query(query, Self.answer(#"{"features":[{"name":"Zürich \u0007"}]}"#)),
-            .query(query, Self.answer("\"half of", next: more)),
-            .find(find, Self.answer(#"{"results":[]}"#)),
+        func record<Request: RecordedQuestion, Answer: RecordedAnswer>(
+            _ operation: CairnModel.Operation<Request, Answer>, _ request: Request, _ answer: Answer
+        ) throws -> RecordedRequest {
+            try RecordedRequest(
+                operation, request, answer, at: Timestamp(microseconds: 1), process: "test",
+                build: "1", skipped: 0, sequence: 7)
+        }
+        let records = [
+            try record(.query, query, Self.answer(#"{"features":[{"name":"Zürich \u0007"}]}"#)),
+            try record(.query, query, Self.answer("\"half of", next: more)),
+            try record(.find, find, Self.answer(#"{"results":[]}"#)),
         ]
-        var digests: Set<ContentID> = []
-        for (exchange, form) in zip(exchanges, [2, 2, 3]) {
-            let record = try RecordedRequest(
-                exchange, at: Timestamp(microseconds: 1), process: "test", build: "1", skipped: 0,
-                sequence: 7)
+        for (record, form) in zip(records, [2, 2, 3]) {
             let line = try CairnJSON.encode(record)
             #expect(String(decoding: line, as: UTF8.self).contains(#""form":\#(form)"#))
             let again = try CairnJSON.decode(RecordedRequest.self, from: line)
             #expect(again == record && again.answer != nil)
             #expect(try again.answer?.digest() == record.answerDigest)
-            digests.insert(record.answerDigest)
         }
-        #expect(digests.count == exchanges.count)
+        #expect(Set(records.map(\.answerDigest)).count == records.count)
 
-        let identify = try RecordedRequest(
-            Self.exchange(1), at: Timestamp(microseconds: 1), process: "test", build: "1",
-            skipped: 0, sequence: 1)
+        let click = Self.exchange(1)
+        let identify = try record(.identify, click.request, click.answer)
         let line = String(decoding: try CairnJSON.encode(identify), as: UTF8.self)
         #expect(line.contains(#""form":1"#), "an earlier build reads it")
         let failure = #expect(throws: Failure.self) {
@@ -314,7 +318,7 @@ import Testing
 
     @Test func `the digest of a query is that of its bytes and of where it goes on`() throws {
         func digest(_ answer: QueryAnswer) throws -> ContentID {
-            try RecordedRequest.Answer.query(answer).digest()
+            try answer.digest()
         }
         var later = Self.answer("{}")
         later.sequence = 99
@@ -331,11 +335,11 @@ import Testing
         for body in halves {
             let answer = QueryAnswer(body: body, sequence: 1, isStale: false, next: nil)
             let record = try RecordedRequest(
-                .query(QueryRequest(map: Self.world, layer: 0), answer),
+                .query, QueryRequest(map: Self.world, layer: 0), answer,
                 at: Timestamp(microseconds: 1), process: "test", build: "1", skipped: 0,
                 sequence: 1)
             #expect(record.answer == nil)
-            #expect(try RecordedRequest.Answer.query(answer).digest() == record.answerDigest)
+            #expect(try answer.digest() == record.answerDigest)
         }
     }
 
@@ -349,9 +353,8 @@ import Testing
         let body = [UInt8](repeating: 0x20, count: 6 << 20)
         for number in 0..<20 {
             recorder.note(
-                .query(
-                    QueryRequest(map: Self.world, layer: 0),
-                    QueryAnswer(body: body, sequence: 1, isStale: false, next: nil)),
+                .query, QueryRequest(map: Self.world, layer: 0),
+                QueryAnswer(body: body, sequence: 1, isStale: false, next: nil),
                 Recorder.Context(sequence: Int64(number)))
         }
         #expect(recorder.counts.dropped == 15, "five have 30 MiB, one more 36")
@@ -378,5 +381,21 @@ import Testing
         recorder.close()
 
         #expect(recorder.counts.failed == 1 && recorder.counts.written == 0)
+    }
+}
+
+extension Recorder {
+    fileprivate func note(
+        _ exchange: (request: IdentifyRequest, answer: IdentifyAnswer), _ context: Context
+    ) {
+        note(.identify, exchange.request, exchange.answer, context)
+    }
+}
+
+@Suite struct RecordedOperationTests {
+    @Test func `every operation that is recorded has its line, and no other`() {
+        let recorded = Operations.all.filter(\.isRecorded).map(\.name)
+
+        #expect(Set(RecordedOperation.all.map(\.name)) == Set(recorded))
     }
 }

@@ -113,16 +113,16 @@ private final class ComparedSite {
             tolerance: 3, mapExtent: Envelope(minX: 0, minY: 0, maxX: 10, maxY: 10),
             imageDisplay: ImageDisplay(width: 400, height: 400))
         let draft = try RecordedRequest(
-            .identify(
-                request,
-                IdentifyAnswer(
-                    layers: [], spatialReference: SpatialReference(wkid: 4326), sequence: sequence,
-                    isStale: false)), at: Timestamp(microseconds: Int64(number)), process: "test",
+            .identify, request,
+            IdentifyAnswer(
+                layers: [], spatialReference: SpatialReference(wkid: 4326), sequence: sequence,
+                isStale: false), at: Timestamp(microseconds: Int64(number)), process: "test",
             build: "then", skipped: 0, sequence: sequence)
-        guard case .answer(.identify(let answer)) = try engine.answer(draft) else { return }
+        guard case .answer(let any) = try engine.answer(draft) else { return }
+        let answer = try #require(any as? IdentifyAnswer)
         records.append(
             try RecordedRequest(
-                .identify(request, answer), at: draft.at, process: "test", build: "then",
+                .identify, request, answer, at: draft.at, process: "test", build: "then",
                 skipped: 0, sequence: sequence))
     }
 }
@@ -134,11 +134,12 @@ private struct DefectiveEngine: AnswerEngine {
     let error: Double
 
     func answer(_ record: RecordedRequest) throws(Failure) -> Reanswer {
-        guard case .answer(.identify(var answer)) = try engine.answer(record),
-            record.sequence >= from, !answer.layers.isEmpty, !answer.layers[0].results.isEmpty
+        guard case .answer(let any) = try engine.answer(record),
+            var answer = any as? IdentifyAnswer, record.sequence >= from, !answer.layers.isEmpty,
+            !answer.layers[0].results.isEmpty
         else { return try engine.answer(record) }
         answer.layers[0].results[0].distance += error
-        return .answer(.identify(answer))
+        return .answer(answer)
     }
 }
 
@@ -185,7 +186,7 @@ private struct DefectiveEngine: AnswerEngine {
         let (summary, differences) = try compare(compared.records, defect)
 
         let affected = compared.records.filter { record in
-            guard case .identify(let answer)? = record.answer else { return false }
+            guard let answer = record.answer as? IdentifyAnswer else { return false }
             return record.sequence >= from && !answer.layers.isEmpty
         }
         #expect(summary.differingCount == affected.count && affected.count > 0)
@@ -305,15 +306,15 @@ private struct DefectiveEngine: AnswerEngine {
     @Test func `a kept answer and a digest that do not belong together are reported`() throws {
         let compared = try ComparedSite()
         let found = compared.records.filter { record in
-            guard case .identify(let answer)? = record.answer else { return false }
+            guard let answer = record.answer as? IdentifyAnswer else { return false }
             return !answer.layers.isEmpty
         }
         var (digest, kept) = (found[0], found[0])
         digest.answerDigest = try #require(
             ContentID(rawValue: String(repeating: "0", count: 64)))
-        guard case .identify(var answer)? = kept.answer else { return }
+        var answer = try #require(kept.answer as? IdentifyAnswer)
         answer.layers[0].results[0].distance += 1
-        kept.answer = .identify(answer)
+        kept.answer = answer
 
         let (summary, differences) = try compare([digest, kept], compared.engine)
 

@@ -16,7 +16,7 @@ private final class Notes: Sendable {
     var begun: [String] { state.withLock { $0.begun } }
     var stopped: [String] { state.withLock { $0.stopped } }
 
-    var operations: [String: Operation] {
+    var operations: [String: TaskHandler] {
         [
             "spin": { [self] context, payload in
                 let name = String(decoding: payload, as: UTF8.self)

@@ -19,7 +19,7 @@ private final class Crowd: Sendable {
     var begun: [Int] { state.withLock { $0.begun } }
     func open() { state.withLock { $0.isOpen = true } }
 
-    func operations(_ blobs: BlobStore) -> [String: Worker.Operation] {
+    func operations(_ blobs: BlobStore) -> [String: TaskHandler] {
         [
             "Test.plan": { _, payload in
                 let assignment = try CairnJSON.decode(ChunkAssignment.self, from: payload)
@@ -57,7 +57,7 @@ private final class Crowd: Sendable {
         logger.logLevel = .critical
         let bus = try BusThread(name: "worker", runDirectory: site.runDirectory)
         let host = WorkerHost(
-            pool: pool, operations: crowd.operations(site.blobs),
+            pool: pool, handlers: TaskHandlers(crowd.operations(site.blobs)),
             slots: WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount: chunks), bus: bus,
             build: "test/0", logger: logger)
         try await host.start()

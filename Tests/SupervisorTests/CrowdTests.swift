@@ -46,7 +46,7 @@ import Worker
         let hub = try await HubFixture()
         let isOpen = Atomic<Bool>(false)
         let slots = WorkerSlots(taskCredit: 8, taskThreadCount: 1, chunkCount: 0)
-        let operations: [String: Worker.Operation] = [
+        let operations: [String: TaskHandler] = [
             "long": { _, payload in
                 while !isOpen.load(ordering: .relaxed) { PauseThread.briefly() }
                 return payload

@@ -134,13 +134,13 @@ final class HubFixture: Sendable {
     /// Starts a worker; returns its number.
     @discardableResult
     func startWorker(
-        _ pool: WorkerPool, slots: WorkerSlots, _ operations: [String: Operation],
-        long: LongOperations = LongOperations()
+        _ pool: WorkerPool, slots: WorkerSlots, _ handlers: [String: TaskHandler],
+        tried: [String: TrialHandler] = [:], long: Set<String> = []
     ) async throws -> Int {
         let bus = try BusThread(name: "worker", runDirectory: site.runDirectory)
         let host = WorkerHost(
-            pool: pool, operations: operations, longOperations: long, slots: slots, bus: bus,
-            build: "test/0", logger: Self.logger)
+            pool: pool, handlers: TaskHandlers(handlers, tried: tried, long: long), slots: slots,
+            bus: bus, build: "test/0", logger: Self.logger)
         try await host.start()
         return parts.withLock { parts in
             parts.workers.append((host, bus))
@@ -296,7 +296,7 @@ struct TestKind: Sendable {
         return ChunkOutcome(nextStage: subJobs, laterStages: [[sum]])
     }
 
-    var operations: [String: Operation] {
+    var operations: [String: TaskHandler] {
         [
             "Test.plan": { context, payload in
                 let assignment = try CairnJSON.decode(ChunkAssignment.self, from: payload)

@@ -13,8 +13,10 @@ import Worker
 @Suite(.timeLimit(.minutes(3))) struct LongTaskTests {
     private static let slots = WorkerSlots(
         taskCredit: 8, taskThreadCount: 1, longThreadCount: 1, chunkCount: 0)
-    private static let long = LongOperations(
-        always: ["long"], tried: ["tried": { _, payload in payload.isEmpty ? nil : payload }])
+    private static let long: Set = ["long"]
+    private static let tried: [String: TrialHandler] = [
+        "tried": { _, payload in payload.isEmpty ? nil : payload }
+    ]
 
     /// Long work that goes on until it is let go or told to stop, and notes of what was begun.
     private final class Bench: Sendable {
@@ -31,7 +33,7 @@ import Worker
             return Data(name.utf8)
         }
 
-        var operations: [String: Operation] {
+        var operations: [String: TaskHandler] {
             [
                 "long": { [self] in try hold(String(decoding: $1, as: UTF8.self), $0) },
                 "tried": { [self] context, _ in try hold("tried", context) },
@@ -49,7 +51,7 @@ import Worker
         let hub = try await HubFixture()
         let bench = Bench()
         try await hub.startWorker(
-            .identify, slots: Self.slots, bench.operations, long: Self.long)
+            .identify, slots: Self.slots, bench.operations, tried: Self.tried, long: Self.long)
         let first = Task { try await hub.task("long", "first") }
         #expect(await eventually { bench.begun == ["first"] })
         let second = Task { try await hub.task("long", "second") }
@@ -73,7 +75,7 @@ import Worker
         let hub = try await HubFixture()
         let bench = Bench()
         try await hub.startWorker(
-            .identify, slots: Self.slots, bench.operations, long: Self.long)
+            .identify, slots: Self.slots, bench.operations, tried: Self.tried, long: Self.long)
         let first = Task { try await hub.task("long", "first") }
         #expect(await eventually { bench.begun == ["first"] })
         let waiting = [
@@ -98,7 +100,8 @@ import Worker
     @Test func `long tasks that wait go to a worker that comes`() async throws {
         let hub = try await HubFixture()
         let (held, other) = (Bench(), Bench())
-        try await hub.startWorker(.identify, slots: Self.slots, held.operations, long: Self.long)
+        try await hub.startWorker(
+            .identify, slots: Self.slots, held.operations, tried: Self.tried, long: Self.long)
         let first = Task { try await hub.task("long", "first") }
         #expect(await eventually { held.begun == ["first"] })
         let rest = ["second", "third"].map { name in
@@ -107,7 +110,8 @@ import Worker
         #expect(try await eventually { try await running(hub) == [3] })
 
         other.open()
-        try await hub.startWorker(.identify, slots: Self.slots, other.operations, long: Self.long)
+        try await hub.startWorker(
+            .identify, slots: Self.slots, other.operations, tried: Self.tried, long: Self.long)
 
         for task in rest { _ = try await task.value }
         #expect(held.begun == ["first"] && Set(other.begun) == ["second", "third"])
@@ -129,7 +133,7 @@ import Worker
             taskCredit: 3, taskThreadCount: 1, longThreadCount: 1, chunkCount: 0)
         for bench in benches {
             try await hub.startWorker(
-                .identify, slots: slots, bench.operations, long: Self.long)
+                .identify, slots: slots, bench.operations, tried: Self.tried, long: Self.long)
         }
         try await hub.waitForWorkers(2)
         // What is tried first gives its place up as well.

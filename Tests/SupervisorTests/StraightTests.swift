@@ -15,7 +15,7 @@ import Worker
 @Suite(.timeLimit(.minutes(2))) struct StraightTests {
     private static let slots = WorkerSlots(taskCredit: 8, taskThreadCount: 2, chunkCount: 0)
 
-    private static let echo: [String: Operation] = ["echo": { _, payload in payload }]
+    private static let echo: [String: TaskHandler] = ["echo": { _, payload in payload }]
 
     /// Asks so often that the asker has a way for straight answers.
     private func warmUp(_ hub: HubFixture, _ requester: Requester? = nil) async throws {
@@ -53,7 +53,7 @@ import Worker
     @Test func `answers reach who asks often although the supervisor is gone`() async throws {
         let hub = try await HubFixture()
         let isOpen = Atomic<Bool>(false)
-        let operations: [String: Operation] = [
+        let operations: [String: TaskHandler] = [
             "echo": { _, payload in payload },
             "held": { _, payload in
                 while !isOpen.load(ordering: .acquiring) { PauseThread.briefly() }
@@ -159,7 +159,7 @@ import Worker
         let guest = try bus.connectRequester(.supervisorRequests)
         let gate = BlockingQueue<Int>(capacity: 1)
         let isOpen = Atomic<Bool>(false)
-        let operations: [String: Operation] = [
+        let operations: [String: TaskHandler] = [
             "echo": { _, payload in payload },
             "held": { context, payload in
                 while !isOpen.load(ordering: .acquiring), !context.isCancelled {
@@ -202,7 +202,7 @@ import Worker
     @Test func `an asker that dies leaves nothing behind`() async throws {
         let hub = try await HubFixture()
         let isOpen = Atomic<Bool>(false)
-        let operations: [String: Operation] = [
+        let operations: [String: TaskHandler] = [
             "echo": { _, payload in payload },
             "held": { context, payload in
                 while !isOpen.load(ordering: .acquiring), !context.isCancelled {

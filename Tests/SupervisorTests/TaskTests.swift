@@ -11,7 +11,7 @@ import Worker
 
 private let interactive = WorkerSlots(taskCredit: 4, taskThreadCount: 2, chunkCount: 0)
 
-private let echo: [String: Operation] = [
+private let echo: [String: TaskHandler] = [
     "echo": { context, payload in
         Data("\(context.map ?? "-"):".utf8) + payload
     },
@@ -78,7 +78,7 @@ private let echo: [String: Operation] = [
     @Test func `slow workers get less, fast ones more`() async throws {
         let hub = try await HubFixture()
         let counts = Mutex([0, 0])
-        func operations(_ number: Int, pauses: Int) -> [String: Operation] {
+        func operations(_ number: Int, pauses: Int) -> [String: TaskHandler] {
             [
                 "work": { _, _ in
                     for _ in 0..<pauses { PauseThread.briefly() }

@@ -23,7 +23,7 @@ import Testing
             self.results = results
             threads = try ComputeThreads(
                 name: name, count: count, capacity: 1_000, startsLate: startsLate,
-                operations: [
+                handlers: [
                     "wait": { [gate] context, _ in
                         context.waiting { _ = gate.pop() }
                         return Data("waited".utf8)
@@ -126,7 +126,7 @@ import Testing
             let (outcomes, feed) = AsyncStream.makeStream(of: String.self)
             self.outcomes = outcomes
             threads = try ComputeThreads(
-                name: "turn", count: 1, capacity: 10, operations: ["turn": { _, _ in Data() }],
+                name: "turn", count: 1, capacity: 10, handlers: ["turn": { _, _ in Data() }],
                 tried: [
                     "turn": { [gate] context, payload in
                         if !payload.isEmpty { return payload }

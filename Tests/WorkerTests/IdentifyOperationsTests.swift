@@ -222,7 +222,7 @@ private func ask(
         let (results, feed) = AsyncStream.makeStream(of: Result<Data, Failure>?.self)
         let threads = try ComputeThreads(
             name: "one", count: 1, capacity: 100,
-            operations: operations.hosted(blobs: history.site.blobs)
+            handlers: operations.handlers(blobs: history.site.blobs).handlers
         ) { _, result, _ in
             feed.yield(result)
         }
@@ -269,7 +269,7 @@ private func ask(
         let (results, feed) = AsyncStream.makeStream(of: Data.self)
         let threads = try ComputeThreads(
             name: "one", count: 1, capacity: 100,
-            operations: operations.hosted(blobs: history.site.blobs)
+            handlers: operations.handlers(blobs: history.site.blobs).handlers
         ) { _, result, _ in
             if let data = try? result?.get() { feed.yield(data) }
         }

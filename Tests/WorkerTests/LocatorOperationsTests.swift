@@ -61,8 +61,8 @@ private final class Names: Sendable {
     private func answer(
         _ name: String, _ request: some Encodable, contentType: UInt8
     ) throws -> Data {
-        let operations = LocatorOperations.hosted(on: shelf, blobs: names.site.blobs)
-        let operation = try #require(operations[name])
+        let handlers = LocatorOperations(on: shelf).handlers(blobs: names.site.blobs)
+        let operation = try #require(handlers.handlers[name])
         let context = OperationContext(
             metadata: RequestMetadata(operation: name), contentType: contentType,
             deadline: nil, control: WorkControl())

@@ -95,7 +95,7 @@ struct IdentifyBatch {
             do throws(Failure) {
                 let request = try query.request.get()
                 return BatchAnswer(
-                    query, .success(try await client.identify(request, timeout: timeout)))
+                    query, .success(try await client.ask(.identify, request, timeout: timeout)))
             } catch {
                 let isPassing = error.isRetriable && error.code != .timedOut
                 guard isPassing, ContinuousClock.now < end,

@@ -141,8 +141,8 @@ struct IdentifyCommand: SiteCommand {
         let end = ContinuousClock.now + limit
         let client = try session.client()
         let question = try await request(session)
-        let answer = try await client.identify(
-            question, timeout: max(end - .now, .milliseconds(1)))
+        let answer = try await client.ask(
+            .identify, question, timeout: max(end - .now, .milliseconds(1)))
         if session.output.isJSON {
             try session.output.record(answer)
         } else {

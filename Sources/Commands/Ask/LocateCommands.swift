@@ -43,7 +43,7 @@ struct GeocodeCommand: SiteCommand {
         }
         if explain { request.explain = true }
         request.language = language
-        let answer = try await session.client().geocode(request)
+        let answer = try await session.client().ask(.geocode, request)
         try session.show(answer.candidates, isStale: answer.isStale)
         if explain, !session.output.isJSON {
             for candidate in answer.candidates {
@@ -103,7 +103,7 @@ struct SuggestCommand: SiteCommand {
                 })
         }
         request.language = language
-        let answer = try await session.client().suggest(request)
+        let answer = try await session.client().ask(.suggest, request)
         for suggestion in answer.suggestions {
             if session.output.isJSON {
                 try session.output.record(MaybeStale(suggestion, answer.isStale))
@@ -141,7 +141,7 @@ struct ReverseCommand: SiteCommand {
         var request = ReverseGeocodeRequest(
             locator: locator, location: at, maxDistanceMeters: distance)
         request.language = language
-        let answer = try await session.client().reverse(request)
+        let answer = try await session.client().ask(.reverse, request)
         guard let candidate = answer.candidate else {
             throw Failure(
                 .notFound, "nothing known to '\(locator)' lies within \(Int(distance)) m")

@@ -199,16 +199,16 @@ enum WorkerRole {
         var logger = Logger(label: "bench")
         logger.logLevel = .critical
         let bus = try BusThread(name: "worker", runDirectory: site.runDirectory)
-        let operations: [String: Worker.Operation] = [
+        let handlers: [String: TaskHandler] = [
             "work": { _, payload in try work(payload, milliseconds) }
         ]
-        let prompt: [String: PromptOperation] = [
+        let prompt: [String: TrialHandler] = [
             "work": { _, payload in
                 milliseconds == 0 && !payload.starts(with: Data("claim ".utf8)) ? payload : nil
             }
         ]
         let host = WorkerHost(
-            pool: .identify, operations: operations, promptOperations: prompt,
+            pool: .identify, handlers: TaskHandlers(handlers, prompt: prompt),
             slots: WorkerSlots(taskCredit: credit, taskThreadCount: 1, chunkCount: 0), bus: bus,
             build: "bench/0", logger: logger)
         try await host.start()

@@ -25,7 +25,7 @@ struct Bench {
     func emptyWork() async throws -> Bool {
         var request = try question.clicks()[0]
         request.layers = LayerSelection(.all, ids: [])
-        let answer = try await client.identify(request)
+        let answer = try await client.ask(.identify, request)
         var isRight = true
         for count in [1, clients, 64, 256] {
             let measured = await measure([request], [answer], clients: count)
@@ -183,7 +183,7 @@ struct Bench {
 
     private func answers(to requests: [IdentifyRequest]) async throws -> [IdentifyAnswer] {
         var answers: [IdentifyAnswer] = []
-        for request in requests { answers.append(try await client.identify(request)) }
+        for request in requests { answers.append(try await client.ask(.identify, request)) }
         return answers
     }
 

@@ -109,7 +109,7 @@ final class BusContender: Contender {
 
     func answers() async throws -> [[Hit]] {
         expected = []
-        for request in requests { expected.append(try await client.identify(request)) }
+        for request in requests { expected.append(try await client.ask(.identify, request)) }
         return expected.map { answer in
             answer.results.map { Hit(layer: $0.layerName, id: Int($0.objectID)) }.sorted()
         }

@@ -178,7 +178,7 @@ extension Load {
         request.returnGeometry = false
         request.minSequence = least
         let answer = await insist("query") { () async throws(Failure) in
-            try await client.query(request, timeout: .seconds(20))
+            try await client.ask(.query, whole: request, timeout: .seconds(20))
         }
         guard let answer,
             let page = try? JSONDecoder().decode(Page.self, from: Data(answer.body))

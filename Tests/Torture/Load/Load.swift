@@ -96,7 +96,8 @@ struct Load: Sendable {
         while !history.isOver {
             let name = names[Int.random(in: 0..<names.count, using: &random)]
             let answer = await insist("geocode") { () async throws(Failure) in
-                try await client.geocode(GeocodeRequest(singleLine: name), timeout: .seconds(20))
+                try await client.ask(
+                    .geocode, GeocodeRequest(singleLine: name), timeout: .seconds(20))
             }
             if let answer {
                 let found = answer.candidates.map { "\($0.address) \($0.score)" }

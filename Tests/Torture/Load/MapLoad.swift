@@ -118,7 +118,7 @@ extension Load {
                 imageDisplay: ImageDisplay(width: 400, height: 400), returnGeometry: false,
                 minSequence: least)
             let answer = await insist("identify") { () async throws(Failure) in
-                try await client.identify(request, timeout: .seconds(20))
+                try await client.ask(.identify, request, timeout: .seconds(20))
             }
             guard let answer else { continue }
             let found = answer.results.map { result in

@@ -2,7 +2,7 @@
 // Part of Cairn.
 
 internal import Bus
-internal import CairnModel
+public import CairnModel
 public import FoundationEssentials
 public import JobKinds
 internal import Platform
@@ -63,25 +63,88 @@ public struct OperationContext: Sendable {
 ///
 /// Called on a compute thread; several calls run side by side where the host has several such threads.
 /// Waits for others go through the context's `waiting`. Anything thrown that is no `Failure` becomes one (`internal`).
-public typealias Operation = @Sendable (OperationContext, Data) throws -> Data
+public typealias TaskHandler = @Sendable (OperationContext, Data) throws -> Data
 
 /// The same for what can be answered soon enough for the thread it is called on; nil sends the task on to
 /// another.
-public typealias PromptOperation = @Sendable (OperationContext, Data) throws -> Data?
+public typealias TrialHandler = @Sendable (OperationContext, Data) throws -> Data?
 
-/// Which of a worker's interactive operations may take long: those are done on threads of their own, so that
-/// nothing short waits behind them.
-public struct LongOperations: Sendable {
-    /// Those that always are.
-    public var always: Set<String>
-    /// Those that are tried on the threads for tasks first, which they must not hold for long while others
-    /// wait; nil sends the task to the long threads, where the operation of that name does it from its beginning.
-    public var tried: [String: PromptOperation]
+/// The operations of a pool's workers, with what does them and on which threads.
+///
+/// Operations that are `.long` are done on threads of their own, so that nothing short waits behind them. Those
+/// that are `.tried` are tried on the threads for tasks first.
+public struct TaskHandlers: Sendable {
+    private(set) var handlers: [String: TaskHandler]
+    /// Tried on the bus thread.
+    private(set) var prompt: [String: TrialHandler]
+    /// Tried on the threads for tasks.
+    private(set) var tried: [String: TrialHandler]
+    private(set) var long: Set<String>
 
-    /// States which.
-    public init(always: Set<String> = [], tried: [String: PromptOperation] = [:]) {
-        self.always = always
+    /// Handlers of payloads as they are, such as those of chunks, by the names of their operations.
+    public init(
+        _ handlers: [String: TaskHandler] = [:], prompt: [String: TrialHandler] = [:],
+        tried: [String: TrialHandler] = [:], long: Set<String> = []
+    ) {
+        self.handlers = handlers
+        self.prompt = prompt
         self.tried = tried
+        self.long = long
+    }
+
+    /// The names of all of them.
+    public var names: Set<String> { Set(handlers.keys) }
+
+    /// The same for a worker without threads for long work: everything is done on the threads for tasks.
+    var withoutLongThreads: Self { Self(handlers, prompt: prompt) }
+
+    /// Does an operation from its beginning.
+    public mutating func on<Request, Answer>(
+        _ operation: Operation<Request, Answer>,
+        _ body: @escaping @Sendable (Request, OperationContext) throws -> Answer
+    ) {
+        if operation.effort == .long { long.insert(operation.name) }
+        handlers[operation.name] = { context, payload in
+            let request = try operation.request.decode(payload, context.contentType)
+            return try operation.answer.encode(
+                try body(request, context), context.contentType)
+        }
+    }
+
+    /// Tries an operation that is `.tried`, on a thread that it must not hold for long while others wait.
+    ///
+    /// Nil sends the task to the threads for long work, where ``on(_:_:)`` does it from its beginning.
+    public mutating func trying<Request, Answer>(
+        _ operation: Operation<Request, Answer>,
+        _ body: @escaping @Sendable (Request, OperationContext) throws -> Answer?
+    ) {
+        tried[operation.name] = Self.trial(operation, body)
+    }
+
+    /// Tries an operation on the bus thread, when its payload has at most so many bytes and is in its own layout.
+    public mutating func promptly<Request, Answer>(
+        _ operation: Operation<Request, Answer>, upTo byteLimit: Int,
+        _ body: @escaping @Sendable (Request, OperationContext) throws -> Answer?
+    ) {
+        let trial = Self.trial(operation, body)
+        prompt[operation.name] = { context, payload in
+            guard context.contentType == operation.contentType, payload.count <= byteLimit else {
+                return nil
+            }
+            return try trial(context, payload)
+        }
+    }
+
+    private static func trial<Request, Answer>(
+        _ operation: Operation<Request, Answer>,
+        _ body: @escaping @Sendable (Request, OperationContext) throws -> Answer?
+    ) -> TrialHandler {
+        { context, payload in
+            let request = try operation.request.decode(payload, context.contentType)
+            return try body(request, context).map {
+                try operation.answer.encode($0, context.contentType)
+            }
+        }
     }
 }
 
@@ -104,7 +167,7 @@ final class WorkControl: Sendable {
     }
 }
 
-/// The chunk operations of job kinds as operations of a worker.
+/// The chunk operations of job kinds as handlers of a worker.
 public enum ChunkOperations {
     /// The build of this process's program, as recordings name it; nil where its file cannot be read.
     ///
@@ -116,7 +179,7 @@ public enum ChunkOperations {
     /// Each decodes its `ChunkAssignment` and encodes its `ChunkOutcome`, with the build.
     public static func hosted(
         _ operations: [String: ChunkOperation], blobs: BlobStore
-    ) -> [String: Operation] {
+    ) -> [String: TaskHandler] {
         operations.mapValues { operation in
             { context, payload in
                 let assignment = try CairnJSON.decode(ChunkAssignment.self, from: payload)

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+public import FoundationEssentials
+internal import Site
+
+/// Commands on maps and jobs. Ids are chosen here unless the caller brings its own, and kept over
+/// retries, so each command is carried out once.
+extension CairnClient {
+    /// Changes a map; pass the result's `sequence` as `minSequence` to read one's own write.
+    public func command(
+        map: MapName, _ command: MapCommand, id: UUID = .timeOrdered(), actor: String? = nil,
+        timeout: Duration = .seconds(30)
+    ) async throws(Failure) -> MapCommandResult {
+        try await ask(
+            .mapCommand, MapCommandRequest(id: id, map: map, command: command, actor: actor),
+            actor: actor, map: map, timeout: timeout)
+    }
+
+    /// Submits a job; when this returns, anybody can read it.
+    ///
+    /// Its input counts as put now, so that no sweep of older blobs takes it.
+    public func submit(
+        _ submission: JobSubmission, timeout: Duration = .seconds(30)
+    ) async throws(Failure) -> JobDescription {
+        if let input = submission.input { site?.blobs.renew(input.id) }
+        return try await ask(.submit, submission, actor: submission.actor, timeout: timeout)
+    }
+
+    /// Pauses, resumes or cancels a job.
+    public func command(
+        job: JobID, _ command: JobCommand, id: UUID = .timeOrdered(), actor: String? = nil,
+        timeout: Duration = .seconds(30)
+    ) async throws(Failure) -> JobDescription {
+        try await ask(
+            .jobCommand, JobCommandRequest(id: id, job: job, command: command), actor: actor,
+            timeout: timeout)
+    }
+
+    /// One job as it is now; throws `Failure` (`notFound`).
+    public func job(
+        _ id: JobID, timeout: Duration = .seconds(10)
+    ) async throws(Failure) -> JobDescription {
+        try await ask(.describe, id, timeout: timeout)
+    }
+
+    /// Every job the supervisor knows.
+    public func jobs(timeout: Duration = .seconds(10)) async throws(Failure) -> [JobDescription] {
+        try await ask(.list, Nothing(), timeout: timeout)
+    }
+
+    /// What the jobs of an actor take up.
+    public func jobUsage(
+        of actor: String, timeout: Duration = .seconds(10)
+    ) async throws(Failure) -> JobUsage {
+        try await ask(.usage, actor, timeout: timeout)
+    }
+
+    /// What the supervisor has to do now, and what it has counted since its start.
+    public func supervisorStatus(
+        timeout: Duration = .seconds(10)
+    ) async throws(Failure) -> SupervisorStatus {
+        try await ask(.status, Nothing(), timeout: timeout)
+    }
+
+    /// The hash of what a service holds in memory: the maps of the map state, the jobs of the
+    /// supervisor, or the maps of some identify worker.
+    public func stateHash(
+        of service: FoldingService, timeout: Duration = .seconds(30)
+    ) async throws(Failure) -> StateHash {
+        let operation: Operation<Nothing, StateHash> =
+            switch service {
+            case .mapState: .mapsHash
+            case .supervisor: .jobsHash
+            case .identifyWorker: .workerHash
+            }
+        return try await ask(operation, Nothing(), timeout: timeout)
+    }
+
+    /// The workers that are there now.
+    public func workers(
+        timeout: Duration = .seconds(10)
+    ) async throws(Failure) -> [WorkerDescription] {
+        try await ask(.workers, Nothing(), timeout: timeout)
+    }
+}
+
+/// A service that holds a state folded from the log.
+public enum FoldingService: String, Hashable, Sendable, CaseIterable {
+    /// `cairn-mapstate`.
+    case mapState = "cairn-mapstate"
+    /// `cairn-supervisor`.
+    case supervisor = "cairn-supervisor"
+    /// Whichever `cairn-identify` is free.
+    case identifyWorker = "cairn-identify"
+
+    /// The kinds of parts of a site's state that it holds.
+    public var kinds: Set<String> {
+        switch self {
+        case .mapState, .identifyWorker: ["commands", "map"]
+        case .supervisor: ["job"]
+        }
+    }
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+/// Every operation of a site.
+public enum Operations {
+    /// In the order of the table of `Docs/bus-protocol.md`.
+    public static let all: [OperationSummary] = [
+        Operation.append.summary, Operation.claim.summary, Operation.read.summary,
+        Operation.head.summary, Operation.verify.summary, Operation.archive.summary,
+        Operation.backup.summary,
+        Operation.mapCommand.summary, Operation.mapsHash.summary,
+        Operation.submit.summary, Operation.jobCommand.summary, Operation.describe.summary,
+        Operation.list.summary, Operation.usage.summary, Operation.workers.summary,
+        Operation.status.summary, Operation.jobsHash.summary,
+        Operation.identify.summary, Operation.export.summary, Operation.legend.summary,
+        Operation.query.summary, Operation.find.summary, Operation.workerHash.summary,
+        Operation.geocode.summary, Operation.suggest.summary, Operation.reverse.summary,
+    ]
+}
+
+/// `{}`: the payload of a question that needs none.
+public struct Nothing: Hashable, Sendable, Codable {
+    /// Makes it.
+    public init() {}
+}
+
+// MARK: The log
+
+extension Operation where Request == AppendRequest, Answer == AppendResult {
+    /// Appends events, all or none.
+    public static var append: Self { Self("append", at: .log) }
+}
+
+extension Operation where Request == ClaimRequest, Answer == WriterClaim {
+    /// Takes the right to append to the streams of a category.
+    public static var claim: Self { Self("claim", at: .log) }
+}
+
+extension Operation where Request == ReadRequest, Answer == ReadPage {
+    /// Reads a page of events; also answered in the canonical layout (`CanonicalRecords`).
+    public static var read: Self { Self("read", at: .log) }
+}
+
+extension Operation where Request == Nothing, Answer == LogHead {
+    /// The log's last sequence number.
+    public static var head: Self { Self("head", at: .log) }
+}
+
+extension Operation where Request == VerifyRequest, Answer == VerifyPage {
+    /// Checks a range of the log.
+    public static var verify: Self { Self("verify", at: .log) }
+}
+
+extension Operation where Request == ArchiveRequest, Answer == UpkeepStatus {
+    /// Moves the log's older part into an archive.
+    public static var archive: Self { Self("archive", at: .log) }
+}
+
+extension Operation where Request == BackupRequest, Answer == UpkeepStatus {
+    /// Copies the log into a file.
+    public static var backup: Self { Self("backup", at: .log) }
+}
+
+// MARK: The map state
+
+extension Operation where Request == MapCommandRequest, Answer == MapCommandResult {
+    /// Changes a map.
+    public static var mapCommand: Self {
+        Self("command", at: .maps, timeout: .seconds(30))
+    }
+}
+
+extension Operation where Request == Nothing, Answer == StateHash {
+    /// The hash of the maps, as the map state has them.
+    public static var mapsHash: Self { Self("stateHash", at: .maps, timeout: .seconds(30)) }
+    /// The hash of the jobs, as the supervisor has them.
+    public static var jobsHash: Self {
+        Self("stateHash", at: .supervisor, timeout: .seconds(30))
+    }
+    /// The hash of the maps, as some identify worker has them.
+    public static var workerHash: Self {
+        Self("stateHash", at: .pool(.identify), timeout: .seconds(30))
+    }
+}
+
+// MARK: The supervisor
+
+extension Operation where Request == JobSubmission, Answer == JobDescription {
+    /// Submits a job.
+    public static var submit: Self { Self("submit", at: .supervisor, timeout: .seconds(30)) }
+}
+
+extension Operation where Request == JobCommandRequest, Answer == JobDescription {
+    /// Pauses, resumes or cancels a job.
+    public static var jobCommand: Self {
+        Self("command", at: .supervisor, timeout: .seconds(30))
+    }
+}
+
+extension Operation where Request == JobID, Answer == JobDescription {
+    /// One job as it is now.
+    public static var describe: Self { Self("describe", at: .supervisor) }
+}
+
+extension Operation where Request == Nothing, Answer == [JobDescription] {
+    /// The newest jobs.
+    public static var list: Self { Self("list", at: .supervisor) }
+}
+
+extension Operation where Request == String, Answer == JobUsage {
+    /// What the jobs of an actor take up.
+    public static var usage: Self { Self("usage", at: .supervisor) }
+}
+
+extension Operation where Request == Nothing, Answer == [WorkerDescription] {
+    /// The workers that are there now.
+    public static var workers: Self { Self("workers", at: .supervisor) }
+}
+
+extension Operation where Request == Nothing, Answer == SupervisorStatus {
+    /// The supervisor's backlog and counters.
+    public static var status: Self { Self("status", at: .supervisor) }
+}
+
+// MARK: Identify workers
+
+extension Operation where Request == IdentifyRequest, Answer == IdentifyAnswer {
+    /// What is here?
+    public static var identify: Self {
+        Self(
+            "identify", at: .pool(.identify),
+            request: .fixed(encode: FixedLayout.encode, decode: FixedLayout.identifyRequest),
+            answer: .fixed(encode: FixedLayout.encode, decode: FixedLayout.identifyAnswer),
+            effort: .tried, recordedForm: 1, publishedMap: { $0.map })
+    }
+}
+
+extension Operation where Request == ExportRequest, Answer == ExportedPicture {
+    /// A picture of a map.
+    public static var export: Self {
+        Self(
+            "export", at: .pool(.identify), request: .json,
+            answer: PayloadForm("bytes", contentType: PayloadForm<Answer>.ownType) {
+                picture, _ throws(Failure) in
+                try picture.wireForm()
+            } decode: { bytes, _ throws(Failure) in
+                try ExportedPicture(wireForm: bytes)
+            },
+            effort: .long, timeout: .seconds(15))
+    }
+}
+
+extension Operation where Request == LegendRequest, Answer == LayerLegends {
+    /// The legends of a map's layers on other servers.
+    public static var legend: Self {
+        Self(
+            "legend", at: .pool(.identify), request: .json, answer: .jsonForOwn, effort: .long,
+            timeout: .seconds(15))
+    }
+}
+
+extension Operation where Request == QueryRequest, Answer == QueryAnswer {
+    /// Which features of a layer are these? A part of the answer.
+    public static var query: Self {
+        Self(
+            "query", at: .pool(.identify), request: .json, answer: .body, effort: .tried,
+            timeout: .seconds(15), recordedForm: 2)
+    }
+}
+
+extension Operation where Request == FindRequest, Answer == QueryAnswer {
+    /// Which features of a map hold a text? A part of the answer.
+    public static var find: Self {
+        Self(
+            "find", at: .pool(.identify), request: .json, answer: .body, effort: .long,
+            timeout: .seconds(15), recordedForm: 3)
+    }
+}
+
+extension PayloadForm where Value == QueryAnswer {
+    fileprivate static var body: Self {
+        Self("bytes", contentType: jsonType) { answer, _ throws(Failure) in
+            answer.wireForm
+        } decode: { bytes, _ throws(Failure) in
+            try QueryAnswer(wireForm: bytes)
+        }
+    }
+}
+
+// MARK: Locators
+
+extension Operation where Request == GeocodeRequest, Answer == GeocodeAnswer {
+    /// Where is that?
+    public static var geocode: Self {
+        Self(
+            "geocode", at: .pool(.locator), request: .json,
+            answer: .fixed(encode: FixedLayout.encode, decode: FixedLayout.geocodeAnswer),
+            recordedForm: 1)
+    }
+}
+
+extension Operation where Request == SuggestRequest, Answer == SuggestAnswer {
+    /// How may this text go on?
+    public static var suggest: Self {
+        Self(
+            "suggest", at: .pool(.locator), request: .json,
+            answer: .fixed(encode: FixedLayout.encode, decode: FixedLayout.suggestAnswer),
+            timeout: .seconds(5), recordedForm: 1)
+    }
+}
+
+extension Operation where Request == ReverseGeocodeRequest, Answer == ReverseGeocodeAnswer {
+    /// What is this place called?
+    public static var reverse: Self {
+        Self(
+            "reverse", at: .pool(.locator), request: .json,
+            answer: .fixed(encode: FixedLayout.encode, decode: FixedLayout.reverseAnswer),
+            recordedForm: 1)
+    }
+}
