@@ -201,17 +201,11 @@ let tier5: [Target] = [
             logging,
         ]),
     library(
-        "IdentifyWorker",
+        "WorkerPools",
         [
             "Bus", "CairnClient", "CairnModel", "Daemon", "Dataset", "FeatureQuery", "Identify",
-            "JobKinds", "MapState", "Raster", "Recording", "Remote", "Rendering", "Site",
-            "SiteAnswers", "Worker", logging,
-        ]),
-    library(
-        "LocatorWorker",
-        [
-            "Bus", "CairnClient", "CairnModel", "Daemon", "JobKinds", "Locator", "MapState",
-            "Platform", "Recording", "Site", "Worker", logging,
+            "JobKinds", "Locator", "MapState", "Platform", "Raster", "Recording", "Remote",
+            "Rendering", "Site", "SiteAnswers", "Worker", logging,
         ]),
     library(
         "Gateway",
@@ -237,9 +231,7 @@ let tier6: [Target] = [
     process("cairn-logd", ["Daemon", "LogService"]),
     process("cairn-mapstate", ["CairnModel", "Daemon", "MapStateService"]),
     process("cairn-supervisor", ["Daemon", "Supervisor"]),
-    process("cairn-identify", ["Daemon", "IdentifyWorker", "Platform", "Recording"]),
-    process("cairn-locator", ["Daemon", "LocatorWorker", "Platform", "Recording"]),
-    process("cairn-worker", ["Daemon", "Worker"]),
+    process("cairn-worker", ["CairnModel", "Daemon", "Platform", "Recording", "WorkerPools"]),
     process(
         "cairn-gateway",
         [
@@ -363,7 +355,7 @@ let testTargets: [Target] = [
     tests(
         "WorkerTests",
         [
-            "IdentifyWorker", "LocatorWorker", "Worker", "Bus", "CairnClient", "CairnModel",
+            "Worker", "WorkerPools", "Bus", "CairnClient", "CairnModel",
             "Dataset", "FedSite", "Geometry",
             "JobKinds", "Locator", "MapState", "Platform", "Remote", "Site", "TestKit",
         ]),
@@ -384,7 +376,10 @@ let testTargets: [Target] = [
     tests("TerminalTests", ["Terminal", "CairnModel", "Geometry", "TestKit"]),
     tests(
         "CommandsTests",
-        ["Commands", "CairnModel", "Geometry", "Platform", "Site", "TestKit", arguments]),
+        [
+            "Commands", "CairnModel", "Geometry", "Platform", "Recording", "Site", "TestKit",
+            arguments,
+        ]),
     tests(
         "IntegrationTests",
         [
@@ -439,8 +434,7 @@ let benchTargets: [Target] =
             name: "bench-log",
             dependencies: [
                 "Bus", "CairnClient", "CairnModel", "EventLog", "Geometry", "Jobs", "MapState",
-                "Platform", "SQLite", "Site", "Worker", "bench-log-peers", "cairn-identify",
-                "cairn-logd",
+                "Platform", "SQLite", "Site", "Worker", "bench-log-peers", "cairn-logd",
                 "cairn-mapstate", "cairn-supervisor", "cairn-worker",
                 arguments, logging,
             ],

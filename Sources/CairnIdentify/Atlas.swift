@@ -22,7 +22,7 @@ internal import Synchronization
 ///         imageDisplay: ImageDisplay(width: 800, height: 800)))
 /// let json = try CairnJSON.encode(answer)
 /// ```
-/// The engine is that of `cairn-identify`, so an answer is the one that a site gives at the same
+/// The engine is that of an identify worker, so an answer is the one that a site gives at the same
 /// sequence number, byte for byte. An atlas stands still: it sees what was in the log when it was
 /// made, or last ``refresh()``ed. It reads and changes nothing, whether the site is up or not.
 ///

@@ -50,25 +50,6 @@ public enum JobStatus: String, Hashable, Sendable, Codable {
     }
 }
 
-/// The processes that can do a piece of work.
-public enum WorkerPool: UInt8, Hashable, Sendable, Codable, CaseIterable {
-    /// `cairn-identify`.
-    case identify = 1
-    /// `cairn-locator`.
-    case locator = 2
-    /// `cairn-worker`.
-    case work = 3
-
-    /// The process that serves it.
-    public var processName: String {
-        switch self {
-        case .identify: "cairn-identify"
-        case .locator: "cairn-locator"
-        case .work: "cairn-worker"
-        }
-    }
-}
-
 /// A chunk of a job: the unit of lease, retry, pause and cancel.
 public struct ChunkDescription: Hashable, Sendable {
     /// Who can do it.

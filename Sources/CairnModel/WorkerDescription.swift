@@ -23,7 +23,7 @@ public struct WorkerDescription: Hashable, Sendable, Codable {
     public var doneCount: Int
     /// Whether it takes nothing more.
     public var isDraining: Bool
-    /// The build, `cairn-identify/0.1.0`.
+    /// The build, `cairn-worker/0.1.0`.
     public var build: String
     /// Since when the supervisor knows it.
     public var since: Timestamp

@@ -9,7 +9,7 @@ public struct WorkerHello: Hashable, Sendable, Codable {
     public var pool: WorkerPool
     /// Its process id.
     public var processID: Int32
-    /// The build, `cairn-identify/0.1.0`.
+    /// The build, `cairn-worker/0.1.0`.
     public var build: String
     /// Interactive tasks it holds at once.
     public var taskCapacity: Int

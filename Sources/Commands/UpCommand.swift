@@ -20,12 +20,7 @@ struct UpCommand: SiteCommand {
 
     @OptionGroup var common: CommonOptions
     @Option(help: "The port of the HTTP gateway, on 127.0.0.1.") var port = 6080
-    @Option(
-        help: """
-            How many processes answer identify, 1 to 64; unless given, one for each processor, 2 to 8.
-            """) var identifyWorkers = SiteShape.standardIdentifyWorkers
-    @Option(help: "How many processes answer geocode, 1 to 64.") var locators = 1
-    @Option(help: "How many processes make the products of jobs, 1 to 64.") var workers = 1
+    @OptionGroup var pools: PoolOptions
     @Flag(
         inversion: .prefixedNo,
         help: "Let the gateway answer identify and query itself where the answer is at hand.")
@@ -38,11 +33,6 @@ struct UpCommand: SiteCommand {
 
     func validate() throws {
         guard 1...65_535 ~= port else { throw ValidationError("--port takes 1 to 65535.") }
-        for (name, count) in [
-            ("identify-workers", identifyWorkers), ("locators", locators), ("workers", workers),
-        ] where !(1...64 ~= count) {
-            throw ValidationError("--\(name) takes 1 to 64.")
-        }
     }
 
     func perform(_ session: Session) async throws {
@@ -69,9 +59,7 @@ struct UpCommand: SiteCommand {
 
     /// The arguments of the process that stays, when this one returns.
     private var ownArguments: [String] {
-        [
-            "up", "--port", "\(port)", "--identify-workers", "\(identifyWorkers)", "--locators",
-            "\(locators)", "--workers", "\(workers)",
+        ["up", "--port", "\(port)"] + pools.arguments + [
             identifyAtOnce ? "--identify-at-once" : "--no-identify-at-once", "--record",
             record.description,
         ]
@@ -84,8 +72,8 @@ struct UpCommand: SiteCommand {
                 .conflict, "the site '\(session.site.path)' is up already: another process runs it")
         }
         let shape = SiteShape(
-            port: port, identifyWorkers: identifyWorkers, locators: locators, workers: workers,
-            identifyAtOnce: identifyAtOnce, recording: record)
+            port: port, workerCounts: pools.counts, identifyAtOnce: identifyAtOnce,
+            recording: record)
         let plans = shape.plans(
             site: session.site.path, runDirectory: session.site.runDirectory,
             programs: String(program[..<(program.lastIndex(of: "/") ?? program.startIndex)]))
@@ -109,6 +97,37 @@ struct UpCommand: SiteCommand {
 
     private func announce(_ session: Session, _ records: [ProcessRecord]) throws {
         try Announcement(port: port, processes: records).write(session)
+    }
+}
+
+/// How many processes each worker pool has.
+struct PoolOptions: ParsableArguments {
+    @Option(help: Self.help(.identify, unlessGiven: "one for each processor, 2 to 8"))
+    var identifyWorkers: Int?
+    @Option(help: Self.help(.locator, unlessGiven: "1")) var locators: Int?
+    @Option(help: Self.help(.work, unlessGiven: "1")) var workers: Int?
+
+    /// Those that were given.
+    var counts: [WorkerPool: Int] {
+        [WorkerPool.identify: identifyWorkers, .locator: locators, .work: workers].compactMapValues(
+            \.self)
+    }
+
+    /// The same as they were given.
+    var arguments: [String] {
+        WorkerPool.table.flatMap { settings in
+            counts[settings.pool].map { ["--\(settings.countOption)", "\($0)"] } ?? []
+        }
+    }
+
+    func validate() throws {
+        for settings in WorkerPool.table where !(1...64 ~= counts[settings.pool] ?? 1) {
+            throw ValidationError("--\(settings.countOption) takes 1 to 64.")
+        }
+    }
+
+    private static func help(_ pool: WorkerPool, unlessGiven count: String) -> ArgumentHelp {
+        "How many processes \(pool.settings.work), 1 to 64; unless given, \(count)."
     }
 }
 

@@ -19,7 +19,7 @@ public import Site
 /// }
 /// ```
 public final class Daemon: Sendable {
-    /// The process's name, `cairn-logd`.
+    /// The process's name, `cairn-logd`, `cairn-worker --pool identify`.
     public let name: String
     /// The site it serves.
     public let site: Site
@@ -75,7 +75,9 @@ public final class Daemon: Sendable {
             }
             let site = try Site(openingOrCreating: path)
             let lock = isSingleInstance ? try lockOrEnd(name, site) : nil
-            let bus = try BusThread(name: name, runDirectory: site.runDirectory)
+            let bus = try BusThread(
+                name: String(name.split(separator: " ").last ?? ""),
+                runDirectory: site.runDirectory)
             let daemon = Daemon(name: name, site: site, bus: bus, logger: logger)
             daemon.keepProcessorsAwake()
             try TerminationWatch.start { daemon.requestShutdown() }

@@ -42,9 +42,9 @@ public enum JobKinds {
 
 /// What a process has for the operations of chunks besides files; each pool of workers provides its own part.
 public struct JobCapabilities: Sendable {
-    /// The maps of the site, as they are and as they were: of `cairn-identify`.
+    /// The maps of the site, as they are and as they were: of identify workers.
     public var maps: (any RowIdentifier)?
-    /// The locators of the site, by name: of `cairn-locator`.
+    /// The locators of the site, by name: of locator workers.
     ///
     /// Throws `Failure` (`notFound`) where there is none of that name.
     public var locators: (@Sendable (_ name: String) throws -> RowGeocoder)?

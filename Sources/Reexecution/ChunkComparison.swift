@@ -203,7 +203,7 @@ public struct ChunkComparison: Sendable {
     private func difference(
         _ chunk: RecordedChunk, _ cause: Difference.Cause?, _ message: String
     ) -> Difference {
-        let build = build(chunk.assignment.chunk.pool.processName)
+        let build = build(WorkerPool.program)
         return Difference(
             kind: .chunk, sequence: chunk.sequence, operation: chunk.assignment.operation,
             cause: cause ?? .between(recorded: chunk.build, build), message: message, at: nil,

@@ -94,7 +94,7 @@ public actor WorkerHost {
     ///   - pool: What the supervisor may send it.
     ///   - handlers: Its operations.
     ///   - slots: How much it takes at a time.
-    ///   - build: Name and version of the process, `cairn-identify/0.1.0`.
+    ///   - build: Name and version of the process, `cairn-worker/0.1.0`.
     public init(
         pool: WorkerPool, handlers: TaskHandlers, slots: WorkerSlots, bus: BusThread,
         build: String, logger: Logger

@@ -4,7 +4,6 @@
 internal import Bus
 public import CairnModel
 public import Daemon
-internal import JobKinds
 internal import Logging
 internal import Site
 
@@ -22,21 +21,9 @@ public enum WorkerProcess {
         if let scratch { return try await scratch.run(handlers.handlers) }
         let host = WorkerHost(
             pool: pool, handlers: handlers, slots: slots, bus: daemon.bus,
-            build: "\(daemon.name)/\(version)", logger: daemon.logger)
+            build: "\(WorkerPool.program)/\(version)", logger: daemon.logger)
         try await host.start()
         await daemon.untilShutdown()
         await host.drain()
-    }
-
-    /// `cairn-worker`: the chunks of jobs that need neither a map nor a locator, one at a time.
-    public static func runJobWork(_ daemon: Daemon, alone path: String? = nil) async throws {
-        let scratch = try path.map { path throws(Failure) in try ScratchChunk(path: path) }
-        try await run(
-            daemon, pool: .work,
-            handlers: TaskHandlers(
-                ChunkOperations.hosted(
-                    JobKinds.operations(in: .work, with: JobCapabilities()),
-                    blobs: scratch?.blobs ?? daemon.site.blobs)),
-            slots: WorkerSlots(taskCredit: 0, taskThreadCount: 0, chunkCount: 1), alone: scratch)
     }
 }

@@ -5,6 +5,7 @@ import ArgumentParser
 import CairnModel
 import Geometry
 import Glibc
+import Recording
 import Testing
 
 @testable import Commands
@@ -37,10 +38,49 @@ import Testing
         check(CairnCommand.self)
     }
 
+    @Test(arguments: WorkerPool.table)
+    func `the number of every pool's processes is an option, from 1 to 64`(
+        settings: WorkerPool.Settings
+    ) throws {
+        let option = "--\(settings.countOption)"
+
+        #expect(try parse("up \(option) 5", as: UpCommand.self).pools.counts == [settings.pool: 5])
+        for count in ["0", "65"] {
+            #expect(throws: (any Error).self) {
+                try parse("up \(option) \(count)", as: UpCommand.self)
+            }
+        }
+    }
+
+    @Test func `a site's plans are those of its pools, each with its number of processes`() {
+        let shape = SiteShape(workerCounts: [.identify: 3], recording: .off)
+
+        let plans = shape.plans(site: "/s", runDirectory: "/s/run", programs: "/bin")
+
+        #expect(
+            plans.map(\.name) == [
+                "log", "mapstate", "supervisor", "identify-1", "identify-2", "identify-3",
+                "locator-1", "work-1", "gateway",
+            ])
+        #expect(
+            plans[5].arguments == ["--pool", "identify", "--site", "/s", "--record", "off"])
+        #expect(plans[7].path == "/bin/cairn-worker")
+        #expect(plans[7].arguments == ["--pool", "work", "--site", "/s"])
+    }
+
+    @Test func `a process's role is recorded by its name`() throws {
+        #expect(
+            String(decoding: try CairnJSON.encode(ProcessRole.all), as: UTF8.self)
+                == #"["log","mapstate","supervisor","identify","locator","work","gateway"]"#)
+        #expect(
+            try CairnJSON.decode(
+                [ProcessRole].self, from: CairnJSON.encode(ProcessRole.all)) == ProcessRole.all)
+    }
+
     @Test func `the promised forms are understood`() throws {
         let up = try parse(
             "up --detach --port 7000 --identify-workers 3 --locators 2", as: UpCommand.self)
-        #expect(up.detach && up.port == 7000 && up.identifyWorkers == 3 && up.locators == 2)
+        #expect(up.detach && up.port == 7000 && up.pools.counts == [.identify: 3, .locator: 2])
         let identify = try parse(
             "identify --map W --at-point 1,2 --layers all --tolerance 4 --sr 4326 "
                 + "--extent -5,41,10,52 --size 800,600 --at 9", as: IdentifyCommand.self)
@@ -144,7 +184,8 @@ import Testing
         defer { unsafe unlink(log) }
         var slot = ProcessSlot(
             ProcessPlan(
-                role: .identify, number: 1, path: "/bin/false", arguments: [], logPath: log))
+                role: .worker(.identify), number: 1, path: "/bin/false", arguments: [], logPath: log
+            ))
         var starts: [Int64] = []
         let end = ContinuousClock.now + .seconds(60)
         while starts.count < 5, ContinuousClock.now < end {

@@ -12,8 +12,9 @@ import subprocess
 import time
 
 PROGRAMS = [
-    ("logd", "cairn-logd"), ("mapstate", "cairn-mapstate"), ("supervisor", "cairn-supervisor"), ("identify-1", "cairn-identify"),
-    ("identify-2", "cairn-identify"), ("locator", "cairn-locator"), ("worker", "cairn-worker"), ("gateway", "cairn-gateway"),
+    ("logd", "cairn-logd"), ("mapstate", "cairn-mapstate"), ("supervisor", "cairn-supervisor"),
+    ("identify-1", "cairn-worker", "--pool", "identify"), ("identify-2", "cairn-worker", "--pool", "identify"),
+    ("locator", "cairn-worker", "--pool", "locator"), ("worker", "cairn-worker", "--pool", "work"), ("gateway", "cairn-gateway"),
 ]
 PASSWORD = "a good password"
 
@@ -43,11 +44,11 @@ class FuzzedSite:
         return done.stdout
 
     def start(self):
-        for name, program in PROGRAMS:
+        for name, program, *pool in PROGRAMS:
             extra = ["--port", str(self.port), "--request-log", f"{self.folder}/requests.log"] if name == "gateway" else []
             with open(self.log_path(name), "ab") as output:
                 self.processes[name] = subprocess.Popen(
-                    [f"{self.programs}/{program}", "--site", self.path, *extra], stdin=subprocess.DEVNULL, stdout=output,
+                    [f"{self.programs}/{program}", *pool, "--site", self.path, *extra], stdin=subprocess.DEVNULL, stdout=output,
                     stderr=output, env=self.environment, preexec_fn=die_with_parent)
             if name == "logd":
                 time.sleep(1)

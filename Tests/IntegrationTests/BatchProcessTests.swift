@@ -57,7 +57,7 @@ import Testing
     @Test func `killed workers and a changing map leave a job's product as it was`() async throws {
         guard Programs.areBuilt() else { return }
         let site = try await IdentifySite(side: Self.side, workers: 2)
-        try site.start("cairn-worker")
+        try site.start("cairn-worker --pool work")
         try await site.waitForWorkers(3)
         let text = Self.queries(4_000, seed: 11)
         let calm = try await end(site, try await submit(site, text))
@@ -75,8 +75,8 @@ import Testing
         while try await !(site.client.job(id).status.isTerminal), kills < 3 {
             try await Task.sleep(for: .milliseconds(150))
             // Deaths count against a chunk, so they must not come too thick.
-            try site.kill(kills == 1 ? "cairn-worker" : "cairn-identify")
-            try site.start(kills == 1 ? "cairn-worker" : "cairn-identify")
+            try site.kill(kills == 1 ? "cairn-worker --pool work" : "cairn-worker --pool identify")
+            try site.start(kills == 1 ? "cairn-worker --pool work" : "cairn-worker --pool identify")
             kills += 1
             isVisible.toggle()
             _ = try await site.client.command(
@@ -122,8 +122,8 @@ import Testing
                 "\(Double(row % Self.side) * 1.2 + 0.5),\(Double(row / Self.side % Self.side) * 1.2 + 0.5),\(row)\n"
             input.fileHandleForWriting.write(Data(line.utf8))
             guard row % 150 == 149 else { continue }
-            try site.kill("cairn-identify")
-            try site.start("cairn-identify")
+            try site.kill("cairn-worker --pool identify")
+            try site.start("cairn-worker --pool identify")
             try await site.waitForWorkers(2)
         }
         try input.fileHandleForWriting.close()

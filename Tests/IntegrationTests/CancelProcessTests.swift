@@ -36,7 +36,7 @@ import Testing
     @Test func `whoever stops waiting, and however, the worker is free again`() async throws {
         guard Programs.areBuilt() else { return }
         let site = try await heavySite()
-        let worker = try #require(site.processIDs("cairn-identify").first)
+        let worker = try #require(site.processIDs("cairn-worker --pool identify").first)
         let credit = try await site.client.supervisorStatus()[.identify]?.taskCredit
         let form = IdentifySite.heavyForm(Self.teeth, side: Self.side)
         var used: [Double] = []

@@ -14,8 +14,8 @@ import Testing
     /// A site with a job that is done, of whose blobs only its input is left: every chunk differs.
     private func makeSite() async throws -> JobSite {
         let site = try await JobSite()
-        try site.start("cairn-locator")
-        try site.start("cairn-worker")
+        try site.start("cairn-worker --pool locator")
+        try site.start("cairn-worker --pool work")
         try await site.waitForWorkers(2)
         let table = JobSite.table(rows: 20, seed: 1)
         let input = try site.site.blobs.put(table, mediaType: "text/csv")

@@ -112,7 +112,7 @@ import Testing
     @Test func `without the log places are found and said to be stale`() async throws {
         let site = try await JobSite()
         let port = try Loopback.freePort()
-        try site.start("cairn-locator")
+        try site.start("cairn-worker --pool locator")
         try site.files.start("cairn-gateway", ["--port", "\(port)"])
         try await site.waitForWorkers(1)
         let client = site.client
@@ -197,7 +197,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "cairn-identify", "cairn-locator", "cairn-worker", "cairn-mapstate", "cairn-supervisor",
+        "cairn-worker --pool identify", "cairn-worker --pool locator", "cairn-worker --pool work",
+        "cairn-mapstate", "cairn-supervisor",
     ])
     func `a process that is asked to end waits no longer for a log that is away`(
         name: String

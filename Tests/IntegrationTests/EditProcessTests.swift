@@ -255,8 +255,8 @@ import Testing
         let deleted = try await edit(site, "deleteFeatures", "where=row%20%3D%20-1")
         #expect(deleted.deleteResults?.count == 1_200)
         #expect(try await count(site, "where=1%3D1") == 25)
-        try site.kill("cairn-identify")
-        try site.start("cairn-identify")
+        try site.kill("cairn-worker --pool identify")
+        try site.start("cairn-worker --pool identify")
         #expect(try await names(site, 200.5, 102.5) == [])
         let (_, info) = try await exchange(site, Self.root + "/FeatureServer/0?f=json")
         #expect(

@@ -20,7 +20,7 @@ import Testing
     /// A second layer, of large values.
     private func makeSite() async throws -> IdentifySite {
         let site = try await IdentifySite(side: 2, workers: 0, gateway: ["--record", "all"])
-        for _ in 0..<2 { try site.start("cairn-identify", ["--record", "all"]) }
+        for _ in 0..<2 { try site.start("cairn-worker --pool identify", ["--record", "all"]) }
         let path = site.files.path + "/texts.geojson"
         let features = (1...Self.count).map { number in
             #"{"type":"Feature","properties":{"name":"\#(number) \#(Self.text)"},"#
@@ -108,8 +108,8 @@ import Testing
             // Another process answers the next, from the log alone.
             try await site.until("\(asked) lines") { try lines($0) >= asked }
             if round == 0 {
-                try site.kill("cairn-identify")
-                try site.start("cairn-identify", ["--record", "all"])
+                try site.kill("cairn-worker --pool identify")
+                try site.start("cairn-worker --pool identify", ["--record", "all"])
                 try await site.waitForWorkers(2)
             }
         }

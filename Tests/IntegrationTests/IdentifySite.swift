@@ -28,7 +28,7 @@ final class IdentifySite: Sendable {
         port = try Loopback.freePort()
         map = try MapName(parsing: "Grid")
         for name in ["cairn-logd", "cairn-supervisor", "cairn-mapstate"] { try start(name) }
-        for _ in 0..<workers { try start("cairn-identify") }
+        for _ in 0..<workers { try start("cairn-worker --pool identify") }
         try start("cairn-gateway", ["--port", "\(port)"] + gateway)
         let path = files.path + "/squares.geojson"
         try Data(Self.squares(side).utf8).write(to: URL(filePath: path))

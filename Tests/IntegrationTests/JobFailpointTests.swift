@@ -41,7 +41,9 @@ import Testing
     ])
     func `a supervisor killed at any step leaves a job that goes on`(_ point: String) async throws {
         let site = try await JobSite(supervisorFailpoint: point)
-        for name in ["cairn-worker", "cairn-locator"] { try site.start(name) }
+        for name in ["cairn-worker --pool work", "cairn-worker --pool locator"] {
+            try site.start(name)
+        }
         let victim = try #require(site.processIDs("cairn-supervisor").first)
 
         async let submitted = site.submit(JobSite.table(rows: 700, seed: 2))
@@ -58,11 +60,11 @@ import Testing
     ])
     func `a worker killed at any step costs at most an attempt`(_ point: String) async throws {
         let site = try await JobSite()
-        try site.start("cairn-worker")
-        let victim = try site.start("cairn-locator", failpoint: point)
+        try site.start("cairn-worker --pool work")
+        let victim = try site.start("cairn-worker --pool locator", failpoint: point)
         let id = try await site.submit(JobSite.table(rows: 700, seed: 4))
 
-        _ = try site.replaceWhenDead("cairn-locator", victim)
+        _ = try site.replaceWhenDead("cairn-worker --pool locator", victim)
         let job = try await site.end(of: id)
 
         #expect(job.status == .succeeded, "\(job)")
@@ -74,18 +76,19 @@ import Testing
         async throws
     {
         let site = try await JobSite()
-        try site.start("cairn-worker")
+        try site.start("cairn-worker --pool work")
         let id = JobID(rawValue: .timeOrdered())
         let poison = "worker.chunkTaken:kill@job=\(id.rawValue)"
-        var victim = try site.start("cairn-locator", failpoint: poison)
+        var victim = try site.start("cairn-worker --pool locator", failpoint: poison)
         try await site.submit(JobSite.table(rows: 100, seed: 4), as: id)
         let beside = try await site.submit(JobSite.table(rows: 100, seed: 6))
 
         for _ in 1...2 {
-            victim = try site.replaceWhenDead("cairn-locator", victim, failpoint: poison)
+            victim = try site.replaceWhenDead(
+                "cairn-worker --pool locator", victim, failpoint: poison)
             try site.replace("cairn-supervisor")
         }
-        _ = try site.replaceWhenDead("cairn-locator", victim, failpoint: poison)
+        _ = try site.replaceWhenDead("cairn-worker --pool locator", victim, failpoint: poison)
         let job = try await site.end(of: id)
 
         #expect(job.status == .failed)

@@ -13,8 +13,8 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(4))) struct JobHandOverTests {
     private func site(locators: Int = 2) async throws -> JobSite {
         let site = try await JobSite()
-        try site.start("cairn-worker")
-        for _ in 0..<locators { try site.start("cairn-locator") }
+        try site.start("cairn-worker --pool work")
+        for _ in 0..<locators { try site.start("cairn-worker --pool locator") }
         try await site.waitForWorkers(1 + locators)
         return site
     }
@@ -50,7 +50,7 @@ import Testing
                 site, ["job", "watch", "--from", ticket, "--until", part, "--json"])
             #expect(watched.status == 0, "\(watched)")
             told += news(watched)
-            try site.replace("cairn-locator")
+            try site.replace("cairn-worker --pool locator")
         }
         // Another machine: the ticket comes by a pipe, and stays where it is.
         let kept = try String(contentsOfFile: ticket, encoding: .utf8)
@@ -182,7 +182,7 @@ import Testing
         // The frozen one was ended before the job was: it cannot wake up.
         #expect(site.files.waitForExit(frozen) == -SIGKILL)
         // Whatever might still write has time for it: another job passes through every worker.
-        try site.start("cairn-locator")
+        try site.start("cairn-worker --pool locator")
         let before = try site.site.blobs.put(Data("x".utf8), mediaType: "text/plain").id
         let other = try await site.end(of: site.submit(JobSite.table(rows: 10, seed: 9)))
 
@@ -212,16 +212,17 @@ import Testing
     @Test func `an autopsy shows each death and does the chunk alone`() async throws {
         guard Programs.areBuilt() else { return }
         let site = try await JobSite()
-        try site.start("cairn-worker")
+        try site.start("cairn-worker --pool work")
         let poison = "worker.chunkTaken:kill"
-        var victim = try site.start("cairn-locator", failpoint: poison)
+        var victim = try site.start("cairn-worker --pool locator", failpoint: poison)
         let id = try await site.submit(JobSite.table(rows: 100, seed: 4))
         var dead = [victim]
         for _ in 1...2 {
-            victim = try site.replaceWhenDead("cairn-locator", victim, failpoint: poison)
+            victim = try site.replaceWhenDead(
+                "cairn-worker --pool locator", victim, failpoint: poison)
             dead.append(victim)
         }
-        _ = try site.replaceWhenDead("cairn-locator", victim)
+        _ = try site.replaceWhenDead("cairn-worker --pool locator", victim)
         _ = try await site.end(of: id)
 
         let list = try await cairn(site, ["job", "autopsy", "\(id)", "--json"])
@@ -234,7 +235,9 @@ import Testing
             site, ["job", "autopsy", "\(id)", "1", "--json", "--keep", keep])
         #expect(one.objects.compactMap { $0["pid"] as? Int }.map(Int32.init) == dead, "\(one)")
         #expect(one.objects.dropLast().allSatisfy { $0["end"] as? String == "lost" })
-        #expect((one.objects.last?["command"] as? String)?.contains("cairn-locator") == true)
+        #expect(
+            (one.objects.last?["command"] as? String)?.contains("cairn-worker --pool locator")
+                == true)
 
         let run = try await cairn(
             site, ["job", "autopsy", "\(id)", "1", "--run", "--keep", keep])

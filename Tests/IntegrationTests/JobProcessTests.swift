@@ -29,7 +29,10 @@ private final class Tally: Sendable {
 @Suite(.serialized, .timeLimit(.minutes(10))) struct JobProcessTests {
     private func site() async throws -> JobSite {
         let site = try await JobSite()
-        for name in ["cairn-worker", "cairn-locator", "cairn-locator"] { try site.start(name) }
+        for name in [
+            "cairn-worker --pool work", "cairn-worker --pool locator",
+            "cairn-worker --pool locator",
+        ] { try site.start(name) }
         try await site.waitForWorkers(3)
         return site
     }
@@ -80,9 +83,13 @@ private final class Tally: Sendable {
             if vainKills == 3 { continue }
             // Deaths of a worker count against its chunk, so they must not come too thick.
             let name =
-                ["cairn-locator", "cairn-worker", "cairn-supervisor", "cairn-logd"]
+                [
+                    "cairn-worker --pool locator", "cairn-worker --pool work", "cairn-supervisor",
+                    "cairn-logd",
+                ]
                 .randomElement(using: &random) ?? ""
-            let isWorker = name == "cairn-locator" || name == "cairn-worker"
+            let isWorker =
+                name == "cairn-worker --pool locator" || name == "cairn-worker --pool work"
             guard !isWorker || killed.count(where: { $0 == name }) < 2 else { continue }
             try site.replace(name)
             killed.append(name)
@@ -133,7 +140,7 @@ private final class Tally: Sendable {
                 while tally.count < 8 * kill, !tally.isOver {
                     try await Task.sleep(for: .milliseconds(5))
                 }
-                try site.replace("cairn-locator")
+                try site.replace("cairn-worker --pool locator")
                 try await site.waitForWorkers(3)
             }
             tally.end()
@@ -155,10 +162,10 @@ private final class Tally: Sendable {
         }
         let victim = try #require(holder)
         let index = try #require(
-            site.processIDs("cairn-locator").firstIndex(of: victim.processID))
+            site.processIDs("cairn-worker --pool locator").firstIndex(of: victim.processID))
 
         let killedAt = WallClock.microseconds()
-        try site.replace("cairn-locator", at: index)
+        try site.replace("cairn-worker --pool locator", at: index)
         let job = try await site.end(of: id)
 
         #expect(job.status == .succeeded)
@@ -194,9 +201,9 @@ private final class Tally: Sendable {
     @Test func `stopping workers politely costs no attempt`() async throws {
         let site = try await site()
         let id = try await site.submit(JobSite.table(rows: 4_000, seed: 6))
-        for processID in site.processIDs("cairn-locator") {
+        for processID in site.processIDs("cairn-worker --pool locator") {
             site.files.signal(processID, SIGTERM)
-            try site.start("cairn-locator")
+            try site.start("cairn-worker --pool locator")
             #expect(site.files.waitForExit(processID) == 0)
         }
 
@@ -222,7 +229,9 @@ private final class Tally: Sendable {
         let next = try await site.submit(table, timeLimitSeconds: 1)
         #expect(try await site.end(of: next).status == .timedOut)
 
-        for name in ["cairn-worker", "cairn-locator"] { try site.start(name) }
+        for name in ["cairn-worker --pool work", "cairn-worker --pool locator"] {
+            try site.start(name)
+        }
         #expect(try await site.end(of: long).status == .succeeded)
     }
 
@@ -241,10 +250,13 @@ private final class Tally: Sendable {
         let id = try await site.submit(JobSite.table(rows: 4_000, seed: 8))
         while try await site.client.job(id).completedChunkCount < 2 {}
 
-        for name in ["cairn-supervisor", "cairn-logd", "cairn-worker", "cairn-locator"] {
+        for name in [
+            "cairn-supervisor", "cairn-logd", "cairn-worker --pool work",
+            "cairn-worker --pool locator",
+        ] {
             try site.replace(name)
         }
-        try site.replace("cairn-locator")
+        try site.replace("cairn-worker --pool locator")
         let job = try await site.end(of: id)
 
         #expect(job.status == .succeeded, "\(job)")

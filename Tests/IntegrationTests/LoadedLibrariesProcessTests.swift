@@ -24,7 +24,7 @@ import Testing
     {
         guard Programs.areBuilt() else { return }
         let site = try await IdentifySite(side: 4)
-        let worker = try #require(site.processIDs("cairn-identify").first)
+        let worker = try #require(site.processIDs("cairn-worker --pool identify").first)
 
         let answer = try await site.client.ask(.identify, site.request(x: 1, y: 2))
         #expect(answer.layers.first?.results.first?.value == .string("1/2"))

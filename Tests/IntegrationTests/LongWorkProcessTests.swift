@@ -14,7 +14,8 @@ import Testing
     private func site() async throws -> (IdentifySite, Gate) {
         let site = try await IdentifySite(side: 20, workers: 0, gateway: ["--no-identify-at-once"])
         let gate = try Gate(site.files.path + "/gate")
-        try site.start("cairn-identify", failpoint: "worker.longTask:hold=\(gate.path)")
+        try site.start(
+            "cairn-worker --pool identify", failpoint: "worker.longTask:hold=\(gate.path)")
         try await site.waitForWorkers(1)
         return (site, gate)
     }
@@ -61,8 +62,8 @@ import Testing
         try await gate.arrival().close()
         #expect(String(decoding: try await find.value.body, as: UTF8.self).contains("3/4"))
         // The same bytes as from a worker that nobody holds.
-        try site.kill("cairn-identify")
-        try site.start("cairn-identify")
+        try site.kill("cairn-worker --pool identify")
+        try site.start("cairn-worker --pool identify")
         try await site.waitForWorkers(1)
         #expect(
             try await site.client.ask(.export, request, timeout: .seconds(100)).bytes == drawn.bytes
@@ -99,7 +100,8 @@ import Testing
         let site = try await IdentifySite(side: 20, workers: 0, gateway: ["--no-identify-at-once"])
         let gates = try (0..<2).map { try Gate(site.files.path + "/gate\($0)") }
         for gate in gates {
-            try site.start("cairn-identify", failpoint: "worker.longTask:hold=\(gate.path)")
+            try site.start(
+                "cairn-worker --pool identify", failpoint: "worker.longTask:hold=\(gate.path)")
         }
         try await site.waitForWorkers(2)
         let pictures = (0..<100).map { number in
@@ -124,7 +126,7 @@ import Testing
             #expect(answer.results.map(\.value) == [.string("\(number)/\(number)")])
         }
         // The oldest of its tasks may have been its death: nobody's picture is lost with it.
-        try site.kill("cairn-identify")
+        try site.kill("cairn-worker --pool identify")
         let last = try await site.client.ask(.identify, click(site, 3))
         #expect(last.results.map(\.value) == [.string("3/3")])
         try await site.until("every picture still at the supervisor") { site in

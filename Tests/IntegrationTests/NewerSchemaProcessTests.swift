@@ -40,7 +40,9 @@ import Testing
             [newer(LocatorPublished.eventType)], to: .locator("World"), expected: .noStream)
         try await log.append([newer(JobSubmitted.eventType)], to: .job(job), expected: .noStream)
 
-        for name in ["cairn-mapstate", "cairn-identify", "cairn-locator"] {
+        for name in [
+            "cairn-mapstate", "cairn-worker --pool identify", "cairn-worker --pool locator",
+        ] {
             let process = try files.start(name)
             #expect(files.waitForExit(process) == 1, "\(name): \(files.output())")
             #expect(files.output().contains("\(name): event"), "\(files.output())")

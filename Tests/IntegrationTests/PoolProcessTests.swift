@@ -42,15 +42,15 @@ import Testing
                 let before = counts.withLock { $0.bus + $0.http }
                 // One more, one less; every third time two die at once, before the new ones come.
                 if round % 3 == 2 {
-                    for _ in 0..<2 { try site.kill("cairn-identify") }
-                    for _ in 0..<2 { try site.start("cairn-identify") }
+                    for _ in 0..<2 { try site.kill("cairn-worker --pool identify") }
+                    for _ in 0..<2 { try site.start("cairn-worker --pool identify") }
                 } else {
-                    try site.start("cairn-identify")
-                    try site.kill("cairn-identify")
+                    try site.start("cairn-worker --pool identify")
+                    try site.kill("cairn-worker --pool identify")
                 }
                 try await site.until("the workers of round \(round)") { site in
                     let known = try await site.client.workers().map(\.processID)
-                    return Set(known) == Set(site.processIDs("cairn-identify"))
+                    return Set(known) == Set(site.processIDs("cairn-worker --pool identify"))
                 }
                 try await site.until("answers in round \(round)") { _ in
                     counts.withLock { $0.bus + $0.http } > before + 20

@@ -22,8 +22,8 @@ enum Programs {
 
     /// The executables a site needs.
     static let all = [
-        "cairn", "cairn-logd", "cairn-mapstate", "cairn-supervisor", "cairn-identify",
-        "cairn-locator", "cairn-worker", "cairn-gateway",
+        "cairn", "cairn-logd", "cairn-mapstate", "cairn-supervisor", "cairn-worker",
+        "cairn-gateway",
     ]
 
     /// The folder of this build's programs: `CAIRN_BIN`, or beside the test bundle.

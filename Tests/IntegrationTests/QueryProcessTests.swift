@@ -218,7 +218,7 @@ import Testing
 
         let answers = try await withThrowingTaskGroup(of: Data.self) { group in
             for _ in 0..<30 { group.addTask { try await ask(site, parameters) } }
-            try site.kill("cairn-identify")
+            try site.kill("cairn-worker --pool identify")
             return try await group.reduce(into: []) { $0.append($1) }
         }
 

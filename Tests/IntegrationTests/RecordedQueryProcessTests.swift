@@ -19,7 +19,7 @@ import Testing
     /// Everything is kept, by a gateway that answers what it can and by one that asks a worker for all.
     private func makeSite() async throws -> (site: IdentifySite, ports: [Int]) {
         let site = try await IdentifySite(side: 8, workers: 0, gateway: ["--record", "all"])
-        try site.start("cairn-identify", ["--record", "all"])
+        try site.start("cairn-worker --pool identify", ["--record", "all"])
         try await site.waitForWorkers(1)
         let port = try Loopback.freePort()
         try site.start(
@@ -158,7 +158,7 @@ import Testing
         func named() throws -> [Named] {
             try lines(site).map { try JSONDecoder().decode(Named.self, from: Data($0.utf8)) }
         }
-        try site.start("cairn-identify", ["--record", "all"])
+        try site.start("cairn-worker --pool identify", ["--record", "all"])
         try await site.waitForWorkers(1)
         // A process knows which log it follows once it has heard of it, half a second after its start at most.
         try await site.until("a line that names its log") { site in
@@ -177,7 +177,9 @@ import Testing
             try named().contains { $0.sequence >= edited.sequence && $0.incarnation != nil }
         }
         let lost = try named().filter { $0.sequence >= edited.sequence }.count
-        for name in ["cairn-gateway", "cairn-identify", "cairn-mapstate", "cairn-supervisor"] {
+        for name in [
+            "cairn-gateway", "cairn-worker --pool identify", "cairn-mapstate", "cairn-supervisor",
+        ] {
             try site.kill(name)
         }
         try site.kill("cairn-logd")

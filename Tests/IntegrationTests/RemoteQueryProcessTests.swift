@@ -65,7 +65,7 @@ import Testing
         let there = "http://127.0.0.1:\(site.port)\(root)/FeatureServer/0"
         try await add(site, "far", there, as: 1)
         try await add(site, "barred", server.url + "/features/token/FeatureServer/0", as: 2)
-        let worker = site.processIDs("cairn-identify")
+        let worker = site.processIDs("cairn-worker --pool identify")
 
         // What clients look at before they ask.
         let service = try await json(site, root + "/FeatureServer?f=json")
@@ -110,7 +110,7 @@ import Testing
         #expect(results.compactMap { $0["layerId"] as? Int } == [1, 0])
         let failures = try #require(found["layerFailures"] as? [[String: Any]])
         #expect(failures.compactMap { $0["layerName"] as? String } == ["barred"])
-        #expect(site.processIDs("cairn-identify") == worker)
+        #expect(site.processIDs("cairn-worker --pool identify") == worker)
         #expect(try await site.client.workers().count == 1)
     }
 }

@@ -65,7 +65,7 @@ import Testing
         let environment = ["CAIRN_SNAPSHOT_EVENTS": "\(eventCount)"]
         for process in services { site.files.kill(process) }
         let port = try Loopback.freePort()
-        services = try ["cairn-mapstate", "cairn-supervisor", "cairn-identify"].map {
+        services = try ["cairn-mapstate", "cairn-supervisor", "cairn-worker --pool identify"].map {
             try site.files.start($0, environment: environment)
         }
         services.append(
@@ -104,14 +104,17 @@ import Testing
     {
         guard
             Programs.areBuilt([
-                "cairn", "cairn-logd", "cairn-mapstate", "cairn-identify", "cairn-gateway",
+                "cairn", "cairn-logd", "cairn-mapstate", "cairn-worker --pool identify",
+                "cairn-gateway",
             ])
         else { return }
         let site = try await JobSite()
         site.files.kill(try #require(site.processIDs("cairn-supervisor").first))
         var services: [Int32] = []
         var port = try await restart(site, &services, eventCount: 20)
-        for name in ["cairn-worker", "cairn-locator"] { try site.start(name) }
+        for name in ["cairn-worker --pool work", "cairn-worker --pool locator"] {
+            try site.start(name)
+        }
         try await site.waitForWorkers(3)
         let world = try MapName(parsing: "World")
         _ = try await site.client.command(map: world, .createMap)
@@ -151,7 +154,7 @@ import Testing
         // Of a log without maps nothing is folded, then only the tail behind a snapshot, and twice everything; a
         // gateway folds the one locator too.
         for (words, program, locators) in [
-            ("maps ready", "cairn-mapstate", 0), ("maps known", "cairn-identify", 0),
+            ("maps ready", "cairn-mapstate", 0), ("maps known", "cairn-worker --pool identify", 0),
             ("maps known", "cairn-gateway", 1),
         ] {
             let counts = try folded(words, by: program, site)

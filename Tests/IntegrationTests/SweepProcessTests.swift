@@ -62,7 +62,9 @@ import Testing
     {
         guard Programs.areBuilt() else { return }
         let site = try await JobSite(logClockOffset: Int(-3 * Self.hour))
-        for program in ["cairn-worker", "cairn-locator"] { try site.start(program) }
+        for program in ["cairn-worker --pool work", "cairn-worker --pool locator"] {
+            try site.start(program)
+        }
         try await site.waitForWorkers(2)
         let table = JobSite.table(rows: 1_200, seed: 5)
         let over = try await end(site, try await submit(site, table).id)

@@ -47,7 +47,7 @@ private let echo: [String: TaskHandler] = [
             try await hub.task("geocode", "Paris", pool: .locator)
         }
 
-        #expect(failure == Failure(.unavailable, "no cairn-locator is running"))
+        #expect(failure == Failure(.unavailable, "no cairn-worker --pool locator is running"))
     }
 
     @Test func `a task nobody has time for ends at its deadline`() async throws {

@@ -35,6 +35,7 @@ public final class TestSite: Sendable {
 
     /// Starts `NAME --site PATH …`; returns its process id.
     ///
+    /// The name may have arguments behind the program: `cairn-worker --pool identify`.
     /// Its output goes to `out/NAME-<n>` in the site.
     @discardableResult
     public func start(
@@ -50,8 +51,9 @@ public final class TestSite: Sendable {
         let outputPath = "\(folder)/\(name)-\(number)"
         _ = FileManager.default.createFile(atPath: outputPath, contents: nil)
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: try Self.executable(name))
-        process.arguments = ["--site", path] + arguments
+        let words = name.split(separator: " ").map(String.init)
+        process.executableURL = URL(fileURLWithPath: try Self.executable(words[0]))
+        process.arguments = words.dropFirst() + ["--site", path] + arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let output = FileHandle(forWritingAtPath: outputPath)
         process.standardOutput = output

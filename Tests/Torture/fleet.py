@@ -9,7 +9,6 @@ import subprocess
 import time
 
 PR_SET_PDEATHSIG = 1
-WORKERS = ("cairn-identify", "cairn-locator", "cairn-worker")
 
 
 def die_with_parent():
@@ -27,6 +26,7 @@ class Slot:
         self.is_stopped = False
         self.was_hurt = set()  # the signals it was sent so that it ends: "KILL", "TERM"
         self.failpoint = None
+        self.kind = name.split("-")[0]
         self.spared_until = 0  # until when a storm leaves it alone
 
     @property
@@ -45,9 +45,8 @@ class Fleet:
         self.slots = [
             Slot("logd", "cairn-logd"), Slot("mapstate", "cairn-mapstate"),
             Slot("supervisor", "cairn-supervisor"),
-            Slot("identify-1", "cairn-identify"), Slot("identify-2", "cairn-identify"),
-            Slot("locator-1", "cairn-locator"), Slot("locator-2", "cairn-locator"),
-            Slot("worker", "cairn-worker"),
+            *(Slot(name, "cairn-worker", ["--pool", name.split("-")[0]])
+              for name in ("identify-1", "identify-2", "locator-1", "locator-2", "work")),
             Slot("gateway", "cairn-gateway", ["--port", str(port)]),
         ]
 
@@ -100,7 +99,7 @@ class Fleet:
             place = slot.failpoint.split(":")[0]
             self.fired[place] += 1
             return
-        if status == -signal.SIGKILL and slot.program in WORKERS:
+        if status == -signal.SIGKILL and slot.program == "cairn-worker":
             self.counts["killedBySupervisor"] += 1
             return
         # A process that has only just begun does not know of the signal yet.

@@ -112,9 +112,9 @@ class Storm:
         owner = place.split(".")[0]
         name = {
             "log": "logd",
-            "worker": self.random.choice(["identify-1", "locator-1", "locator-2", "worker"]),
+            "worker": self.random.choice(["identify-1", "locator-1", "locator-2", "work"]),
         }.get(owner, owner)
-        if place in ("worker.taskTaken", "worker.beforeAnswer") and name == "worker":
+        if place in ("worker.taskTaken", "worker.beforeAnswer") and name == "work":
             name = "identify-2"
         slot = self.fleet.slot(name)
         if self.is_spared(slot):

@@ -34,11 +34,11 @@ QUESTION = ("/arcgis/rest/services/World/MapServer/identify?f=json&geometry={x},
             "layers=all&tolerance=4&mapExtent=-5,41,10,52&imageDisplay=800,600,96&"
             "returnGeometry=false")
 # How long a process may wait for what it owes, after SIGTERM; see `Docs/faults.md`.
-DRAINS = {"cairn-supervisor": 30, "cairn-identify": 5, "cairn-locator": 5, "cairn-worker": 5}
+DRAINS = {"cairn-supervisor": 30, "cairn-worker": 5}
 # What the lines of the clients say that ask all the time.
 CLIENTS = {"append", "command", "edited", "geocode", "identify", "loaded"}
-# The programs that record what they are asked.
-RECORDERS = {"cairn-gateway", "cairn-identify", "cairn-locator"}
+# The kinds of processes that record what they are asked.
+RECORDERS = {"gateway", "identify", "locator"}
 TOWNS = [(2.3488, 48.8534), (13.4, 52.5), (-3.7, 40.4), (10.75, 59.9)]
 
 
@@ -291,7 +291,7 @@ class Torture:
 
     def soak(self, seconds):
         """Nothing but questions, each of which is recorded as well."""
-        asked = [slot for slot in self.fleet.slots if slot.program in RECORDERS]
+        asked = [slot for slot in self.fleet.slots if slot.kind in RECORDERS]
         self.restart(asked, ["--record", "all"])
         report = Soak(self.fleet, self.port).run(seconds)
         self.say(case="soak", **report, faults=len(self.faults()))
@@ -306,16 +306,16 @@ class Torture:
         self.wait_until_up()
 
     def end_each_alone(self):
-        """How long each program takes to end when there is nobody left to say goodbye to."""
+        """How long each kind of process takes to end when there is nobody left to say goodbye to."""
         seconds, late = {}, []
         for slot in self.fleet.slots:
-            if slot.program in seconds:
+            if slot.kind in seconds:
                 continue
             self.fleet.calm()
             self.wait_until_up()
-            seconds[slot.program] = round(self.fleet.end_alone(slot), 2)
-            if seconds[slot.program] > DRAINS.get(slot.program, 0) + 2:
-                late.append(slot.program)
+            seconds[slot.kind] = round(self.fleet.end_alone(slot), 2)
+            if seconds[slot.kind] > DRAINS.get(slot.program, 0) + 2:
+                late.append(slot.kind)
         self.say(case="endAlone", seconds=seconds, drains=DRAINS, asked="drain + 2 s", late=late,
                  faults=len(self.faults()))
 

@@ -16,8 +16,8 @@ import Synchronization
 import TestKit
 import Testing
 
-@testable import IdentifyWorker
 @testable import Worker
+@testable import WorkerPools
 
 extension FedSite {
     fileprivate func operations(

@@ -12,8 +12,8 @@ import Synchronization
 import TestKit
 import Testing
 
-@testable import LocatorWorker
 @testable import Worker
+@testable import WorkerPools
 
 /// A site with locators, and which file each name stands for.
 private final class Names: Sendable {

@@ -5,13 +5,12 @@ import CairnModel
 import Dataset
 import FedSite
 import JobKinds
-import LocatorWorker
 import Remote
 import Site
 import Testing
 
-@testable import IdentifyWorker
 @testable import Worker
+@testable import WorkerPools
 
 @Suite struct PoolOperationsTests {
     private func expected(_ pool: WorkerPool) -> Set<String> {

@@ -12,13 +12,14 @@ struct ScratchOrder {
     private let assignment: ChunkAssignment
     private let directory: String
     private let program: String
+    private let pool: WorkerPool
     private let site: String
 
     /// The file of the order.
     var path: String { directory + "/order.json" }
 
     /// What does it again.
-    var command: String { "\(program) --site '\(site)' --chunk '\(path)'" }
+    var command: String { "\(program) --pool \(pool) --site '\(site)' --chunk '\(path)'" }
 
     /// Writes the order; throws `Failure` where the directory cannot be made.
     init(_ assignment: ChunkAssignment, _ site: Site, directory: String?) throws {
@@ -33,7 +34,8 @@ struct ScratchOrder {
         guard let own = OwnProgram.path(), let slash = own.lastIndex(of: "/") else {
             throw Failure(.internal, "the path of this program is not known")
         }
-        program = String(own[...slash]) + assignment.chunk.pool.processName
+        program = String(own[...slash]) + WorkerPool.program
+        pool = assignment.chunk.pool
         let blobs = self.directory + "/blobs"
         let files = FileManager.default
         do {
@@ -66,10 +68,11 @@ struct ScratchOrder {
     func run(_ session: Session) async throws {
         let reportPath = directory + "/report.json"
         try? FileManager.default.removeItem(atPath: reportPath)
-        let (program, site, path) = (program, site, path)
+        let program = program
+        let arguments = ["--pool", pool.name, "--site", site, "--chunk", path]
         let logPath = directory + "/output.log"
         let end = try await OwnThread.run("scratch") { () throws(Failure) in
-            try Self.end(of: program, ["--site", site, "--chunk", path], logPath: logPath)
+            try Self.end(of: program, arguments, logPath: logPath)
         }.get()
         let report = FileManager.default.contents(atPath: reportPath).flatMap {
             try? CairnJSON.decode(ChunkReport.self, from: $0)

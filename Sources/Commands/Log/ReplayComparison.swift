@@ -180,18 +180,19 @@ extension ComparisonSummary {
     }
 }
 
-/// What this build calls the programs that lie beside `cairn`.
+/// What this build calls the programs that lie beside `cairn`, by the processes that recordings name.
 private final class OwnBuilds: Sendable {
     private let known = Mutex<[String: String?]>([:])
 
     func build(of process: String) -> String? {
-        if let known = known.withLock({ $0[process] }) { return known }
+        let program = WorkerPool.program(ofRecorded: process)
+        if let known = known.withLock({ $0[program] }) { return known }
         let folder = OwnProgram.path().map {
             String($0.prefix(upTo: $0.lastIndex(of: "/") ?? $0.endIndex))
         }
-        let digest = folder.flatMap { Recorder.digest(ofProgram: $0 + "/" + process) }
+        let digest = folder.flatMap { Recorder.digest(ofProgram: $0 + "/" + program) }
         let build = digest.map { CairnCommand.version + "+" + $0 }
-        known.withLock { $0[process] = .some(build) }
+        known.withLock { $0[program] = .some(build) }
         return build
     }
 }

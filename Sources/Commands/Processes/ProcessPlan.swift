@@ -5,10 +5,24 @@ internal import CairnModel
 internal import FoundationEssentials
 internal import Recording
 
-/// What a process of a site does; in the order in which they are started, the reverse of the order
-/// in which they are stopped.
-enum ProcessRole: String, Codable, Hashable, Sendable, CaseIterable {
-    case log, mapstate, supervisor, identify, locator, work, gateway
+/// What a process of a site does; recorded by its name.
+enum ProcessRole: Hashable, Sendable {
+    case log, mapstate, supervisor, gateway
+    case worker(WorkerPool)
+
+    /// In the order in which they are started.
+    static let all: [ProcessRole] =
+        [.log, .mapstate, .supervisor] + WorkerPool.allCases.map { .worker($0) } + [.gateway]
+
+    var name: String {
+        switch self {
+        case .log: "log"
+        case .mapstate: "mapstate"
+        case .supervisor: "supervisor"
+        case .gateway: "gateway"
+        case .worker(let pool): pool.name
+        }
+    }
 
     /// The executable, found beside `cairn`.
     var executable: String {
@@ -16,10 +30,8 @@ enum ProcessRole: String, Codable, Hashable, Sendable, CaseIterable {
         case .log: "cairn-logd"
         case .mapstate: "cairn-mapstate"
         case .supervisor: "cairn-supervisor"
-        case .identify: "cairn-identify"
-        case .locator: "cairn-locator"
-        case .work: "cairn-worker"
         case .gateway: "cairn-gateway"
+        case .worker: WorkerPool.program
         }
     }
 
@@ -27,11 +39,30 @@ enum ProcessRole: String, Codable, Hashable, Sendable, CaseIterable {
     var stopPhase: Int {
         switch self {
         case .gateway: 0
-        case .identify, .locator, .work: 1
+        case .worker: 1
         case .supervisor: 2
         case .mapstate: 3
         case .log: 4
         }
+    }
+}
+
+extension ProcessRole: Codable {
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let name = try container.decode(String.self)
+        guard let role = Self.all.first(where: { $0.name == name }) else {
+            throw DecodingError.dataCorruptedError(
+                in: container,
+                debugDescription: "process role '\(name)': expected one of "
+                    + Self.all.map(\.name).joined(separator: ", "))
+        }
+        self = role
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(name)
     }
 }
 
@@ -51,23 +82,16 @@ struct ProcessPlan: Hashable, Sendable {
 
     /// `identify-2`; without the number where there is only one by nature.
     var name: String {
-        switch role {
-        case .identify, .locator, .work: "\(role.rawValue)-\(number)"
-        case .log, .mapstate, .supervisor, .gateway: role.rawValue
-        }
+        if case .worker = role { return "\(role.name)-\(number)" }
+        return role.name
     }
 }
 
 /// How many processes of each kind a site runs.
 struct SiteShape: Hashable, Sendable {
-    /// One worker computes on one processor; with two, one may die.
-    static let standardIdentifyWorkers = min(
-        max(ProcessInfo.processInfo.activeProcessorCount, 2), 8)
-
     var port = 6080
-    var identifyWorkers = standardIdentifyWorkers
-    var locators = 1
-    var workers = 1
+    /// How many processes each pool has; as many as usual for one that is not in it.
+    var workerCounts: [WorkerPool: Int] = [:]
     /// Whether the gateway answers identify itself where the answer is at hand.
     var identifyAtOnce = true
     /// How many requests each process keeps.
@@ -76,18 +100,25 @@ struct SiteShape: Hashable, Sendable {
     /// The plans for the whole site, or for some roles of it.
     func plans(
         site: String, runDirectory: String, programs: String,
-        roles: [ProcessRole] = ProcessRole.allCases
+        roles: [ProcessRole] = ProcessRole.all
     ) -> [ProcessPlan] {
         roles.flatMap { role in
-            (1...max(1, count(of: role))).prefix(count(of: role)).map { number in
+            (0..<count(of: role)).map { index in
                 var plan = ProcessPlan(
-                    role: role, number: number, path: programs + "/" + role.executable,
+                    role: role, number: index + 1, path: programs + "/" + role.executable,
                     arguments: ["--site", site], logPath: "")
-                if role == .gateway {
+                var records = false
+                switch role {
+                case .log, .mapstate, .supervisor: break
+                case .worker(let pool):
+                    plan.arguments = ["--pool", pool.name] + plan.arguments
+                    records = pool.settings.recordedName != nil
+                case .gateway:
                     plan.arguments += ["--port", String(port)]
                     if !identifyAtOnce { plan.arguments.append("--no-identify-at-once") }
+                    records = true
                 }
-                if [.gateway, .identify, .locator].contains(role), recording != .standard {
+                if records, recording != .standard {
                     plan.arguments += ["--record", recording.description]
                 }
                 plan.logPath = runDirectory + "/" + plan.name + ".log"
@@ -96,13 +127,15 @@ struct SiteShape: Hashable, Sendable {
         }
     }
 
+    /// How many processes of a pool run.
+    func count(of pool: WorkerPool) -> Int {
+        workerCounts[pool]
+            ?? pool.settings.standardCount(ProcessInfo.processInfo.activeProcessorCount)
+    }
+
     private func count(of role: ProcessRole) -> Int {
-        switch role {
-        case .log, .mapstate, .supervisor, .gateway: 1
-        case .identify: identifyWorkers
-        case .locator: locators
-        case .work: workers
-        }
+        if case .worker(let pool) = role { return count(of: pool) }
+        return 1
     }
 }
 

@@ -41,10 +41,8 @@ struct Readiness {
         guard await answers({ workers = try await session.client().workers() }) else {
             return "the supervisor"
         }
-        for (pool, wanted) in [
-            (WorkerPool.identify, shape.identifyWorkers), (.locator, shape.locators),
-            (.work, shape.workers),
-        ] where workers.count(where: { $0.pool == pool }) < wanted {
+        for pool in WorkerPool.allCases
+        where workers.count(where: { $0.pool == pool }) < shape.count(of: pool) {
             return "a worker of the pool '\(pool)'"
         }
         return isGatewayHealthy ? nil : "the gateway"

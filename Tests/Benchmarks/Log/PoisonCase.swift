@@ -19,13 +19,15 @@ struct PoisonCase {
     func run() throws {
         let site = try shop.site("poison")
         defer { shop.remove(site) }
-        let services = try ["cairn-logd", "cairn-supervisor", "cairn-mapstate", "cairn-worker"]
-            .map { try shop.cairn($0, site) }
+        let services = try [
+            "cairn-logd", "cairn-supervisor", "cairn-mapstate", "cairn-worker --pool work",
+        ]
+        .map { try shop.cairn($0, site) }
         defer { for service in services { service.end() } }
         let poison = JobID(rawValue: .timeOrdered())
         let workers = try Kept(count: Self.workerCount) {
             try shop.cairn(
-                "cairn-identify", site,
+                "cairn-worker --pool identify", site,
                 variables: [
                     "CAIRN_FAILPOINT": "worker.chunkTaken:kill@job=\(poison.rawValue)"
                 ])

@@ -104,7 +104,10 @@ struct Workshop {
     func cairn(
         _ name: String, _ site: Site, variables: [String: String] = [:]
     ) throws -> Program {
-        try Program(programs + "/" + name, ["--site", site.path], variables: variables)
+        let words = name.split(separator: " ").map(String.init)
+        return try Program(
+            programs + "/" + words[0], words.dropFirst() + ["--site", site.path],
+            variables: variables)
     }
 
     /// This program in another role.

@@ -17,10 +17,10 @@ final class IdentifyWorkers {
         self.site = site
         self.client = client
         program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-            .appending(path: "cairn-identify")
+            .appending(path: WorkerPool.program)
     }
 
-    var processes: [Int32] { RunningProcess.all(of: "cairn-identify", site: site) }
+    var processes: [Int32] { RunningProcess.all(of: .identify, site: site) }
 
     /// Those that were started here and run.
     var own: [Int32] { started.filter(\.isRunning).map(\.processIdentifier) }
@@ -28,7 +28,7 @@ final class IdentifyWorkers {
     func start() throws {
         let process = Process()
         process.executableURL = program
-        process.arguments = ["--site", site]
+        process.arguments = ["--pool", WorkerPool.identify.name, "--site", site]
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
+import CairnModel
 import Foundation
 import Glibc
 
-/// The processor time of processes, by program, in microseconds; the system counts in ticks of 10 ms.
+/// The processor time of processes, by name, in microseconds; the system counts in ticks of 10 ms.
 struct ProcessTimes {
     private(set) var byProgram: [String: Double] = [:]
 
@@ -12,7 +13,7 @@ struct ProcessTimes {
     static func site(_ site: String) -> ProcessTimes {
         var times = ProcessTimes()
         for process in RunningProcess.all() where process.isOf(site: site) {
-            times.byProgram[process.program, default: 0] += process.microseconds
+            times.byProgram[process.process, default: 0] += process.microseconds
         }
         return times
     }
@@ -64,6 +65,12 @@ struct RunningProcess {
     /// The last part of its first word.
     var program: String { String(words.first?.split(separator: "/").last ?? "") }
 
+    /// The program and, of a worker, its pool: `cairn-worker --pool identify`.
+    var process: String {
+        words.dropFirst().first == "--pool"
+            ? program + " " + words[1...2].joined(separator: " ") : program
+    }
+
     func isOf(site: String) -> Bool { program.hasPrefix("cairn-") && words.contains(site) }
 
     static func all() -> [RunningProcess] {
@@ -71,9 +78,9 @@ struct RunningProcess {
         return names.compactMap { Int32($0) }.compactMap { RunningProcess($0) }
     }
 
-    /// Those of one program of a site, the oldest id first.
-    static func all(of program: String, site: String) -> [Int32] {
-        all().filter { $0.isOf(site: site) && $0.program == program }.map(\.id).sorted()
+    /// Those of one worker pool of a site, the oldest id first.
+    static func all(of pool: WorkerPool, site: String) -> [Int32] {
+        all().filter { $0.isOf(site: site) && $0.process == pool.processName }.map(\.id).sorted()
     }
 
     private init?(_ id: Int32) {

@@ -3,29 +3,25 @@
 
 internal import CairnClient
 internal import CairnModel
-public import Daemon
+internal import Daemon
 internal import Dataset
 internal import Logging
 internal import MapState
-public import Recording
+internal import Recording
 internal import Remote
 internal import Site
 internal import Worker
 
-/// The process `cairn-identify`: follows the maps of a site and answers what is where on them.
-public enum IdentifyProcess {
-    /// Serves until the process is asked to end.
+extension PoolProcess {
+    /// Follows the maps of a site and answers what is where on them.
     ///
     /// It takes no work before it has read the log as far as it went at the start (or for ten seconds
     /// the log could not be reached): otherwise it would deny maps that exist.
-    ///
-    /// With the path of a work order, it does that one chunk alone instead.
-    public static func run(
-        _ daemon: Daemon, recording rate: RecordingRate, alone path: String? = nil
-    ) async throws {
-        let scratch = try path.map { path throws(Failure) in try ScratchChunk(path: path) }
-        let recorder = try Recorder(
-            site: daemon.site, process: daemon.name, version: WorkerProcess.version, rate: rate)
+    static let identify = PoolProcess(
+        // What its dozen threads keep for a while is little.
+        .identify, keptHeapByteCount: 64 << 10
+    ) { daemon, start in
+        let recorder = try Recorder(daemon, .identify, rate: start.recording)
         defer { recorder.close() }
         let log = try LogReader(bus: daemon.bus)
         let snapshots = StateSnapshots<MapsState>(site: daemon.site, log: log) { reason in
@@ -64,9 +60,9 @@ public enum IdentifyProcess {
         }
         try await WorkerProcess.run(
             daemon, pool: .identify,
-            handlers: operations.handlers(blobs: scratch?.blobs ?? daemon.site.blobs),
+            handlers: operations.handlers(blobs: start.scratch?.blobs ?? daemon.site.blobs),
             slots: WorkerSlots(
                 taskCredit: 32, taskThreadCount: 1, longThreadCount: 1, chunkCount: 1),
-            alone: scratch)
+            alone: start.scratch)
     }
 }

@@ -3,28 +3,24 @@
 
 internal import CairnClient
 internal import CairnModel
-public import Daemon
+internal import Daemon
 internal import Logging
 internal import MapState
 internal import Platform
-public import Recording
+internal import Recording
 internal import Site
 internal import Worker
 
-/// The process `cairn-locator`: follows which locator each name stands for, and answers.
-public enum LocatorProcess {
-    /// Serves until the process is asked to end.
+extension PoolProcess {
+    /// Follows which locator each name stands for, and answers.
     ///
     /// It takes no work before it has read the log as far as it went at the start (or for ten seconds
     /// the log could not be reached): otherwise it would deny names that exist.
-    ///
-    /// With the path of a work order, it does that one chunk alone instead.
-    public static func run(
-        _ daemon: Daemon, recording rate: RecordingRate, alone path: String? = nil
-    ) async throws {
-        let scratch = try path.map { path throws(Failure) in try ScratchChunk(path: path) }
-        let recorder = try Recorder(
-            site: daemon.site, process: daemon.name, version: WorkerProcess.version, rate: rate)
+    static let locator = PoolProcess(
+        // Two threads answer; with a heap for each, what one has freed would be lost to the other.
+        .locator, keptHeapByteCount: 1 << 20
+    ) { daemon, start in
+        let recorder = try Recorder(daemon, .locator, rate: start.recording)
         defer { recorder.close() }
         let log = try LogReader(bus: daemon.bus)
         let follower = MapFollower()
@@ -57,7 +53,7 @@ public enum LocatorProcess {
             handlers: LocatorOperations(
                 on: shelf, isStale: { subscription.isStale }, recorder: recorder,
                 sequence: { follower.current.sequence }
-            ).handlers(blobs: scratch?.blobs ?? daemon.site.blobs),
-            slots: WorkerSlots(taskCredit: 32, taskThreadCount: 2, chunkCount: 1), alone: scratch)
+            ).handlers(blobs: start.scratch?.blobs ?? daemon.site.blobs),
+            slots: WorkerSlots(taskCredit: 32, taskThreadCount: 2, chunkCount: 1), alone: start.scratch)
     }
 }

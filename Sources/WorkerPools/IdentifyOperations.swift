@@ -17,7 +17,7 @@ public import Site
 public import SiteAnswers
 public import Worker
 
-/// What `cairn-identify` does: `identify`, `query`, `find`, `export` and `legend`, on the maps of a follower and the datasets of a
+/// What an identify worker does: `identify`, `query`, `find`, `export` and `legend`, on the maps of a follower and the datasets of a
 /// shelf.
 ///
 /// A request waits until the maps have reached its `minSequence`, or asks the maps as they were

@@ -8,7 +8,7 @@ public import Recording
 public import Site
 public import Worker
 
-/// What `cairn-locator` does: `geocode`, `suggest`, `reverse`, and the rows of batch geocodes.
+/// What a locator worker does: `geocode`, `suggest`, `reverse`, and the rows of batch geocodes.
 public struct LocatorOperations: Sendable {
     private let shelf: LocatorShelf
     private let isStale: @Sendable () -> Bool
