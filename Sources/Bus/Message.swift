@@ -26,7 +26,7 @@ public struct MessageKind: RawRepresentable, Hashable, Sendable, CustomStringCon
     public static let welcome = MessageKind(rawValue: 5)
     /// Work: to the supervisor as a question, down a lane as an order.
     public static let task = MessageKind(rawValue: 6)
-    /// Worker to supervisor: what came out.
+    /// Worker to supervisor: how the attempt at a chunk ended.
     public static let result = MessageKind(rawValue: 7)
     /// Supervisor to worker: the result is safe, forget it.
     public static let resultAck = MessageKind(rawValue: 8)
@@ -36,8 +36,8 @@ public struct MessageKind: RawRepresentable, Hashable, Sendable, CustomStringCon
     public static let beatEcho = MessageKind(rawValue: 10)
     /// Worker to supervisor: how far a chunk is.
     public static let progress = MessageKind(rawValue: 11)
-    /// Worker to supervisor: so many more tasks fit.
-    public static let credit = MessageKind(rawValue: 12)
+    /// Worker to supervisor: nothing more is taken.
+    public static let draining = MessageKind(rawValue: 12)
     /// Supervisor to worker: stop that task; client to service: nobody waits for it any more.
     public static let cancel = MessageKind(rawValue: 13)
     /// Supervisor to worker: finish, then leave.
@@ -55,13 +55,24 @@ public struct MessageKind: RawRepresentable, Hashable, Sendable, CustomStringCon
     /// Client to service: these answers have come, straight from workers.
     public static let taken = MessageKind(rawValue: 20)
 
+    /// Supervisor to worker: a chunk of a job.
+    public static let chunk = MessageKind(rawValue: 21)
+    /// Supervisor to worker: say whether that task has been answered straight.
+    public static let inquiry = MessageKind(rawValue: 22)
+    /// Worker to supervisor: a task goes back undone.
+    public static let refusal = MessageKind(rawValue: 23)
+    /// Worker to supervisor: a task takes long.
+    public static let tookLong = MessageKind(rawValue: 24)
+    /// Worker to supervisor: a task was answered straight.
+    public static let answered = MessageKind(rawValue: 25)
+
     /// Whether this build knows the byte.
-    public var isKnown: Bool { 1...20 ~= rawValue }
+    public var isKnown: Bool { 1...25 ~= rawValue }
 
     private static let names = [
         "request", "reply", "failure", "hello", "welcome", "task", "result", "resultAck", "beat",
-        "beatEcho", "progress", "credit", "cancel", "drain", "bye", "event", "head", "live",
-        "recall", "taken",
+        "beatEcho", "progress", "draining", "cancel", "drain", "bye", "event", "head", "live",
+        "recall", "taken", "chunk", "inquiry", "refusal", "tookLong", "answered",
     ]
 
     /// The name, or the number for a byte this build does not know.
@@ -86,11 +97,11 @@ public struct MessageHeader: Hashable, Sendable {
     public var correlation: UUID16
     /// The sending process's instance.
     public var sender: UUID16
-    /// For events: the global position; for other kinds as their protocol says, else 0.
+    /// For events: the global position; of a job that is shown: of its last event; else 0.
     public var sequence: Int64
     /// For events: the global position of the category's event before this one; 0 for none.
     public var previousInCategory: Int64
-    /// The sender's epoch, or an attempt's number; 0 for none.
+    /// The sender's epoch; 0 for none.
     public var epoch: UInt32
     /// How long the asker waits, in milliseconds, from the moment of sending; 0 = no limit.
     public var ttlMilliseconds: UInt32

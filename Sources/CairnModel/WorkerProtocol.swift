@@ -82,23 +82,10 @@ public struct WorkerBeat: Hashable, Sendable, Codable {
     }
 }
 
-/// How supervisor and workers use the fields of a message that the bus leaves to its protocols.
+/// What supervisor and workers have agreed on.
 public enum WorkerWire {
-    /// Flag of a result: the payload is a `Failure`.
-    public static let failureFlag: UInt8 = 1
-    /// Flag of a result: the task was not taken; it may go to another worker.
-    public static let refusedFlag: UInt8 = 2
-    /// Flag of an acknowledgement: the result was not taken, its attempt no longer holds the lease.
-    public static let staleFlag: UInt8 = 4
-    /// Flag of a result: the task was answered before, straight to its asker.
-    public static let answeredFlag: UInt8 = 8
-    /// Flag of a recall: nothing is to be handed back, only an answer of before is to be told of.
-    public static let inquiryFlag: UInt8 = 16
-    /// Flag of a task: it takes long, as a worker has found.
-    ///
-    /// Of a result: no answer; the task takes long and is done beside the others, or with ``refusedFlag`` waits for
-    /// a worker that has room for such a one.
-    public static let longFlag: UInt8 = 32
+    /// The number of the protocol between them, in front of each of its messages; builds before 2 wrote none.
+    public static let version: UInt8 = 2
     /// The topic under which a supervisor says that it is there.
     public static let presenceTopic = "supervisor"
     /// How often a worker beats, in milliseconds.

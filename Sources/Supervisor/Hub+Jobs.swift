@@ -50,9 +50,7 @@ extension Hub {
                 state.running[item.attempt.chunk]?.worker == instance
             else {
                 if isRunning {
-                    send(
-                        Message(header: MessageHeader(kind: .cancel, messageID: lease)),
-                        to: instance)
+                    send(.cancel(lease), to: instance)
                 }
                 continue
             }
@@ -169,15 +167,12 @@ extension Hub {
             guard state.isRunning || state.isPaused, let worker = workers[grant.worker],
                 worker.takesWork, let lane = worker.lane
             else { throw Failure(.unavailable, "its worker has gone") }
-            let header = MessageHeader(
-                kind: .task, pool: assignment.chunk.pool.rawValue, messageID: grant.lease,
-                correlation: grant.worker, epoch: UInt32(clamping: attempt.number))
             let metadata = RequestMetadata(
                 operation: assignment.operation, actor: state.submission.actor)
-            try lane.send(
-                Message(
-                    header: header, metadata: try CairnJSON.encode(metadata),
-                    payload: try CairnJSON.encode(assignment)))
+            let order = WorkOrder(
+                id: grant.lease, metadata: try CairnJSON.encode(metadata),
+                payload: try CairnJSON.encode(assignment))
+            try lane.send(LaneMessage.chunk(order).message(to: grant.worker))
             workers[grant.worker]?.chunks[grant.lease] = WorkerLane.HeldChunk(
                 held: assignment.held, since: MonotonicClock.nanoseconds())
             failpoints.pass("supervisor.afterTask")
@@ -193,11 +188,8 @@ extension Hub {
     // MARK: Results
 
     /// Records how an attempt ended and acknowledges that, in this order.
-    func chunkResult(_ message: Message) {
-        let sender = message.header.sender
-        guard ledger.isLoaded, let result = try? message.decode(ChunkResult.self),
-            result.held.attempt.lease == message.header.correlation
-        else { return }
+    func take(_ result: ChunkResult, from sender: UUID) {
+        guard ledger.isLoaded else { return }
         let lease = result.held.attempt.lease
         var report = result.report
         if let chunk = workers[sender]?.chunks[lease] {
@@ -212,14 +204,14 @@ extension Hub {
         perform(.report(result.held.attempt, report), on: result.held.job) { hub, outcome in
             hub.failpoints.pass("supervisor.afterResultBeforeAck")
             hub.workers[sender]?.chunks[lease] = nil
-            var header = MessageHeader(kind: .resultAck, messageID: lease)
             hub.ended(lease, by: sender)
+            var isStale = false
             if case .failure(let failure) = outcome {
                 guard failure.code == .conflict || failure.code == .notFound else { return }
-                header.flags = WorkerWire.staleFlag
+                isStale = true
                 hub.counters.staleResultCount += 1
             }
-            hub.send(Message(header: header), to: sender)
+            hub.send(.resultTaken(lease: lease, isStale: isStale), to: sender)
             hub.failpoints.pass("supervisor.afterAck")
         }
         dispatchChunks()

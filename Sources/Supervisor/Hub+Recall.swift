@@ -49,9 +49,7 @@ extension Hub {
         for dispatch in recalled.map(\.key) {
             donor.tasks[dispatch]?.isRecalled = true
             counters.recalledTaskCount += 1
-            send(
-                Message(header: MessageHeader(kind: .recall, messageID: dispatch)),
-                to: donor.instance)
+            send(.recall(dispatch), to: donor.instance)
         }
         if recalled.isEmpty, !candidates.isEmpty { expectRecall(in: pool) }
     }

@@ -62,9 +62,7 @@ extension Hub {
             for (id, task) in worker.tasks
             where task.isStraight && max(task.givenAt, task.inquiredAt) < limit {
                 worker.tasks[id]?.inquiredAt = now
-                var header = MessageHeader(kind: .recall, messageID: id)
-                header.flags = WorkerWire.inquiryFlag
-                send(Message(header: header), to: worker.instance)
+                send(.inquiry(id), to: worker.instance)
             }
             for (id, task) in worker.unconfirmed where !task.isWanted {
                 worker.unconfirmed[id] = nil

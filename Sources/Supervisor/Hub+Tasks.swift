@@ -51,7 +51,7 @@ extension Hub {
             else { continue }
             worker.tasks[dispatch]?.isCancelled = true
             counters.cancelledTaskCount += 1
-            send(Message(header: MessageHeader(kind: .cancel, messageID: dispatch)), to: instance)
+            send(.cancel(dispatch), to: instance)
             return
         }
     }
@@ -139,28 +139,26 @@ extension Hub {
     func give(_ task: PendingTask, to worker: WorkerLane, _ now: Int64) {
         let question = task.request.message
         let isStraight = mayAnswerStraight(task, worker)
-        var header = MessageHeader(
-            kind: .task, pool: task.pool.rawValue, contentType: question.header.contentType,
-            correlation: worker.instance, sequence: Int64(task.limitMilliseconds),
-            ttlMilliseconds: task.timeLeft(at: now))
-        if isStraight {
-            header.flags = MessageHeader.straightFlag
-            header.messageID = question.header.messageID
-            header.sender = question.header.sender
-            header.readsGroups = question.header.readsGroups
-        }
-        if task.isLong { header.flags |= WorkerWire.longFlag }
-        let message = Message(
-            header: header, metadata: question.metadata, payload: question.payload)
+        let dispatch = isStraight ? question.header.messageID : .timeOrdered()
+        let order = TaskOrder(
+            work: WorkOrder(
+                id: dispatch, metadata: question.metadata,
+                contentType: question.header.contentType, payload: question.payload),
+            limitMilliseconds: task.limitMilliseconds,
+            remainingMilliseconds: task.timeLeft(at: now), isLong: task.isLong,
+            asker: isStraight
+                ? TaskOrder.Asker(
+                    instance: question.header.sender, readsGroups: question.header.readsGroups)
+                : nil)
         do throws(Failure) {
             guard let lane = worker.lane else { throw .draining }
-            try lane.send(message)
+            try lane.send(LaneMessage.task(order).message(to: worker.instance))
             worker.spendCredit(for: task)
             var given = task
             given.givenAt = now
             given.isRecalled = false
             given.isStraight = isStraight
-            worker.tasks[header.messageID] = given
+            worker.tasks[dispatch] = given
             failpoints.pass("supervisor.afterInteractiveTask")
         } catch {
             if error.code == .tooLarge { return task.request.reply(failure: error) }
@@ -172,47 +170,23 @@ extension Hub {
 
     // MARK: Back
 
-    func taskResult(_ message: Message, from worker: WorkerLane) {
-        guard message.header.flags & WorkerWire.answeredFlag == 0 else {
-            return answered(message.header.correlation, by: worker)
-        }
-        let isRefused = message.header.flags & WorkerWire.refusedFlag != 0
-        if message.header.flags & WorkerWire.longFlag != 0 {
-            return tookLong(message.header.correlation, at: worker, isRefused: isRefused)
-        }
-        let found = worker.tasks.removeValue(forKey: message.header.correlation)
-        // A refusal that nobody asked for says that the credit was wrong: it is not given back.
-        if !isRefused || found?.isRecalled == true {
-            worker.returnCredit(of: found)
-        } else {
-            worker.correctCredit(for: found)
-        }
-        if !isRefused { worker.doneCount += 1 }
-        guard let task = found else {
-            counters.lateResultCount += 1
-            return dispatchTasks(worker.hello.pool)
-        }
-        if isRefused {
-            task.isRecalled ? putBack(task) : redispatch(task)
-        } else {
-            health[task.pool]?.succeeded()
-            var answer = message
-            answer.header.kind =
-                message.header.flags & WorkerWire.failureFlag != 0 ? .failure : .reply
-            task.request.reply(relaying: answer)
-            if answer.header.kind == .reply { publishResult(of: task, answer) }
-        }
+    func take(_ answer: TaskAnswer, from worker: WorkerLane) {
+        let found = worker.tasks.removeValue(forKey: answer.task)
+        worker.returnCredit(of: found)
+        worker.doneCount += 1
+        guard let task = found else { return cameLate(worker) }
+        health[task.pool]?.succeeded()
+        task.request.reply(relaying: answer.message)
+        if !answer.isFailure { publishResult(of: task, answer) }
         becameFreer(worker, by: task)
     }
 
-    /// A worker has found that a task takes long, and does it beside the others or, where it has enough of
-    /// those, hands it back.
-    private func tookLong(_ dispatch: UUID, at worker: WorkerLane, isRefused: Bool) {
-        guard var task = worker.tasks[dispatch] else { return }
-        worker.returnCredit(of: task)
-        task.isLong = true
-        if isRefused {
-            worker.tasks[dispatch] = nil
+    /// A worker hands a task back; where it takes long and the worker has enough of those, for another with room.
+    func refused(_ dispatch: UUID, isLong: Bool, by worker: WorkerLane) {
+        if isLong {
+            guard var task = worker.tasks.removeValue(forKey: dispatch) else { return }
+            worker.returnCredit(of: task)
+            task.isLong = true
             if task.isSuspect {
                 putBack(task)
             } else if !longQueues[task.pool, default: TaskQueue()].append(task) {
@@ -220,6 +194,28 @@ extension Hub {
             }
             return becameFreer(worker, by: task)
         }
+        let found = worker.tasks.removeValue(forKey: dispatch)
+        // A refusal without a recall says that the credit was wrong: it is not given back.
+        if found?.isRecalled == true {
+            worker.returnCredit(of: found)
+        } else {
+            worker.correctCredit(for: found)
+        }
+        guard let task = found else { return cameLate(worker) }
+        task.isRecalled ? putBack(task) : redispatch(task)
+        becameFreer(worker, by: task)
+    }
+
+    private func cameLate(_ worker: WorkerLane) {
+        counters.lateResultCount += 1
+        dispatchTasks(worker.hello.pool)
+    }
+
+    /// A worker has found that a task takes long, and does it beside the others.
+    func tookLong(_ dispatch: UUID, at worker: WorkerLane) {
+        guard var task = worker.tasks[dispatch] else { return }
+        worker.returnCredit(of: task)
+        task.isLong = true
         worker.tasks[dispatch] = task
         worker.spendCredit(for: task)
         dispatchTasks(worker.hello.pool)
@@ -281,13 +277,13 @@ extension Hub {
     private static let shownByteCount = 64 << 10
 
     /// Shows an identify answer to whoever watches the map, where it is not too large for that.
-    private func publishResult(of task: PendingTask, _ answer: Message) {
+    private func publishResult(of task: PendingTask, _ answer: TaskAnswer) {
         guard hasResultSubscribers, task.pool == .identify,
             answer.payload.count <= Self.shownByteCount,
             let map = (try? task.request.metadata())?.map
         else { return }
         let header = MessageHeader(
-            kind: .live, contentType: answer.header.contentType,
+            kind: .live, contentType: answer.contentType,
             correlation: task.request.message.header.messageID)
         try? live?.publish(
             topic: "result/" + map.prefix(100),

@@ -16,38 +16,60 @@ extension Hub {
     // MARK: From the sink
 
     func receive(_ message: Message) {
-        let sender = message.header.sender
-        if message.header.kind == .hello { return hello(message) }
-        // From somebody unknown: it misses its echoes and says hello.
-        guard let worker = workers[sender] else { return }
-        worker.lastHeard = MonotonicClock.nanoseconds()
-        worker.isHeardOut = false
-        switch message.header.kind {
-        case .beat:
-            beat(message)
-            send(Message(header: MessageHeader(kind: .beatEcho)), to: sender)
-        case .progress: beat(message)
-        case .result:
-            message.header.epoch == 0 ? taskResult(message, from: worker) : chunkResult(message)
-        case .credit: drain(worker: sender)
-        case .bye: remove(sender, reason: "the worker said goodbye", isDeath: false)
-        default: break
+        do throws(Failure) {
+            let (report, header) = (try WorkerReport(message), message.header)
+            if case .hello(let hello) = report {
+                return take(hello, of: header.sender, readsGroups: header.readsGroups)
+            }
+            // An unknown worker misses its echoes and says hello.
+            if let worker = workers[header.sender] { receive(report, from: worker) }
+        } catch {
+            refuse(message, error)
         }
     }
 
-    private func beat(_ message: Message) {
-        let sender = message.header.sender
-        workers[sender]?.unheardSince = nil
-        if workers[sender]?.isReady == false {
-            workers[sender]?.isReady = true
-            workerBecameReady(sender)
-        }
-        guard let beat = try? message.decode(WorkerBeat.self) else { return }
-        if message.header.kind == .beat {
+    private func receive(_ report: WorkerReport, from worker: WorkerLane) {
+        let sender = worker.instance
+        worker.lastHeard = MonotonicClock.nanoseconds()
+        worker.isHeardOut = false
+        switch report {
+        case .hello: break
+        case .heartbeat(let beat):
             // Whatever a message says: no time is less than one microsecond, or counts beyond a second.
-            workers[sender]?.taskNanoseconds = beat.taskMicroseconds.map {
+            worker.taskNanoseconds = beat.taskMicroseconds.map {
                 Int64(min(max(1, $0), 1_000_000)) * 1_000
             }
+            take(beat, from: worker)
+            send(.heartbeatEcho, to: sender)
+        case .progress(let beat): take(beat, from: worker)
+        case .answer(let answer): take(answer, from: worker)
+        case .refused(let task, let isLong): refused(task, isLong: isLong, by: worker)
+        case .tookLong(let task): tookLong(task, at: worker)
+        case .answered(let task): answered(task, by: worker)
+        case .result(let result): take(result, from: sender)
+        case .draining: drain(worker: sender)
+        case .bye: remove(sender, reason: "the worker said goodbye", isDeath: false)
+        }
+    }
+
+    /// A message that cannot be read is dropped; a worker of another protocol is asked to end, once.
+    private func refuse(_ message: Message, _ failure: Failure) {
+        let instance = message.header.sender
+        guard let processID = WorkerReport.foreignProcess(in: message),
+            foreigners.count < Self.workerBound, foreigners.insert(instance).inserted
+        else { return }
+        logger.warning(
+            "ending a worker of another build",
+            metadata: ["pid": "\(processID)", "reason": "\(failure)"])
+        kill(processID, SIGTERM)
+    }
+
+    private func take(_ beat: WorkerBeat, from worker: WorkerLane) {
+        let sender = worker.instance
+        worker.unheardSince = nil
+        if !worker.isReady {
+            worker.isReady = true
+            workerBecameReady(sender)
         }
         let now = MonotonicClock.nanoseconds()
         for entry in beat.entries {
@@ -59,9 +81,8 @@ extension Hub {
     // MARK: Coming
 
     /// A new worker, one that has heard of a new supervisor, or one that has not heard its welcome.
-    private func hello(_ message: Message) {
-        let instance = message.header.sender
-        guard instance != .zero, let hello = try? message.decode(WorkerHello.self) else { return }
+    private func take(_ hello: WorkerHello, of instance: UUID, readsGroups: Bool) {
+        guard instance != .zero else { return }
         if hears(instance) { return }
         guard workers.count < Self.workerBound else { return }
         cameBack(instance, holding: hello.running)
@@ -77,7 +98,7 @@ extension Hub {
             worker.lane = try bus.bindLane(
                 .lane(instance),
                 credit: worker.taskCredit + worker.longTaskCredit + worker.chunkCredit + 64,
-                sendsGroups: message.header.readsGroups
+                sendsGroups: readsGroups
             ) { [weak self] in
                 self?.assumeIsolated { $0.disconnected(instance, generation) }
             }
@@ -96,7 +117,7 @@ extension Hub {
                 "build": "\(hello.build)", "pid": "\(hello.processID)",
                 "running": "\(hello.running.count)", "finished": "\(hello.finished.count)",
             ])
-        send(Message(header: MessageHeader(kind: .welcome)), to: instance)
+        send(.welcome, to: instance)
         takeOver(earlier, as: instance, hello)
     }
 
@@ -109,7 +130,7 @@ extension Hub {
         guard now - since < 2_000_000_000 else { return false }
         workers[instance]?.unheardSince = since
         workers[instance]?.lastHeard = now
-        send(Message(header: MessageHeader(kind: .welcome)), to: instance)
+        send(.welcome, to: instance)
         return true
     }
 
@@ -177,7 +198,7 @@ extension Hub {
     /// The worker takes nothing more; once it hears this, nothing is on its way to it.
     private func drain(worker instance: UUID) {
         workers[instance]?.isDraining = true
-        send(Message(header: MessageHeader(kind: .drain)), to: instance)
+        send(.drain, to: instance)
         publishWorkers(always: false)
     }
 
@@ -283,13 +304,13 @@ extension Hub {
     /// Tells a worker to stop an attempt.
     func cancel(_ lease: UUID, of instance: UUID) {
         workers[instance]?.chunks[lease]?.watch.cancel(at: MonotonicClock.nanoseconds())
-        send(Message(header: MessageHeader(kind: .cancel, messageID: lease)), to: instance)
+        send(.cancel(lease), to: instance)
     }
 
     /// Sends down a lane; false when it cannot be sent.
     @discardableResult
-    func send(_ message: Message, to instance: UUID) -> Bool {
+    func send(_ message: LaneMessage, to instance: UUID) -> Bool {
         guard let lane = workers[instance]?.lane else { return false }
-        return (try? lane.send(message)) != nil
+        return (try? lane.send(message.message(to: instance))) != nil
     }
 }

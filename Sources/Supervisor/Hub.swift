@@ -50,6 +50,8 @@ actor Hub {
     var health: [WorkerPool: PoolHealth] = [:]
     /// Processes that fell silent while they held attempts and have not been seen to end.
     var strays: [UUID: StrayWorker] = [:]
+    /// Workers of another protocol that were asked to end.
+    var foreigners: Set<UUID> = []
     /// What workers said they hold before the jobs were known.
     var unadopted: [UUID: WorkerHello] = [:]
     /// Until when workers of an earlier supervisor may come back; nil before the jobs are known.

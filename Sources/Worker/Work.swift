@@ -9,8 +9,12 @@ internal import Synchronization
 
 /// One task or chunk on its way through a worker.
 struct Work: Sendable {
-    /// As it came down the lane; its message id is that of the dispatch, for a chunk the lease.
-    let message: Message
+    /// As it came down the lane.
+    let order: WorkOrder
+    /// Where the answer goes; nil for an answer through the supervisor.
+    let asker: TaskOrder.Asker?
+    /// Whether a worker has found before that it takes long.
+    let isKnownLong: Bool
     /// Nil for interactive tasks.
     let held: HeldAttempt?
     let deadline: ContinuousClock.Instant?
@@ -18,21 +22,25 @@ struct Work: Sendable {
     let limitMilliseconds: Int64
     let control = WorkControl()
 
-    var id: UUID { message.header.messageID }
+    var id: UUID { order.id }
 
-    init(task message: Message) {
-        self.message = message
+    init(_ task: TaskOrder) {
+        order = task.work
+        asker = task.asker
+        isKnownLong = task.isLong
         held = nil
-        let limit = message.header.ttlMilliseconds
+        let limit = task.remainingMilliseconds
         deadline = limit == 0 ? nil : .now + .milliseconds(limit)
-        limitMilliseconds = max(message.header.sequence, Int64(limit))
+        limitMilliseconds = Int64(max(task.limitMilliseconds, limit))
     }
 
     /// Throws `Failure` (`invalidParameter`) when the payload is no assignment for this lease.
-    init(chunk message: Message) throws(Failure) {
-        self.message = message
-        let assignment = try message.decode(ChunkAssignment.self)
-        guard assignment.held.attempt.lease == message.header.messageID else {
+    init(chunk order: WorkOrder) throws(Failure) {
+        self.order = order
+        asker = nil
+        isKnownLong = false
+        let assignment = try CairnJSON.decode(ChunkAssignment.self, from: order.payload)
+        guard assignment.held.attempt.lease == order.id else {
             throw Failure(.invalidParameter, "the assignment names another lease than its message")
         }
         held = assignment.held
@@ -46,7 +54,7 @@ struct Work: Sendable {
         on threads: ComputeThreads
     ) -> Result<Data, Failure>? {
         do {
-            let metadata = try message.requestMetadata()
+            let metadata = try order.requestMetadata()
             guard let handler = handlers[metadata.operation] else {
                 throw Failure(
                     .notFound,
@@ -62,9 +70,9 @@ struct Work: Sendable {
             }
             let context = context(metadata, threads)
             if let trial = tried[metadata.operation] {
-                return try trial(context, message.payload).map { .success($0) }
+                return try trial(context, order.payload).map { .success($0) }
             }
-            return .success(try handler(context, message.payload))
+            return .success(try handler(context, order.payload))
         } catch let failure as Failure {
             return .failure(explained(failure))
         } catch {
@@ -74,7 +82,7 @@ struct Work: Sendable {
 
     /// Whether its operation is one of them.
     func isAny(of operations: Set<String>) -> Bool {
-        guard !operations.isEmpty, let metadata = try? message.requestMetadata() else {
+        guard !operations.isEmpty, let metadata = try? order.requestMetadata() else {
             return false
         }
         return operations.contains(metadata.operation)
@@ -82,11 +90,11 @@ struct Work: Sendable {
 
     /// Does it at once, on the bus thread; nil when it must go to a compute thread.
     func runPromptly(_ handlers: [String: TrialHandler]) -> Result<Data, Failure>? {
-        guard !handlers.isEmpty, !isOverdue, let metadata = try? message.requestMetadata(),
+        guard !handlers.isEmpty, !isOverdue, let metadata = try? order.requestMetadata(),
             let handler = handlers[metadata.operation]
         else { return nil }
         do {
-            return try handler(context(metadata, nil), message.payload).map { .success($0) }
+            return try handler(context(metadata, nil), order.payload).map { .success($0) }
         } catch let failure as Failure {
             return .failure(explained(failure))
         } catch {
@@ -98,7 +106,7 @@ struct Work: Sendable {
         _ metadata: RequestMetadata, _ threads: ComputeThreads?
     ) -> OperationContext {
         OperationContext(
-            metadata: metadata, contentType: message.header.contentType, deadline: deadline,
+            metadata: metadata, contentType: order.contentType, deadline: deadline,
             control: control, threads: threads)
     }
 

@@ -13,36 +13,46 @@ extension WorkerHost {
     // MARK: From the supervisor
 
     func receive(_ message: Message) {
-        switch message.header.kind {
+        do throws(Failure) {
+            let header = message.header
+            receive(
+                try LaneMessage(message, to: bus.instance), from: header.sender,
+                readsGroups: header.readsGroups)
+        } catch {
+            // It goes on saying hello until a supervisor of its build, or the end of the process, comes.
+            guard !hasRefusedMessage else { return }
+            hasRefusedMessage = true
+            logger.error("message of a supervisor refused", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    private func receive(_ message: LaneMessage, from sender: UUID, readsGroups: Bool) {
+        switch message {
         case .welcome:
-            if message.header.readsGroups { sink?.sendGroups() }
-            welcome(by: message.header.sender)
-        case .task:
-            // Addressed to another instance: somebody listens at a lane that is not theirs.
-            guard message.header.correlation == bus.instance else { return }
-            message.header.epoch == 0 ? take(task: message) : take(chunk: message)
-        case .cancel:
-            if let chunk = chunks[message.header.messageID] { return chunk.control.cancel() }
-            cancel(task: message.header.messageID)
-        case .recall where message.header.flags & WorkerWire.inquiryFlag != 0:
-            if tasks[message.header.messageID] == nil { tellAnswered(message.header.messageID) }
-        case .recall: handBack(task: message.header.messageID)
-        case .resultAck:
-            if message.header.flags & WorkerWire.staleFlag != 0 {
+            if readsGroups { sink?.sendGroups() }
+            welcome(by: sender)
+        case .task(let task): take(task)
+        case .chunk(let order): take(chunk: order)
+        case .cancel(let id):
+            if let chunk = chunks[id] { return chunk.control.cancel() }
+            cancel(task: id)
+        case .recall(let task): handBack(task: task)
+        case .inquiry(let task): if tasks[task] == nil { send(.answered(task: task)) }
+        case .resultTaken(let lease, let isStale):
+            if isStale {
                 logger.notice(
                     "result not taken: the attempt had lost its lease",
-                    metadata: ["lease": "\(message.header.messageID)"])
+                    metadata: ["lease": "\(lease)"])
             }
-            results[message.header.messageID] = nil
+            results[lease] = nil
             failpoints.pass("worker.afterAck")
             checkIdle()
-        case .beatEcho:
-            guard message.header.sender == supervisor else { return }
+        case .heartbeatEcho:
+            guard sender == supervisor else { return }
             lastEcho = MonotonicClock.nanoseconds()
         case .drain:
             isDrained = true
             checkIdle()
-        default: break
         }
     }
 
@@ -55,7 +65,7 @@ extension WorkerHost {
         lastEcho = MonotonicClock.nanoseconds()
         // The first beat after a welcome says that the lane is open both ways.
         reported = entries
-        send(beatMessage(.beat))
+        send(.heartbeat(WorkerBeat(entries: reported)))
         resendResults()
     }
 
@@ -93,9 +103,8 @@ extension WorkerHost {
             chunkCredit: isDraining ? 0 : max(0, slots.chunkCount - chunks.count),
             running: chunks.values.compactMap(\.held), finished: results.values.map(\.held),
             isDraining: isDraining)
-        guard let payload = try? CairnJSON.encode(hello) else { return }
-        let header = MessageHeader(kind: .hello, pool: pool.rawValue)
-        try? sink?.send(Message(header: header, payload: payload))
+        guard let message = try? WorkerReport.hello(hello).message() else { return }
+        try? sink?.send(message)
     }
 
     /// A sign of life; three that are not echoed mean that the supervisor has gone or forgotten us.
@@ -108,7 +117,7 @@ extension WorkerHost {
             return greet()
         }
         reported = entries
-        send(beatMessage(.beat, taskMicroseconds: taskTimes.takeMean()))
+        send(.heartbeat(WorkerBeat(entries: reported, taskMicroseconds: taskTimes.takeMean())))
         resendResults()
     }
 
@@ -116,7 +125,7 @@ extension WorkerHost {
         let entries = entries
         guard supervisor != nil, entries != reported, !entries.isEmpty else { return }
         reported = entries
-        send(beatMessage(.progress))
+        send(.progress(WorkerBeat(entries: entries)))
     }
 
     private var entries: [WorkerBeat.Entry] {
@@ -126,35 +135,29 @@ extension WorkerHost {
         }.sorted { $0.lease.uuidString < $1.lease.uuidString }
     }
 
-    private func beatMessage(_ kind: MessageKind, taskMicroseconds: Int? = nil) -> Message {
-        let beat = WorkerBeat(entries: reported, taskMicroseconds: taskMicroseconds)
-        let payload = (try? CairnJSON.encode(beat)) ?? Data()
-        return Message(header: MessageHeader(kind: kind, pool: pool.rawValue), payload: payload)
-    }
-
     private func resendResults() {
-        for result in results.values { send(result.message) }
+        for result in results.values { send(.result(result)) }
     }
 
     /// Sends, or keeps for a moment what the sink has no room for.
     ///
     /// When no supervisor listens, the message is dropped: the results of chunks are kept elsewhere,
     /// and nobody waits for anything else.
-    func send(_ message: Message) {
-        guard outbox.isEmpty else { return outbox.append(message) }
-        _ = trySend(message)
+    func send(_ report: WorkerReport) {
+        guard outbox.isEmpty else { return outbox.append(report) }
+        _ = trySend(report)
     }
 
     /// False when there is no room.
-    private func trySend(_ message: Message) -> Bool {
+    private func trySend(_ report: WorkerReport) -> Bool {
         do throws(Failure) {
-            try sink?.send(message)
+            try sink?.send(try report.message())
         } catch {
             switch error.code {
             case .busy:
-                if outbox.isEmpty { outbox.append(message) }
+                if outbox.isEmpty { outbox.append(report) }
                 return false
-            case .tooLarge: sendFailure(error, insteadOf: message)
+            case .tooLarge: sendFailure(error, insteadOf: report)
             default: supervisor = nil
             }
         }
@@ -162,30 +165,27 @@ extension WorkerHost {
     }
 
     /// An answer beyond the bus's bound becomes the sentence that says so.
-    private func sendFailure(_ failure: Failure, insteadOf message: Message) {
-        guard message.header.kind == .result else { return }
-        var header = message.header
-        if let kept = results[header.correlation] {
-            let result = ChunkResult(held: kept.held, report: .failed(failure))
-            guard let payload = try? CairnJSON.encode(result) else { return }
-            let smaller = Message(header: header, payload: payload)
-            results[header.correlation] = (kept.held, smaller)
-            _ = trySend(smaller)
-        } else {
-            header.flags = WorkerWire.failureFlag
-            header.contentType = MessageHeader.json
-            let answer = Failure(
+    private func sendFailure(_ failure: Failure, insteadOf report: WorkerReport) {
+        switch report {
+        case .result(let result):
+            let smaller = ChunkResult(held: result.held, report: .failed(failure))
+            results[result.held.attempt.lease] = smaller
+            _ = trySend(.result(smaller))
+        case .answer(var answer):
+            let failure = Failure(
                 .tooLarge,
-                "the answer has \(message.payload.count) bytes; at most "
+                "the answer has \(answer.payload.count) bytes; at most "
                     + "\(Endpoint.supervisorSink.maximumMessageByteCount) fit into one message: ask for "
                     + "less, fewer layers or no geometry for example", details: [failure.message])
-            _ = trySend(Message(header: header, payload: answer.wirePayload))
+            answer.fail(failure)
+            _ = trySend(.answer(answer))
+        default: break
         }
     }
 
     func flush() {
-        while let message = outbox.first {
-            guard trySend(message) else { return }
+        while let report = outbox.first {
+            guard trySend(report) else { return }
             outbox.removeFirst()
         }
     }
@@ -200,14 +200,14 @@ extension WorkerHost {
             onIdle = { continuation.resume() }
             isDraining = true
             for work in chunks.values { work.control.cancel() }
-            send(Message(header: MessageHeader(kind: .credit, pool: pool.rawValue)))
+            send(.draining)
             bus.schedule(after: limit) { [weak self] in
                 self?.assumeIsolated { $0.endDraining() }
             }
             if supervisor == nil { isDrained = true }
             checkIdle()
         }
-        send(Message(header: MessageHeader(kind: .bye, pool: pool.rawValue)))
+        send(.bye)
         close()
     }
 

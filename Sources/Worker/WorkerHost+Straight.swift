@@ -19,29 +19,14 @@ extension WorkerHost {
     static let straightWayBound = 256
 
     /// Sends an answer straight to its asker; false when it must go by the supervisor.
-    func answerStraight(_ task: Message, _ result: Result<Data, Failure>) -> Bool {
-        guard task.header.flags & MessageHeader.straightFlag != 0,
-            let pusher = straightWay(to: task.header)
-        else { return false }
-        let answer: Message
-        switch result {
-        case .success(let payload):
-            answer = Message(
-                header: MessageHeader(
-                    kind: .reply, contentType: task.header.contentType,
-                    correlation: task.header.messageID),
-                payload: payload)
-        case .failure(let failure):
-            answer = Message(
-                header: MessageHeader(kind: .failure, correlation: task.header.messageID),
-                payload: failure.wirePayload)
-        }
-        return (try? pusher.send(answer)) != nil
+    func send(_ answer: TaskAnswer, straightTo asker: TaskOrder.Asker) -> Bool {
+        guard let pusher = straightWay(to: asker) else { return false }
+        return (try? pusher.send(answer.message)) != nil
     }
 
     /// Nil when it cannot be made; the first answers find it not connected yet.
-    private func straightWay(to question: MessageHeader) -> Pusher? {
-        let asker = question.sender
+    private func straightWay(to client: TaskOrder.Asker) -> Pusher? {
+        let asker = client.instance
         let now = MonotonicClock.nanoseconds()
         if let way = straightWays[asker] {
             straightWays[asker]?.usedAt = now
@@ -52,18 +37,11 @@ extension WorkerHost {
         {
             oldest.value.pusher.close()
         }
-        let pusher = try? bus.connectStraight(to: asker, sendsGroups: question.readsGroups) {
+        let pusher = try? bus.connectStraight(to: asker, sendsGroups: client.readsGroups) {
             [weak self] in
             self?.assumeIsolated { $0.straightWays[asker] = nil }
         }
         straightWays[asker] = pusher.map { StraightWay(pusher: $0, usedAt: now) }
         return pusher
-    }
-
-    /// The supervisor speaks of a task that is answered: it hears that here where its asker does not say so.
-    func tellAnswered(_ id: UUID) {
-        var header = MessageHeader(kind: .result, pool: pool.rawValue, correlation: id)
-        header.flags = WorkerWire.answeredFlag
-        send(Message(header: header))
     }
 }

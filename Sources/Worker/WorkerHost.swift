@@ -62,6 +62,8 @@ public actor WorkerHost {
     /// The supervisor that knows this worker; nil while saying hello.
     var supervisor: UUID?
     var lastEcho: Int64 = 0
+    /// Whether a message of a supervisor could not be read, which is logged once.
+    var hasRefusedMessage = false
     /// Interactive tasks not answered yet, by dispatch.
     var tasks: [UUID: Work] = [:]
     /// Those of them that the threads for what takes long have, or will.
@@ -69,9 +71,9 @@ public actor WorkerHost {
     /// Chunks not finished yet, by lease.
     var chunks: [UUID: Work] = [:]
     /// Results of chunks not acknowledged yet, by lease.
-    var results: [UUID: (held: HeldAttempt, message: Message)] = [:]
-    /// Messages the sink had no room for.
-    var outbox: Deque<Message> = []
+    var results: [UUID: ChunkResult] = [:]
+    /// Reports the sink had no room for.
+    var outbox: Deque<WorkerReport> = []
     /// The ways straight to askers, by instance.
     var straightWays: [UUID: StraightWay] = [:]
     var reported: [WorkerBeat.Entry] = []
@@ -151,19 +153,17 @@ public actor WorkerHost {
 
     // MARK: Work
 
-    func take(task message: Message) {
+    func take(_ task: TaskOrder) {
         failpoints.pass("worker.taskTaken")
-        let work = Work(task: message)
+        let work = Work(task)
         if let result = taskTimes.measure({ work.runPromptly(handlers.prompt) }) {
-            return answer(message, result)
+            return answer(work, result)
         }
-        if message.header.flags & WorkerWire.longFlag != 0
-            || work.isAny(of: handlers.long), slots.longThreadCount > 0
-        {
+        if work.isKnownLong || work.isAny(of: handlers.long), slots.longThreadCount > 0 {
             return take(long: work)
         }
         guard let taskThreads, taskThreads.take(work) else {
-            return refuse(message)
+            return send(.refused(task: work.id, isLong: false))
         }
         tasks[work.id] = work
     }
@@ -173,16 +173,15 @@ public actor WorkerHost {
     /// The supervisor hears of a task of which it does not know yet that it takes long, and gets it back where
     /// there are enough of those here: it knows who has room.
     private func take(long work: Work) {
-        let isKnown = work.message.header.flags & WorkerWire.longFlag != 0
-        guard isKnown || longTasks.count < slots.longTaskCredit, let longThreads,
+        guard work.isKnownLong || longTasks.count < slots.longTaskCredit, let longThreads,
             longThreads.take(work)
         else {
             forget(work.id)
-            return refuse(work.message, adding: isKnown ? 0 : WorkerWire.longFlag)
+            return send(.refused(task: work.id, isLong: !work.isKnownLong))
         }
         tasks[work.id] = work
         longTasks.insert(work.id)
-        if !isKnown { sendResult(of: work.message, flags: WorkerWire.longFlag) }
+        if !work.isKnownLong { send(.tookLong(task: work.id)) }
     }
 
     /// Has a task done by the long threads that was found too long for those that tried it.
@@ -204,24 +203,24 @@ public actor WorkerHost {
 
     /// Stops a task; one that has not been begun is over at once.
     func cancel(task id: UUID) {
-        guard let work = tasks[id] else { return tellAnswered(id) }
+        guard let work = tasks[id] else { return send(.answered(task: id)) }
         work.control.cancel()
         if withdraw(id) { finish(work, .failure(.stopped)) }
     }
 
     /// Hands a task back, so that another worker does it; one that has been begun stays.
     func handBack(task id: UUID) {
-        guard let work = tasks[id], withdraw(id) else { return }
+        guard tasks[id] != nil, withdraw(id) else { return }
         forget(id)
-        refuse(work.message)
+        send(.refused(task: id, isLong: false))
         checkIdle()
     }
 
-    func take(chunk message: Message) {
-        let lease = message.header.messageID
+    func take(chunk order: WorkOrder) {
+        let lease = order.id
         guard chunks[lease] == nil, results[lease] == nil else { return }
         do throws(Failure) {
-            let work = try Work(chunk: message)
+            let work = try Work(chunk: order)
             guard let chunkThreads, !isDraining, chunkThreads.take(work) else {
                 return keep(work, .released(reason: "the worker takes no more chunks"))
             }
@@ -229,7 +228,7 @@ public actor WorkerHost {
             failpoints.pass("worker.chunkTaken", of: work.held?.job.rawValue)
         } catch {
             logger.error("chunk refused", metadata: ["reason": "\(error)"])
-            refuse(message)
+            send(.refused(task: lease, isLong: false))
         }
     }
 
@@ -237,10 +236,7 @@ public actor WorkerHost {
         if work.held == nil {
             forget(work.id)
             failpoints.pass("worker.beforeAnswer")
-            var task = work.message
-            // Nobody may be there to say that the answer came.
-            if work.control.isCancelled { task.header.flags = 0 }
-            answer(task, result)
+            answer(work, result)
         } else {
             chunks[work.id] = nil
             failpoints.pass("worker.beforeResult")
@@ -264,45 +260,18 @@ public actor WorkerHost {
     /// Keeps a chunk's result until it is acknowledged, and sends it.
     private func keep(_ work: Work, _ report: ChunkReport) {
         guard let held = work.held else { return }
-        do throws(Failure) {
-            let message = Message(
-                header: MessageHeader(
-                    kind: .result, pool: pool.rawValue, correlation: work.id,
-                    epoch: UInt32(clamping: held.attempt.number)),
-                payload: try CairnJSON.encode(ChunkResult(held: held, report: report)))
-            results[work.id] = (held, message)
-            send(message)
-        } catch {
-            logger.error("result not sent", metadata: ["reason": "\(error)"])
+        let result = ChunkResult(held: held, report: report)
+        results[work.id] = result
+        send(.result(result))
+    }
+
+    private func answer(_ work: Work, _ result: Result<Data, Failure>) {
+        let answer = TaskAnswer(to: work.order, result)
+        // With a cancelled task goes the client that would say that the answer came.
+        if !work.control.isCancelled, let asker = work.asker, send(answer, straightTo: asker) {
+            return
         }
-    }
-
-    private func answer(_ task: Message, _ result: Result<Data, Failure>) {
-        if answerStraight(task, result) { return }
-        var header = MessageHeader(
-            kind: .result, pool: pool.rawValue, correlation: task.header.messageID)
-        let payload: Data
-        switch result {
-        case .success(let data):
-            header.contentType = task.header.contentType
-            payload = data
-        case .failure(let failure):
-            header.flags = WorkerWire.failureFlag
-            payload = failure.wirePayload
-        }
-        send(Message(header: header, payload: payload))
-    }
-
-    private func refuse(_ message: Message, adding flags: UInt8 = 0) {
-        sendResult(of: message, flags: WorkerWire.refusedFlag | flags)
-    }
-
-    /// Says something of a task that is no answer.
-    private func sendResult(of task: Message, flags: UInt8) {
-        var header = MessageHeader(
-            kind: .result, pool: pool.rawValue, correlation: task.header.messageID)
-        header.flags = flags
-        send(Message(header: header))
+        send(.answer(answer))
     }
 
     /// Ends the threads and timers; whatever still runs is forgotten.

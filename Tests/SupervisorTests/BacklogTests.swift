@@ -120,8 +120,8 @@ import Testing
                 #expect(
                     await eventually {
                         for worker in workers {
-                            for recall in worker.received(.recall)
-                            where handedBack.insert(recall.header.messageID).inserted {
+                            for recall in worker.recalls
+                            where handedBack.insert(recall).inserted {
                                 worker.handBack(recall)
                             }
                         }

@@ -85,9 +85,9 @@ import Worker
         await give(["a", "b", "c", "d"], to: first, asker)
         let second = try HandWorker(hub, credit: 5, threads: 1)
 
-        #expect(await eventually { first.received(.recall).count == 2 })
-        let asked = first.received(.recall).map(\.header.messageID)
-        #expect(asked == first.received(.task)[1...2].map(\.header.messageID))
+        #expect(await eventually { first.recalls.count == 2 })
+        let asked = first.recalls
+        #expect(asked == first.orders[1...2].map(\.work.id))
         // One comes back; the other has been begun meanwhile and is answered as ever.
         first.answer("b", isRefused: true)
         #expect(await eventually { second.tasks == ["b"] })

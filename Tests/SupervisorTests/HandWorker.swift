@@ -16,7 +16,7 @@ final class HandWorker: Sendable {
     // reads beyond the end of their list.
     private let process: ChildProcess
     private let wasKilled = Atomic<Bool>(false)
-    private let orders = Mutex<[Message]>([])
+    private let messages = Mutex<[LaneMessage]>([])
     private let timers = Mutex<[BusThread.Timer]>([])
 
     /// Says hello, and beats once it has been welcomed.
@@ -34,19 +34,18 @@ final class HandWorker: Sendable {
             longTaskCapacity: longCapacity, chunkCredit: 0, running: [], finished: [],
             isDraining: false)
         let isWelcome = Atomic<Bool>(false)
-        let greeting = Message(
-            header: MessageHeader(kind: .hello, pool: pool.rawValue),
-            payload: try CairnJSON.encode(hello))
-        let pace = WorkerBeat(entries: [], taskMicroseconds: taskMicroseconds)
-        let beat = Message(
-            header: MessageHeader(kind: .beat, pool: pool.rawValue),
-            payload: try CairnJSON.encode(pace))
-        try bus.connectPull(.lane(bus.instance)) { [weak self, sink] message in
-            if message.header.kind == .welcome {
+        let greeting = try WorkerReport.hello(hello).message()
+        let beat = try WorkerReport.heartbeat(
+            WorkerBeat(entries: [], taskMicroseconds: taskMicroseconds)
+        ).message()
+        let instance = bus.instance
+        try bus.connectPull(.lane(instance)) { [weak self, sink] message in
+            guard let message = try? LaneMessage(message, to: instance) else { return }
+            if message == .welcome {
                 isWelcome.store(true, ordering: .relaxed)
                 try? sink.send(beat)
             }
-            self?.orders.withLock { $0.append(message) }
+            self?.messages.withLock { $0.append(message) }
         }
         let timer = bus.schedule(every: .milliseconds(20)) { [sink] in
             if !isWelcome.load(ordering: .relaxed) { try? sink.send(greeting) }
@@ -59,52 +58,56 @@ final class HandWorker: Sendable {
 
     var instance: UUID { bus.instance }
 
-    /// What has come down the lane of one kind.
-    func received(_ kind: MessageKind) -> [Message] {
-        orders.withLock { $0.filter { $0.header.kind == kind } }
+    /// The tasks it has been given.
+    var orders: [TaskOrder] {
+        messages.withLock {
+            $0.compactMap { if case .task(let order) = $0 { order } else { nil } }
+        }
+    }
+
+    /// The tasks it has been asked to hand back.
+    var recalls: [UUID] {
+        messages.withLock {
+            $0.compactMap { if case .recall(let task) = $0 { task } else { nil } }
+        }
     }
 
     /// The tasks it has been given, by what they say.
-    var tasks: [String] { received(.task).map { String(decoding: $0.payload, as: UTF8.self) } }
+    var tasks: [String] { orders.map { String(decoding: $0.work.payload, as: UTF8.self) } }
+
+    /// The last task of that text.
+    func task(_ text: String) -> TaskOrder? {
+        orders.last { String(decoding: $0.work.payload, as: UTF8.self) == text }
+    }
 
     /// Answers a task with its own text, or refuses it.
     func answer(_ text: String, isRefused: Bool = false) {
-        guard let task = task(text) else { return }
-        var header = MessageHeader(kind: .result, correlation: task.header.messageID)
-        if isRefused { header.flags = WorkerWire.refusedFlag }
-        let message = Message(header: header, payload: isRefused ? Data() : task.payload)
-        bus.post { [sink] in try? sink.send(message) }
+        guard let work = task(text)?.work else { return }
+        report(
+            isRefused
+                ? .refused(task: work.id, isLong: false)
+                : .answer(TaskAnswer(to: work, .success(work.payload))))
     }
 
-    /// Hands back the task that a recall names.
-    func handBack(_ recall: Message) {
-        var header = MessageHeader(kind: .result, correlation: recall.header.messageID)
-        header.flags = WorkerWire.refusedFlag
-        let message = Message(header: header)
-        bus.post { [sink] in try? sink.send(message) }
-    }
+    /// Hands back a recalled task.
+    func handBack(_ task: UUID) { report(.refused(task: task, isLong: false)) }
 
     /// Says that a task takes long, and hands it back or not.
     func tellLong(_ text: String, isRefused: Bool = false) {
-        guard let task = task(text) else { return }
-        var header = MessageHeader(kind: .result, correlation: task.header.messageID)
-        header.flags = WorkerWire.longFlag | (isRefused ? WorkerWire.refusedFlag : 0)
-        let message = Message(header: header)
-        bus.post { [sink] in try? sink.send(message) }
-    }
-
-    /// The last task of that text.
-    func task(_ text: String) -> Message? {
-        received(.task).last { String(decoding: $0.payload, as: UTF8.self) == text }
+        guard let id = task(text)?.work.id else { return }
+        report(isRefused ? .refused(task: id, isLong: true) : .tookLong(task: id))
     }
 
     /// Says that it has answered a task straight, true or not.
     func tellAnswered(_ text: String) {
-        guard let task = task(text) else { return }
-        var header = MessageHeader(kind: .result, correlation: task.header.messageID)
-        header.flags = WorkerWire.answeredFlag
-        let message = Message(header: header)
-        bus.post { [sink] in try? sink.send(message) }
+        guard let id = task(text)?.work.id else { return }
+        report(.answered(task: id))
+    }
+
+    private func report(_ report: WorkerReport) {
+        bus.post { [sink] in
+            if let message = try? report.message() { try? sink.send(message) }
+        }
     }
 
     /// As `kill -9`.

@@ -41,7 +41,7 @@ import Worker
                 return try await group.reduce(into: Set<String>()) { $0.insert($1) }
             }
         }
-        #expect(await eventually { worker.received(.task).count == min(20, credit) })
+        #expect(await eventually { worker.orders.count == min(20, credit) })
         return (worker, asked)
     }
 
@@ -105,12 +105,12 @@ import Worker
     @Test func `only from the sixteenth task on, by its own id and for its asker`() async throws {
         let hub = try await HubFixture()
         let (worker, asked) = try await twentyAsked(hub)
-        let straight = worker.received(.task).filter {
-            $0.header.flags & MessageHeader.straightFlag != 0
+        let straight = worker.orders.filter {
+            $0.asker != nil
         }
         #expect(straight.count == 5)
-        #expect(straight.allSatisfy { $0.header.sender == hub.client.instance })
-        #expect(Set(straight.map(\.header.messageID)).count == 5)
+        #expect(straight.allSatisfy { $0.asker?.instance == hub.client.instance })
+        #expect(Set(straight.map(\.work.id)).count == 5)
 
         // A worker may always answer by the supervisor.
         for text in worker.tasks { worker.answer(text) }
@@ -130,8 +130,8 @@ import Worker
 
         #expect(try await asked.value.count == 20)
         #expect(
-            worker.received(.task).allSatisfy {
-                $0.header.flags & MessageHeader.straightFlag == 0
+            worker.orders.allSatisfy {
+                $0.asker == nil
             })
     }
 

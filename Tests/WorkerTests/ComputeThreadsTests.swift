@@ -43,12 +43,7 @@ import Testing
         deinit { threads.close() }
 
         func take(_ operation: String, _ payload: String = "") -> Bool {
-            let metadata = Data(#"{"operation":"\#(operation)"}"#.utf8)
-            return threads.take(
-                Work(
-                    task: Message(
-                        header: MessageHeader(kind: .task), metadata: metadata,
-                        payload: Data(payload.utf8))))
+            threads.take(Work(task: operation, Data(payload.utf8)))
         }
 
         /// The threads of this bench that have not ended.
@@ -151,12 +146,7 @@ import Testing
         deinit { threads.close() }
 
         func take(_ payload: String) -> Bool {
-            threads.take(
-                Work(
-                    task: Message(
-                        header: MessageHeader(kind: .task),
-                        metadata: Data(#"{"operation":"turn"}"#.utf8),
-                        payload: Data(payload.utf8))))
+            threads.take(Work(task: "turn", Data(payload.utf8)))
         }
 
         func goOn() -> Bool { gate.tryPush(()) }

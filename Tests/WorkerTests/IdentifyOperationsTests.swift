@@ -229,11 +229,7 @@ private func ask(
         defer { threads.close() }
         func ask(_ layer: LayerID) throws -> Work {
             let request = QueryRequest(map: history.map.request().map, layer: layer)
-            let work = Work(
-                task: Message(
-                    header: MessageHeader(kind: .task),
-                    metadata: Data(#"{"operation":"query"}"#.utf8),
-                    payload: try CairnJSON.encode(request)))
+            let work = Work(task: "query", try CairnJSON.encode(request))
             #expect(threads.take(work))
             return work
         }
@@ -275,11 +271,7 @@ private func ask(
         }
         defer { threads.close() }
         func ask(_ request: IdentifyRequest) throws -> Work {
-            let work = Work(
-                task: Message(
-                    header: MessageHeader(kind: .task),
-                    metadata: Data(#"{"operation":"identify"}"#.utf8),
-                    payload: try CairnJSON.encode(request)))
+            let work = Work(task: "identify", try CairnJSON.encode(request))
             #expect(threads.take(work))
             return work
         }
