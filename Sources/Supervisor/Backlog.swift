@@ -20,7 +20,7 @@ struct Backlog {
         let (nanoseconds, isFar) = taskNanoseconds.multipliedReportingOverflow(
             by: Int64(count) + 1)
         return !isFar && nanoseconds <= Self.briefNanoseconds
-            && oldestNanoseconds <= Hub.recallAge.wholeNanoseconds
+            && oldestNanoseconds <= Pool.recallAge.wholeNanoseconds
     }
 
     /// As measured: with half of it a part of what eight clients ask wakes another worker up (decision 0155).

@@ -110,9 +110,12 @@ extension Hub {
     }
 
     private func freestForChunks(in pool: WorkerPool) -> WorkerLane? {
-        workers.values.filter {
+        func room(_ worker: WorkerLane) -> (Int, Int) {
+            (worker.chunkCredit, dispatcher.worker(worker.instance, in: pool)?.credit ?? 0)
+        }
+        return workers.values.filter {
             $0.hello.pool == pool && $0.takesWork && $0.chunkCredit > 0
-        }.max { ($0.chunkCredit, $0.taskCredit) < ($1.chunkCredit, $1.taskCredit) }
+        }.max { room($0) < room($1) }
     }
 
     /// A chunk for this pool, of the job whose turn it is.
@@ -223,7 +226,7 @@ extension Hub {
     ) {
         guard let pool = workers[instance]?.hello.pool else { return }
         if case .released = report { return }
-        health[pool]?.succeeded()
+        handle(.succeeded, in: pool)
         let seconds = Double(MonotonicClock.nanoseconds() - chunk.since) / 1e9
         shares[pool]?.learn(chunk.held.job, seconds: seconds)
     }

@@ -162,40 +162,44 @@ extension Hub {
     // MARK: Descriptions
 
     var workerDescriptions: [WorkerDescription] {
-        workers.values.map(\.description).sorted {
+        workers.values.map { worker in
+            worker.description(dispatcher.worker(worker.instance, in: worker.hello.pool))
+        }.sorted {
             ($0.pool.rawValue, $0.since.microseconds, $0.instance.uuidString)
                 < ($1.pool.rawValue, $1.since.microseconds, $1.instance.uuidString)
         }
     }
 
     var status: SupervisorStatus {
-        let pools = WorkerPool.allCases.map { pool in
-            let workers = workers.values.filter { $0.hello.pool == pool }
-            return PoolStatus(
-                pool: pool, workerCount: workers.count,
-                waitingTaskCount: waitingTaskCount(in: pool),
-                runningTaskCount: workers.reduce(0) { $0 + $1.tasks.count },
-                cancellingTaskCount: workers.reduce(0) { count, worker in
+        let now = MonotonicClock.nanoseconds()
+        let pools = WorkerPool.allCases.compactMap { dispatcher.pools[$0] }.map { pool in
+            PoolStatus(
+                pool: pool.pool,
+                workerCount: workers.values.count { $0.hello.pool == pool.pool },
+                waitingTaskCount: pool.waitingCount,
+                runningTaskCount: pool.workers.reduce(0) { $0 + $1.tasks.count },
+                cancellingTaskCount: pool.workers.reduce(0) { count, worker in
                     count + worker.tasks.values.count(where: \.isCancelled)
                 },
-                taskCredit: workers.reduce(0) { $0 + $1.taskCredit },
-                deathsInRow: health[pool]?.deathCount,
-                restMilliseconds: health[pool].map {
-                    Int($0.restLeft(at: MonotonicClock.nanoseconds()) / 1_000_000)
-                })
+                taskCredit: pool.workers.reduce(0) { $0 + $1.credit },
+                deathsInRow: pool.health?.deathCount,
+                restMilliseconds: pool.health.map { Int($0.restLeft(at: now) / 1_000_000) })
         }
+        let tasks = dispatcher.counters
         return SupervisorStatus(
-            pools: pools, abandonedTaskCount: counters.abandonedTaskCount,
-            cancelledTaskCount: counters.cancelledTaskCount,
-            expiredTaskCount: counters.expiredTaskCount,
-            redispatchedTaskCount: counters.redispatchCount,
+            pools: pools, abandonedTaskCount: tasks.abandoned,
+            cancelledTaskCount: tasks.cancelled, expiredTaskCount: tasks.expired,
+            redispatchedTaskCount: tasks.redispatched,
             lostWorkerCount: counters.lostWorkerCount)
     }
 
     // MARK: Live
 
     func subscribed(to topic: String) {
-        if topic.isEmpty || topic.hasPrefix("result/") { hasResultSubscribers = true }
+        if topic.isEmpty || topic.hasPrefix("result/") {
+            hasResultSubscribers = true
+            handle(.shown, in: .identify)
+        }
         if WorkerWire.presenceTopic.hasPrefix(topic) { announce() }
         if "workers".hasPrefix(topic) { publishWorkers(always: true) }
         if "job/".hasPrefix(topic) {

@@ -11,27 +11,9 @@ internal import Platform
 
 /// Workers that were given up: those that die of what they are given, and those that may wake up again.
 extension Hub {
-    // MARK: Deaths in a row
-
     /// Whether the pool is given nothing because its workers keep dying.
     func isResting(_ pool: WorkerPool) -> Bool {
-        (health[pool]?.restLeft(at: MonotonicClock.nanoseconds()) ?? 0) > 0
-    }
-
-    /// Notes a death with work, which may have been its cause.
-    func died(_ worker: WorkerLane) {
-        let given =
-            worker.tasks.values.map(\.givenAt)
-            + worker.chunks.values.filter { !$0.isReported }.map(\.since)
-        let (pool, now) = (worker.hello.pool, MonotonicClock.nanoseconds())
-        guard let last = given.max(), health[pool, default: PoolHealth()].died(at: now, with: last)
-        else { return }
-        logger.warning(
-            "workers die of what they are given; they get nothing for a while",
-            metadata: [
-                "pool": "\(pool)", "deaths": "\(health[pool]?.deathCount ?? 0)",
-                "milliseconds": "\((health[pool]?.restLeft(at: now) ?? 0) / 1_000_000)",
-            ])
+        dispatcher.pools[pool]?.isResting(at: MonotonicClock.nanoseconds()) ?? false
     }
 
     // MARK: Strays

@@ -29,23 +29,26 @@ extension Hub {
     }
 
     private func receive(_ report: WorkerReport, from worker: WorkerLane) {
-        let sender = worker.instance
+        let (sender, pool) = (worker.instance, worker.hello.pool)
         worker.lastHeard = MonotonicClock.nanoseconds()
         worker.isHeardOut = false
         switch report {
         case .hello: break
         case .heartbeat(let beat):
             // Whatever a message says: no time is less than one microsecond, or counts beyond a second.
-            worker.taskNanoseconds = beat.taskMicroseconds.map {
+            let nanoseconds = beat.taskMicroseconds.map {
                 Int64(min(max(1, $0), 1_000_000)) * 1_000
             }
+            handle(.pace(sender, nanoseconds: nanoseconds), in: pool)
             take(beat, from: worker)
             send(.heartbeatEcho, to: sender)
         case .progress(let beat): take(beat, from: worker)
-        case .answer(let answer): take(answer, from: worker)
-        case .refused(let task, let isLong): refused(task, isLong: isLong, by: worker)
-        case .tookLong(let task): tookLong(task, at: worker)
-        case .answered(let task): answered(task, by: worker)
+        case .answer(let answer):
+            handle(.answer(answer.task, by: sender), in: pool, answer: answer)
+        case .refused(let task, let isLong):
+            handle(.refused(task, isLong: isLong, by: sender), in: pool)
+        case .tookLong(let task): handle(.tookLong(task, by: sender), in: pool)
+        case .answered(let task): handle(.answered(task, by: sender), in: pool)
         case .result(let result): take(result, from: sender)
         case .draining: drain(worker: sender)
         case .bye: remove(sender, reason: "the worker said goodbye", isDeath: false)
@@ -94,17 +97,18 @@ extension Hub {
         let worker = WorkerLane(
             instance: instance, hello: hello, generation: generation, since: now,
             now: MonotonicClock.nanoseconds())
+        let tasks = DispatchWorker(instance: instance, hello: hello)
         do throws(Failure) {
             worker.lane = try bus.bindLane(
                 .lane(instance),
-                credit: worker.taskCredit + worker.longTaskCredit + worker.chunkCredit + 64,
+                credit: tasks.credit + tasks.longCredit + worker.chunkCredit + 64,
                 sendsGroups: readsGroups
             ) { [weak self] in
                 self?.assumeIsolated { $0.disconnected(instance, generation) }
             }
         } catch {
             logger.error("no lane for a worker", metadata: ["reason": "\(error)"])
-            for task in earlier?.owedTasks ?? [] { redispatch(task) }
+            handle(.gone(instance, isDeath: false, chunkGivenAt: nil), in: hello.pool)
             return
         }
         worker.watch = try? bus.watch(processID: hello.processID) { [weak self] in
@@ -118,6 +122,7 @@ extension Hub {
                 "running": "\(hello.running.count)", "finished": "\(hello.finished.count)",
             ])
         send(.welcome, to: instance)
+        handle(.came(tasks), in: hello.pool)
         takeOver(earlier, as: instance, hello)
     }
 
@@ -136,7 +141,6 @@ extension Hub {
 
     /// What the lost lane of the same worker carried is given out again, or adopted.
     private func takeOver(_ earlier: WorkerLane?, as instance: UUID, _ hello: WorkerHello) {
-        for task in earlier?.owedTasks ?? [] { redispatch(task) }
         for (lease, chunk) in earlier?.chunks ?? [:] where chunk.isReported {
             workers[instance]?.chunks[lease] = chunk
         }
@@ -151,8 +155,7 @@ extension Hub {
     private func workerBecameReady(_ instance: UUID) {
         guard let pool = workers[instance]?.hello.pool else { return }
         publishWorkers(always: false)
-        dispatchTasks(pool)
-        expectRecall(in: pool)
+        handle(.takesWork(instance, workers[instance]?.takesWork == true), in: pool)
         dispatchChunks()
     }
 
@@ -162,6 +165,7 @@ extension Hub {
         guard let worker = workers[instance], worker.generation == generation else { return }
         workers[instance]?.isConnected = false
         workers[instance]?.lane = nil
+        handle(.takesWork(instance, false), in: worker.hello.pool)
         revokeIfDead(instance)
     }
 
@@ -169,6 +173,7 @@ extension Hub {
         strays.removeValue(forKey: instance)?.watch.cancel()
         guard let worker = workers[instance], worker.generation == generation else { return }
         workers[instance]?.hasExited = true
+        handle(.takesWork(instance, false), in: worker.hello.pool)
         revokeIfDead(instance)
     }
 
@@ -197,7 +202,9 @@ extension Hub {
 
     /// The worker takes nothing more; once it hears this, nothing is on its way to it.
     private func drain(worker instance: UUID) {
-        workers[instance]?.isDraining = true
+        guard let worker = workers[instance] else { return }
+        worker.isDraining = true
+        handle(.takesWork(instance, false), in: worker.hello.pool)
         send(.drain, to: instance)
         publishWorkers(always: false)
     }
@@ -211,16 +218,14 @@ extension Hub {
             worker.watch?.cancel()
         }
         worker.lane?.close()
-        lastServed[worker.hello.pool] = MonotonicClock.nanoseconds()
-        if isDeath {
-            counters.lostWorkerCount += 1
-            died(worker)
-        }
+        let taskCount = dispatcher.worker(instance, in: worker.hello.pool)?.tasks.count ?? 0
+        if isDeath { counters.lostWorkerCount += 1 }
+        let chunkGivenAt = worker.chunks.values.filter { !$0.isReported }.map(\.since).max()
         logger.info(
             "worker gone",
             metadata: [
                 "build": "\(worker.hello.build)", "pid": "\(worker.hello.processID)",
-                "reason": "\(reason)", "tasks": "\(worker.tasks.count)",
+                "reason": "\(reason)", "tasks": "\(taskCount)",
                 "chunks": "\(worker.chunks.count)",
             ])
         for chunk in worker.chunks.values where !chunk.isReported {
@@ -230,18 +235,9 @@ extension Hub {
                 ? .lose(attempt, reason: reason) : .report(attempt, .released(reason: reason))
             perform(action, on: chunk.held.job)
         }
-        // Any of them can have been its death. Last is put back first, so that the oldest stands in front.
-        let tasks = worker.tasks.values.sorted { $0.givenAt < $1.givenAt }
-        for var task in tasks.reversed() {
-            if isDeath {
-                task.deathCount += 1
-                if tasks.count == 1 { task.aloneDeathCount += 1 }
-            }
-            redispatch(task)
-        }
-        for task in worker.unconfirmed.values { redispatch(task) }
+        handle(
+            .gone(instance, isDeath: isDeath, chunkGivenAt: chunkGivenAt), in: worker.hello.pool)
         publishWorkers(always: false)
-        dispatchTasks(worker.hello.pool)
     }
 
     // MARK: Watching

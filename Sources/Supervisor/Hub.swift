@@ -24,18 +24,12 @@ actor Hub {
     /// Workers by instance.
     var workers: [UUID: WorkerLane] = [:]
     var nextGeneration = 0
-    /// When a pool last had a worker; monotonic nanoseconds.
-    var lastServed: [WorkerPool: Int64] = [:]
     /// The serial number given to a task last.
     var nextTask: UInt64 = 0
-    /// Interactive tasks nobody has taken yet.
-    var queues: [WorkerPool: TaskQueue] = [:]
-    /// Those of them that take long, as a worker has found.
-    var longQueues: [WorkerPool: TaskQueue] = [:]
-    /// Those of them that are tried alone.
-    var suspects: [WorkerPool: TaskQueue] = [:]
-    /// Pools where somebody idle may soon be given what waits at others.
-    var expectedRecalls: Set<WorkerPool> = []
+    /// Which worker does which interactive task.
+    var dispatcher: Dispatcher
+    /// Their questions, by serial number.
+    var requests: [UInt64: IncomingRequest] = [:]
 
     /// The jobs as committed.
     var table = JobTable()
@@ -46,8 +40,6 @@ actor Hub {
     var openJobs: [JobID] = []
     /// Whose turn it is, by pool.
     var shares: [WorkerPool: FairShares] = [:]
-    /// Which pools die of what they are given.
-    var health: [WorkerPool: PoolHealth] = [:]
     /// Processes that fell silent while they held attempts and have not been seen to end.
     var strays: [UUID: StrayWorker] = [:]
     /// Workers of another protocol that were asked to end.
@@ -90,6 +82,7 @@ actor Hub {
         self.requestShutdown = requestShutdown
         moment = (WallClock.microseconds(), MonotonicClock.nanoseconds())
         lastPatrol = moment.monotonic
+        dispatcher = Dispatcher(at: moment.monotonic, absence: timing.poolAbsence)
     }
 
     /// What the log's clock showed when the jobs were read, and goes on steadily from there, whatever is
@@ -105,8 +98,6 @@ actor Hub {
 
     /// Opens the endpoints and begins; throws `Failure` (`conflict`) when they are taken.
     func start() throws(Failure) {
-        lastServed = Dictionary(
-            uniqueKeysWithValues: WorkerPool.allCases.map { ($0, moment.monotonic) })
         live = try bus.bindPublisher(.supervisorLive) { [weak self] topic in
             self?.assumeIsolated { $0.subscribed(to: topic) }
         }
@@ -159,8 +150,7 @@ actor Hub {
         if wasAsleep {
             for instance in workers.keys { workers[instance]?.lastHeard = now }
         }
-        expireTasks(now)
-        inquire(now)
+        for pool in WorkerPool.allCases { handle(.patrol, in: pool) }
         checkWorkers(now)
         closeAdoption(now)
         dispatchChunks()
@@ -168,16 +158,19 @@ actor Hub {
 
     // MARK: The end
 
+    /// Tasks that workers have.
+    private var runningTaskCount: Int {
+        dispatcher.pools.values.reduce(0) { $0 + $1.workers.reduce(0) { $0 + $1.tasks.count } }
+    }
+
     /// Refuses new work from now on and waits, at most `limit`, until no worker owes anything; then says
     /// what is left, which the next supervisor adopts.
     func drain(limit: Duration) async -> DrainSummary {
         isDraining = true
-        for pool in WorkerPool.allCases {
-            for task in takeWaitingTasks(in: pool) { task.request.reply(failure: .draining) }
-        }
+        for pool in WorkerPool.allCases { handle(.draining, in: pool) }
         let end = ContinuousClock.now + limit
         while ContinuousClock.now < end {
-            let owes = workers.values.contains { !$0.tasks.isEmpty || !$0.chunks.isEmpty }
+            let owes = runningTaskCount > 0 || workers.values.contains { !$0.chunks.isEmpty }
             guard owes || ledger.isWriting, ledger.fault?.code != .fenced else { break }
             try? await Task.sleep(for: .milliseconds(20))
         }
@@ -186,7 +179,7 @@ actor Hub {
         let held = workers.values.flatMap { $0.chunks.values.map(\.held) }
         let left = DrainSummary(
             chunkCount: held.count, jobCount: Set(held.map(\.job)).count,
-            taskCount: workers.values.reduce(0) { $0 + $1.tasks.count },
+            taskCount: runningTaskCount,
             unfinishedJobCount: openJobs.count, isWriting: ledger.isWriting)
         logger.notice("drained", metadata: ["left": "\(left)"])
         return left
@@ -235,20 +228,10 @@ public struct SupervisorTiming: Sendable {
     public init() {}
 }
 
-/// What the hub has counted since its start.
+/// What the hub has counted since its start, beside what the dispatcher has.
 struct HubCounters {
     var staleResultCount = 0
-    var lateResultCount = 0
-    var redispatchCount = 0
     var lostWorkerCount = 0
-    /// Tasks whose asker went away or no longer waited.
-    var abandonedTaskCount = 0
-    /// Those of them that a worker had and was told to stop.
-    var cancelledTaskCount = 0
-    /// Tasks that a worker was asked to hand back for another.
-    var recalledTaskCount = 0
-    /// Tasks whose time was over before a worker had room for them.
-    var expiredTaskCount = 0
 }
 
 extension Failure {

@@ -51,13 +51,13 @@ public final class Supervisor: Sendable {
 
 extension Hub {
     var counts: [String: Int] {
-        [
-            "staleResults": counters.staleResultCount, "lateResults": counters.lateResultCount,
-            "redispatches": counters.redispatchCount, "lostWorkers": counters.lostWorkerCount,
-            "abandonedTasks": counters.abandonedTaskCount,
-            "cancelledTasks": counters.cancelledTaskCount,
-            "expiredTasks": counters.expiredTaskCount,
-            "recalledTasks": counters.recalledTaskCount, "workers": workers.count,
+        let tasks = dispatcher.counters
+        return [
+            "staleResults": counters.staleResultCount, "lateResults": tasks.late,
+            "redispatches": tasks.redispatched, "lostWorkers": counters.lostWorkerCount,
+            "abandonedTasks": tasks.abandoned, "cancelledTasks": tasks.cancelled,
+            "expiredTasks": tasks.expired, "recalledTasks": tasks.recalled,
+            "workers": workers.count,
         ]
     }
 }

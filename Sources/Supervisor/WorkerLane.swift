@@ -6,7 +6,7 @@ internal import CairnModel
 internal import FoundationEssentials
 internal import Jobs
 
-/// A worker as the hub knows it: its lane, its credit, and what it has been given; the hub's alone.
+/// A worker as the hub knows it: its lane, and the chunks that it has been given; the hub's alone.
 final class WorkerLane {
     /// A chunk it holds the lease of.
     struct HeldChunk: Sendable {
@@ -42,19 +42,11 @@ final class WorkerLane {
     /// Whether it has answered since its lane was opened.
     var isReady = false
     var isDraining: Bool
-    var taskCredit: Int
-    /// How many of its tasks take long.
-    private(set) var longTaskCount = 0
     var chunkCredit: Int
-    /// Interactive tasks it has, by dispatch.
-    var tasks: [UUID: PendingTask] = [:]
-    /// Tasks it has answered straight, of which their askers have not said yet that the answer came.
-    var unconfirmed: [UUID: PendingTask] = [:]
     /// Chunks it has, by lease.
     var chunks: [UUID: HeldChunk] = [:]
+    /// Chunks it has done.
     var doneCount = 0
-    /// How long a task has taken it of late; nanoseconds.
-    var taskNanoseconds: Int64?
     /// Monotonic nanoseconds of its last message.
     var lastHeard: Int64
     /// Since when it says hello although it has been welcomed.
@@ -68,66 +60,22 @@ final class WorkerLane {
         self.generation = generation
         self.since = since
         isDraining = hello.isDraining
-        taskCredit = min(max(0, hello.taskCredit), Self.creditBound)
-        chunkCredit = min(max(0, hello.chunkCredit), Self.creditBound)
+        chunkCredit = min(max(0, hello.chunkCredit), DispatchWorker.creditBound)
         lastHeard = now
-    }
-
-    /// The most credit a worker is believed to have.
-    static let creditBound = 1_000
-
-    /// Tasks whose askers may still need an answer if this worker is no more.
-    var owedTasks: [PendingTask] { Array(tasks.values) + unconfirmed.values }
-
-    /// How many further tasks that take long it would take.
-    var longTaskCredit: Int {
-        let capacity = min(max(0, hello.longTaskCapacity ?? 0), Self.creditBound)
-        return max(0, capacity - longTaskCount)
-    }
-
-    /// A task is sent to it.
-    func spendCredit(for task: PendingTask) {
-        if task.isLong { longTaskCount += 1 } else { taskCredit -= 1 }
-    }
-
-    /// It refused a task that nobody had asked back: the credit was wrong.
-    func correctCredit(for task: PendingTask?) {
-        guard task?.isLong == true else { return }
-        longTaskCount -= 1
-        taskCredit = max(0, taskCredit - 1)
-    }
-
-    /// A task was answered or handed back, or is no longer one of its kind; nil for one from before this supervisor.
-    func returnCredit(of task: PendingTask?) {
-        if task?.isLong == true { return longTaskCount -= 1 }
-        taskCredit = min(taskCredit + 1, min(max(0, hello.taskCapacity), Self.creditBound))
-    }
-
-    /// Tasks it has beyond those it works on, unless it works on more because some of them wait for others.
-    var waitingTaskCount: Int { max(0, tasks.count - max(1, hello.taskThreadCount)) }
-
-    /// Whether it has a task that must be alone.
-    var triesSuspect: Bool { tasks.count == 1 && tasks.values.allSatisfy(\.isSuspect) }
-
-    /// Whether it may be given a task, beside others that it has.
-    var mayBeGiven: Bool { takesWork && taskCredit > 0 && !triesSuspect }
-
-    /// What it has to do at a moment; monotonic nanoseconds.
-    func backlog(at now: Int64) -> Backlog {
-        Backlog(
-            taskNanoseconds: taskNanoseconds, count: tasks.count,
-            oldestNanoseconds: now - (tasks.values.lazy.map { $0.givenAt }.min() ?? now))
     }
 
     var takesWork: Bool { isReady && isConnected && !hasExited && !isDraining && lane != nil }
 
-    var description: WorkerDescription {
+    /// The worker, with what the dispatcher knows of it.
+    func description(_ tasks: DispatchWorker?) -> WorkerDescription {
         WorkerDescription(
             instance: instance, pool: hello.pool, processID: hello.processID,
-            taskCredit: takesWork ? taskCredit : 0, chunkCredit: takesWork ? chunkCredit : 0,
-            runningTaskCount: tasks.count,
+            taskCredit: takesWork ? tasks?.credit ?? 0 : 0,
+            chunkCredit: takesWork ? chunkCredit : 0,
+            runningTaskCount: tasks?.tasks.count ?? 0,
             held: chunks.values.map(\.held).sorted { $0.attempt.chunk < $1.attempt.chunk },
-            doneCount: doneCount, isDraining: isDraining, build: hello.build, since: since)
+            doneCount: doneCount + (tasks?.doneCount ?? 0), isDraining: isDraining,
+            build: hello.build, since: since)
     }
 }
 
