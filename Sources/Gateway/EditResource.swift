@@ -7,6 +7,11 @@ internal import EsriForms
 internal import Geometry
 internal import Platform
 
+/// What is done to the features of a layer.
+enum EditOperation: Hashable {
+    case add, update, delete, apply
+}
+
 /// `FeatureServer/{id}/addFeatures` and the like: Esri's parameters to edits, and what came of them back.
 enum EditResource {
     /// What is asked of one layer.
@@ -22,7 +27,7 @@ enum EditResource {
 
     /// Reads the parameters of an operation; throws `Failure` naming the one at fault.
     static func request(
-        _ operation: Resource.EditOperation, map: MapName, layer: LayerID, _ parameters: Parameters
+        _ operation: EditOperation, map: MapName, layer: LayerID, _ parameters: Parameters
     ) throws(Failure) -> Request {
         for name in ["useGlobalIds", "async"] where try parameters.flag(name, default: false) {
             throw Failure(.invalidParameter, "parameter '\(name)' is not supported")
@@ -229,7 +234,7 @@ enum EditResource {
 
     /// The answer to an operation: its own list, or all three.
     static func body(
-        _ operation: Resource.EditOperation, _ results: FeatureEditResults, to request: Request
+        _ operation: EditOperation, _ results: FeatureEditResults, to request: Request
     ) -> [UInt8] {
         var json = JSONWriter()
         json.object { json in
@@ -258,10 +263,10 @@ enum EditResource {
     }
 
     private static func write(
-        _ operation: Resource.EditOperation, _ results: FeatureEditResults,
+        _ operation: EditOperation, _ results: FeatureEditResults,
         to json: inout JSONWriter
     ) {
-        let lists: [(String, [FeatureEditResult], Set<Resource.EditOperation>)] = [
+        let lists: [(String, [FeatureEditResult], Set<EditOperation>)] = [
             ("addResults", results.adds, [.add, .apply]),
             ("updateResults", results.updates, [.update, .apply]),
             ("deleteResults", results.deletes, [.delete, .apply]),

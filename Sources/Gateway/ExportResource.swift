@@ -78,10 +78,10 @@ enum ExportResource {
 
 extension GatewayService {
     /// The picture, or where it is; throws `Failure` for what cannot be drawn.
-    func export(
-        _ text: String, _ parameters: Parameters, _ asked: GatewayRequest
-    ) async throws(Failure) -> GatewayResponse {
-        var request = try ExportResource.request(map: try Self.mapName(text), parameters)
+    func export(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let (parameters, asked) = (call.parameters, call.request)
+        var request = try ExportResource.request(
+            map: try Self.mapName(call.captures.name), parameters)
         let limit = try parameters.timeout()
         if parameters["f"]?.lowercased() == "image" {
             let picture = try await backend.ask(.export, request, within: limit)
@@ -90,7 +90,7 @@ extension GatewayService {
                 sequence: picture.head.sequence, isStale: picture.head.isStale,
                 missing: (picture.head.missing ?? []).shown(parameters))
         }
-        let format = try Format(parameters["f"], wantsPage: asked.wantsPage, isQuery: false)
+        let format = try Format(parameters["f"], wantsPage: asked.wantsPage, of: Format.esri)
         request.format = nil
         var head = try await backend.ask(.export, request, within: limit).head
         head.missing = head.missing?.shown(parameters)
@@ -103,7 +103,7 @@ extension GatewayService {
         let response = GatewayResponse(
             body: ExportResource.body(head, href: href), sequence: head.sequence,
             isStale: head.isStale, missing: head.missing ?? [])
-        return await shaped(response, format, .map(text, .export), parameters, asked)
+        return await shaped(response, format, call)
     }
 }
 

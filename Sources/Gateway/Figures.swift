@@ -21,7 +21,7 @@ final class Figures: Sendable {
     /// The classes of status: `2xx` to `5xx`.
     static let statusClasses = 2...5
 
-    private let requests = (0..<Resource.Kind.allCases.count * statusClasses.count).map { _ in
+    private let requests = (0..<RouteTable.shared.labels.count * statusClasses.count).map { _ in
         Counter()
     }
     private let times = (0...bounds.count).map { _ in Counter() }
@@ -37,11 +37,12 @@ final class Figures: Sendable {
     /// Failed logins.
     let failedLogins = Counter()
 
-    func count(_ kind: Resource.Kind, status: Int, microseconds spent: Int) {
+    func count(_ route: Route, status: Int, microseconds spent: Int) {
         let statusClass = min(
             max(status / 100, Self.statusClasses.lowerBound), Self.statusClasses.upperBound)
         requests[
-            kind.rawValue * Self.statusClasses.count + statusClass - Self.statusClasses.lowerBound
+            route.labelIndex * Self.statusClasses.count + statusClass
+                - Self.statusClasses.lowerBound
         ]
         .add(1)
         var place = 0
@@ -69,15 +70,15 @@ final class Figures: Sendable {
             metric(name, type, help, [("", "\(value)")])
         }
         var counts: [(String, String)] = []
-        for kind in Resource.Kind.allCases {
+        for (index, label) in RouteTable.shared.labels.enumerated() {
             for statusClass in Self.statusClasses {
                 let count = requests[
-                    kind.rawValue * Self.statusClasses.count + statusClass
+                    index * Self.statusClasses.count + statusClass
                         - Self.statusClasses.lowerBound
                 ].value
                 if count > 0 {
                     counts.append(
-                        ("{resource=\"\(kind)\",status=\"\(statusClass)xx\"}", "\(count)"))
+                        ("{resource=\"\(label)\",status=\"\(statusClass)xx\"}", "\(count)"))
                 }
             }
         }
@@ -155,13 +156,13 @@ struct RequestWatch: Sendable {
 
     /// It is answered.
     func ended(
-        _ start: Int64, _ kind: Resource.Kind, _ response: GatewayResponse, method: String,
+        _ start: Int64, _ route: Route, _ response: GatewayResponse, method: String,
         address: String, path: @autoclosure () -> [UInt8]
     ) {
         figures.inFlight.add(-1)
         let spent = Int((MonotonicClock.nanoseconds() - start) / 1_000)
         let status = response.failureCode ?? response.status
-        figures.count(kind, status: status, microseconds: spent)
+        figures.count(route, status: status, microseconds: spent)
         log?.note(
             RequestLog.Entry(
                 at: WallClock.microseconds(), address: address, user: response.user, method: method,

@@ -224,17 +224,17 @@ private struct GatewayResponder: Sendable {
         let standing = service.hosts.standing(of: request.head.authority, client)
         let start = service.watch.began()
         let translated = translate(request, client, standing)
-        let resource = Resource(path: translated.path)
+        let match = RouteTable.shared.match(translated.path)
         if request.method == .options, standing != .refused {
-            return preflight(request, client, resource)
+            return preflight(request, client, match.route)
         }
         var answer =
             standing == .refused
             ? Self.misdirected(request)
-            : await answer(request, translated, resource, channel)
+            : await answer(request, translated, match, channel)
         if let fault = await answer.file?.fault() { answer = GatewayResponse(ofFile: fault) }
         service.watch.ended(
-            start, resource.kind, answer, method: request.method.rawValue,
+            start, match.route, answer, method: request.method.rawValue,
             address: translated.client.address, path: translated.path)
         return response(to: request, answer, translated.client, channel)
     }
@@ -253,28 +253,25 @@ private struct GatewayResponder: Sendable {
     }
 
     private func answer(
-        _ request: Request, _ translated: GatewayRequest, _ resource: Resource,
+        _ request: Request, _ translated: GatewayRequest, _ match: RouteMatch,
         _ channel: any Channel
     ) async -> GatewayResponse {
-        switch request.method {
-        case .get, .head: await answer(translated, channel)
-        case .post where resource == .jobs(.upload): await upload(request, translated)
-        case .post where !resource.isReadOnly: await answerForm(request, translated, channel)
-        default: Self.refused(request, resource)
+        switch (request.method, match.route.methods) {
+        case (.get, _), (.head, _): await answer(translated, match, channel)
+        case (.post, .file): await upload(request, Call(match: match, request: translated))
+        case (.post, .form), (.post, .post):
+            await answerForm(request, translated, match, channel)
+        default: Self.refused(request, match.route)
         }
     }
 
-    private static func methods(of resource: Resource) -> [String] {
-        resource.isReadOnly ? ["GET", "HEAD"] : ["GET", "HEAD", "POST"]
-    }
-
-    private static func refused(_ request: Request, _ resource: Resource) -> GatewayResponse {
-        let methods = methods(of: resource)
+    private static func refused(_ request: Request, _ route: Route) -> GatewayResponse {
+        let methods = route.methodNames
         let sentence =
             "method \(request.method.rawValue.prefix(20)) is not supported: use "
             + methods.joined(separator: " or ")
         var response: GatewayResponse
-        if case .ogc = resource {
+        if route.style == .ogc {
             response = GatewayService.ogcFailure(status: 405, "MethodNotAllowed", sentence)
         } else {
             response = GatewayResponse(
@@ -288,18 +285,19 @@ private struct GatewayResponder: Sendable {
     ///
     /// And what the resource's methods are (RFC 9110, 9.3.7).
     private func preflight(
-        _ request: Request, _ client: RequestClient, _ resource: Resource
+        _ request: Request, _ client: RequestClient, _ route: Route
     ) -> Response {
         var headers = commonHeaders(request, client)
-        headers[.allow] = (Self.methods(of: resource) + ["OPTIONS"]).joined(separator: ", ")
+        headers[.allow] = (route.methodNames + ["OPTIONS"]).joined(separator: ", ")
         headers[.accessControlMaxAge] = CrossOrigin.maximumAge
         return Response(status: .noContent, headers: headers)
     }
 
     /// What nobody waits for any more is cancelled.
-    private func answer(_ request: GatewayRequest, _ channel: any Channel) async -> GatewayResponse
-    {
-        await connections.answering(channel) { [service] in await service.answer(request) }
+    private func answer(
+        _ request: GatewayRequest, _ match: RouteMatch, _ channel: any Channel
+    ) async -> GatewayResponse {
+        await connections.answering(channel) { [service] in await service.answer(request, match) }
     }
 
     /// The caller; whether the answer is a page is decided later.
@@ -357,25 +355,24 @@ private struct GatewayResponder: Sendable {
     }
 
     /// Takes a file; a browser gets a page with what can be done with it.
-    private func upload(
-        _ request: Request, _ translated: GatewayRequest
-    ) async -> GatewayResponse {
-        let parameters = (try? Parameters(query: translated.query, form: [])) ?? Parameters([:])
+    private func upload(_ request: Request, _ call: Call) async -> GatewayResponse {
+        var call = call
+        call.parameters =
+            (try? Parameters(query: call.request.query, form: [])) ?? Parameters([:])
         let format = try? Format(
-            parameters["f"], wantsPage: translated.wantsPage, isQuery: false)
-        return await service.shaped(
-            await keep(request, translated), format ?? .json, .jobs(.upload), parameters,
-            translated)
+            call.parameters["f"], wantsPage: call.request.wantsPage, of: call.route.formats)
+        return await service.shaped(await keep(request, call), format ?? .json, call)
     }
 
-    private func keep(
-        _ request: Request, _ translated: GatewayRequest
-    ) async -> GatewayResponse {
+    /// It is admitted before its body is read.
+    private func keep(_ request: Request, _ call: Call) async -> GatewayResponse {
         do throws(Failure) {
-            let caller = try service.admit(translated)
+            let client = call.request.client
+            let parameters = try Parameters(query: call.request.query, form: [])
+            let caller = try service.admit(call.match, parameters, client)
             let (blob, name) = try await uploads.take(
                 request.body, contentType: request.headers[.contentType] ?? "",
-                into: try service.jobsBackend(), of: caller, at: translated.client.address,
+                into: try service.jobsBackend(), of: caller, at: client.address,
                 limits: service.limits(of: caller))
             var response = GatewayResponse(body: JobResource.uploaded(blob, name: name))
             response.user = caller.user
@@ -386,7 +383,8 @@ private struct GatewayResponder: Sendable {
     }
 
     private func answerForm(
-        _ request: Request, _ translated: GatewayRequest, _ channel: any Channel
+        _ request: Request, _ translated: GatewayRequest, _ match: RouteMatch,
+        _ channel: any Channel
     ) async -> GatewayResponse {
         let type = request.headers[.contentType] ?? ""
         let isMultipart = type.lowercased().hasPrefix("multipart/form-data")
@@ -408,7 +406,7 @@ private struct GatewayResponder: Sendable {
         } catch {
             return GatewayResponse(error)
         }
-        return await answer(translated, channel)
+        return await answer(translated, match, channel)
     }
 
     /// The whole body; throws `Failure`: `tooLarge`, or `unreadable` when it breaks off.

@@ -11,10 +11,9 @@ extension GatewayService {
     ///
     /// It counts as a request. Nothing of a request is begun before this has returned, on any way into the gateway.
     func admit(
-        _ resource: Resource, _ parameters: Parameters, _ client: RequestClient,
-        by snapshot: AccessControl.Snapshot? = nil
+        _ requirement: Requirement, isChange: Bool, _ parameters: Parameters,
+        _ client: RequestClient, by snapshot: AccessControl.Snapshot? = nil
     ) throws(Failure) -> Caller {
-        let requirement = resource.requirement
         let caller: Caller
         do throws(Failure) {
             caller = try self.caller(requirement, parameters, client, snapshot)
@@ -23,18 +22,24 @@ extension GatewayService {
             throw error
         }
         try limit(caller.user.map { "user " + $0 }, client)
-        guard !client.isForeignPage || !resource.isChange else {
+        guard !client.isForeignPage || !isChange else {
             throw Failure(
                 .foreignPage,
                 "pages of other servers change nothing here: --cors-origin names those that may")
         }
-        if let session = caller.session, resource.isChange,
+        if let session = caller.session, isChange,
             !session.isProved(by: client.proof ?? parameters[Self.proofParameter])
         {
             throw Self.unproved
         }
         try caller.check(requirement)
         return caller
+    }
+
+    func admit(
+        _ match: RouteMatch, _ parameters: Parameters, _ client: RequestClient
+    ) throws(Failure) -> Caller {
+        try admit(match.requirement, isChange: match.route.isChange, parameters, client)
     }
 
     private func caller(
@@ -52,10 +57,11 @@ extension GatewayService {
 
     /// The same for what belongs to a request that was admitted, and counted, before.
     func permit(
-        _ resource: Resource, _ parameters: Parameters, _ client: RequestClient
+        _ match: RouteMatch, _ parameters: Parameters, _ client: RequestClient
     ) throws(Failure) -> Caller {
-        let caller = try caller(resource.requirement, parameters, client, nil)
-        try caller.check(resource.requirement)
+        let requirement = match.requirement
+        let caller = try caller(requirement, parameters, client, nil)
+        try caller.check(requirement)
         return caller
     }
 
@@ -68,20 +74,13 @@ extension GatewayService {
         throw Failure(.tooManyRequests, "too many requests within a second; try again in 1 s")
     }
 
-    /// The same for a request that is admitted before its body is read.
-    func admit(_ request: GatewayRequest) throws(Failure) -> Caller {
-        try admit(
-            Resource(path: request.path), try Parameters(query: request.query, form: []),
-            request.client)
-    }
-
     /// Whether what was admitted would be admitted still.
     func isStillAdmitted(
-        _ resource: Resource, _ parameters: Parameters, _ client: RequestClient
+        _ match: RouteMatch, _ parameters: Parameters, _ client: RequestClient
     ) -> @Sendable () throws(Failure) -> Void {
         { [self] () throws(Failure) in
-            let caller = try permit(resource, parameters, client)
-            guard parameters.asksPast, parameters.sight == .whole, let map = resource.mapName else {
+            let caller = try permit(match, parameters, client)
+            guard parameters.asksPast, parameters.sight == .whole, let map = match.mapName else {
                 return
             }
             if !caller.may(.history, on: .map(map)) { throw .noHistory(.map(map)) }
@@ -94,9 +93,8 @@ extension GatewayService {
     static let tokenMinutes = (standard: 60, most: 20_160)
 
     /// `generateToken`.
-    func generateToken(
-        _ parameters: Parameters, _ client: RequestClient
-    ) async throws(Failure) -> GatewayResponse {
+    func generateToken(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let (parameters, client) = (call.parameters, call.request.client)
         let (token, expires) = try await token(parameters, client) { () throws(Failure) in
             try Self.binding(parameters, client)
         }
@@ -175,11 +173,11 @@ extension GatewayService {
     }
 
     /// `community/self`: whose token that is.
-    static func communitySelf(_ caller: Caller) -> GatewayResponse {
+    func communitySelf(_ call: Call) async throws(Failure) -> GatewayResponse {
         var json = JSONWriter()
         json.object { json in
-            json.member("username", caller.user ?? "")
-            json.member("fullName", caller.user ?? "")
+            json.member("username", call.caller.user ?? "")
+            json.member("fullName", call.caller.user ?? "")
         }
         return GatewayResponse(body: json.bytes)
     }

@@ -5,11 +5,27 @@ internal import CairnModel
 internal import Site
 
 extension GatewayService {
-    /// `FeatureServer/{id}/addFeatures`, `updateFeatures`, `deleteFeatures` or `applyEdits`.
-    func edit(
-        _ text: String, _ layer: LayerID, _ operation: Resource.EditOperation,
-        _ parameters: Parameters, _ caller: Caller
+    func addFeatures(_ call: Call) async throws(Failure) -> GatewayResponse {
+        try await edit(call, .add)
+    }
+
+    func updateFeatures(_ call: Call) async throws(Failure) -> GatewayResponse {
+        try await edit(call, .update)
+    }
+
+    func deleteFeatures(_ call: Call) async throws(Failure) -> GatewayResponse {
+        try await edit(call, .delete)
+    }
+
+    func applyEdits(_ call: Call) async throws(Failure) -> GatewayResponse {
+        try await edit(call, .apply)
+    }
+
+    private func edit(
+        _ call: Call, _ operation: EditOperation
     ) async throws(Failure) -> GatewayResponse {
+        let (text, layer) = (call.captures.name, call.captures.layer)
+        let (parameters, caller) = (call.parameters, call.caller)
         let map = try Self.mapName(text)
         let limit = try parameters.timeout()
         let seesLayers = caller.may(.query, on: .map(text))
@@ -34,9 +50,8 @@ extension GatewayService {
     }
 
     /// `FeatureServer/applyEdits`: one event for all layers.
-    func edit(
-        _ text: String, _ parameters: Parameters, _ caller: Caller
-    ) async throws(Failure) -> GatewayResponse {
+    func applyEditsOfLayers(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let (text, parameters, caller) = (call.captures.name, call.parameters, call.caller)
         let map = try Self.mapName(text)
         let limit = try parameters.timeout()
         let edits = try EditResource.requests(parameters)

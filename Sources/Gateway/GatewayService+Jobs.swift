@@ -7,29 +7,31 @@ internal import JobKinds
 internal import Site
 
 extension GatewayService {
-    func jobs(
-        _ part: Resource.JobPart, _ parameters: Parameters, _ caller: Caller,
-        _ request: GatewayRequest
-    ) async throws(Failure) -> GatewayResponse {
-        switch part {
-        case .root: return GatewayResponse(body: JobResource.root())
-        case .upload:
-            throw Failure(
-                .invalidParameter, "an upload is a POST with a file in its body")
-        case .task(let name): return GatewayResponse(body: JobResource.task(try Self.task(name)))
-        case .submit(let name):
-            let job = try await submit(try Self.task(name), parameters, caller)
-            return GatewayResponse(body: JobResource.receipt(job), sequence: job.sequence)
-        case .jobs(let name):
-            let task = try Self.task(name)
-            let mayBeSeen = try await jobsBackend().jobs().filter { job in
-                job.kind == task.kind && caller.maySee(job, holdsID: false)
-            }
-            return GatewayResponse(body: JobResource.list(mayBeSeen))
-        case .job(let name, let id, let part):
-            return try await self.job(
-                try Self.task(name), id, part, parameters, caller, request)
+    func jobService(_ call: Call) async throws(Failure) -> GatewayResponse {
+        GatewayResponse(body: JobResource.root())
+    }
+
+    /// The answer to a GET; a POST is taken by `GatewayServer`, as its body comes.
+    func upload(_ call: Call) async throws(Failure) -> GatewayResponse {
+        throw Failure(.invalidParameter, "an upload is a POST with a file in its body")
+    }
+
+    func task(_ call: Call) async throws(Failure) -> GatewayResponse {
+        GatewayResponse(body: JobResource.task(try Self.task(call.captures.task)))
+    }
+
+    func submit(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let job = try await submit(
+            try Self.task(call.captures.task), call.parameters, call.caller)
+        return GatewayResponse(body: JobResource.receipt(job), sequence: job.sequence)
+    }
+
+    func listJobs(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let task = try Self.task(call.captures.task)
+        let mayBeSeen = try await jobsBackend().jobs().filter { job in
+            job.kind == task.kind && call.caller.maySee(job, holdsID: false)
         }
+        return GatewayResponse(body: JobResource.list(mayBeSeen))
     }
 
     /// Records a job of the caller's.
@@ -97,49 +99,75 @@ extension GatewayService {
         Failure(.notFound, "task \(task.kind.rawValue) has no job '\(text.prefix(80))'")
     }
 
-    private func job(
-        _ task: JobKindDescription, _ text: String, _ part: Resource.JobPart.Detail,
-        _ parameters: Parameters, _ caller: Caller, _ request: GatewayRequest
-    ) async throws(Failure) -> GatewayResponse {
+    /// The job that the path names, with its task.
+    private func found(
+        _ call: Call
+    ) async throws(Failure) -> (JobDescription, JobKindDescription, any GatewayJobs) {
+        let task = try Self.task(call.captures.task)
         let backend = try jobsBackend()
-        let job = try await find(text, task, backend, caller)
-        var response = GatewayResponse(body: [], sequence: job.sequence)
-        switch part {
-        case .status:
-            response.body = JobResource.job(
+        return (try await find(call.captures.job, task, backend, call.caller), task, backend)
+    }
+
+    func jobStatus(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let (job, task, _) = try await found(call)
+        return GatewayResponse(
+            body: JobResource.job(
                 job, task,
-                returnsMessages: try parameters.flag("returnMessages", default: true))
-        case .cancel:
-            // A client that cancels a job which ends just now wants to know how it ended.
-            let cancelled =
-                job.status.isTerminal ? job : try await backend.cancel(job.id, actor: caller.actor)
-            response.body = JobResource.receipt(cancelled)
-            response.sequence = cancelled.sequence
-        case .follow:
-            // A browser asks again after the end of a stream, unless it is told that there is no more.
-            let lastEvent = request.lastEventID
-            if let lastEvent, job.status.isTerminal, lastEvent >= job.sequence {
-                response.status = 204
-            } else {
-                response.contentType = "text/event-stream"
-                response.changes = backend.follow(job.id, as: task, after: lastEvent ?? 0)
-                let resource = Resource.jobs(.job(task.kind.rawValue, text, part))
-                response.isStillAdmitted = { [self] () throws(Failure) in
-                    let now = try permit(resource, parameters, request.client)
-                    guard now.maySee(job, holdsID: true) else { throw Self.noJob(text, task) }
-                }
-            }
-        case .result(let name):
-            response.body = try JobResource.result(
-                name, of: job, at: request.origin)
-        case .input(let name): response.body = try JobResource.input(name, of: job, task)
-        case .product(let name):
-            let blob = try JobResource.product(name, of: job)
-            response.contentType = blob.type.contentType
-            response.file = GatewayFile(
-                blobs: backend.blobs, blob: blob,
-                name: "\(job.kind.rawValue)-\(job.id)" + blob.type.endings[0])
+                returnsMessages: try call.parameters.flag("returnMessages", default: true)),
+            sequence: job.sequence)
+    }
+
+    func cancelJob(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let (job, _, backend) = try await found(call)
+        // A client that cancels a job which ends just now wants to know how it ended.
+        let cancelled =
+            job.status.isTerminal
+            ? job : try await backend.cancel(job.id, actor: call.caller.actor)
+        return GatewayResponse(
+            body: JobResource.receipt(cancelled), sequence: cancelled.sequence)
+    }
+
+    func followJob(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let (job, task, backend) = try await found(call)
+        var response = GatewayResponse(body: [], sequence: job.sequence)
+        let lastEvent = call.request.lastEventID
+        // A browser asks again after the end of a stream, unless it is told that there is no more.
+        if let lastEvent, job.status.isTerminal, lastEvent >= job.sequence {
+            response.status = 204
+            return response
         }
+        response.contentType = "text/event-stream"
+        response.changes = backend.follow(job.id, as: task, after: lastEvent ?? 0)
+        response.isStillAdmitted = { [self] () throws(Failure) in
+            let now = try permit(call.match, call.parameters, call.request.client)
+            guard now.maySee(job, holdsID: true) else {
+                throw Self.noJob(call.captures.job, task)
+            }
+        }
+        return response
+    }
+
+    func jobResult(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let (job, _, _) = try await found(call)
+        return GatewayResponse(
+            body: try JobResource.result(call.captures.text, of: job, at: call.request.origin),
+            sequence: job.sequence)
+    }
+
+    func jobInput(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let (job, task, _) = try await found(call)
+        return GatewayResponse(
+            body: try JobResource.input(call.captures.text, of: job, task), sequence: job.sequence)
+    }
+
+    func jobProduct(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let (job, _, backend) = try await found(call)
+        let blob = try JobResource.product(call.captures.text, of: job)
+        var response = GatewayResponse(body: [], sequence: job.sequence)
+        response.contentType = blob.type.contentType
+        response.file = GatewayFile(
+            blobs: backend.blobs, blob: blob,
+            name: "\(job.kind.rawValue)-\(job.id)" + blob.type.endings[0])
         return response
     }
 

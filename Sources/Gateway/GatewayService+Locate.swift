@@ -4,46 +4,48 @@
 internal import CairnModel
 
 extension GatewayService {
-    /// `GeocodeServer` and what lies below it.
-    func locate(
-        _ name: String, _ part: Resource.LocatorPart, _ parameters: Parameters
-    ) async throws(Failure) -> GatewayResponse {
-        switch part {
-        case .root:
-            guard let known = try await backend.locator(named: name) else {
-                throw Failure(.notFound, "Service \(name.prefix(80))/GeocodeServer not found")
-            }
-            return GatewayResponse(body: GeocodeResource.root(known))
-        case .findAddressCandidates:
-            let reference = try PlaceReference(parameters)
-            let request = try GeocodeResource.request(locator: name, parameters)
-            let answer = try await backend.ask(.geocode, request, within: try parameters.timeout())
-            return GatewayResponse(
-                body: GeocodeResource.body(
-                    answer, outFields: OutFields(parameters["outFields"]), in: reference),
-                isStale: answer.isStale)
-        case .geocodeAddresses: return try await geocodeAddresses(name, parameters)
-        case .suggest:
-            let request = try GeocodeResource.suggestRequest(locator: name, parameters)
-            let answer = try await backend.ask(.suggest, request, within: try parameters.timeout())
-            return GatewayResponse(body: GeocodeResource.body(answer), isStale: answer.isStale)
-        case .reverseGeocode:
-            let reference = try PlaceReference(parameters)
-            let request = try GeocodeResource.reverseRequest(locator: name, parameters)
-            let answer = try await backend.ask(.reverse, request, within: try parameters.timeout())
-            return GatewayResponse(
-                body: GeocodeResource.body(
-                    answer, outFields: OutFields(parameters["outFields"]), in: reference),
-                isStale: answer.isStale)
+    func locator(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let name = call.captures.name
+        guard let known = try await backend.locator(named: name) else {
+            throw Failure(.notFound, "Service \(name.prefix(80))/GeocodeServer not found")
         }
+        return GatewayResponse(body: GeocodeResource.root(known))
+    }
+
+    func findAddressCandidates(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let parameters = call.parameters
+        let reference = try PlaceReference(parameters)
+        let request = try GeocodeResource.request(locator: call.captures.name, parameters)
+        let answer = try await backend.ask(.geocode, request, within: try parameters.timeout())
+        return GatewayResponse(
+            body: GeocodeResource.body(
+                answer, outFields: OutFields(parameters["outFields"]), in: reference),
+            isStale: answer.isStale)
+    }
+
+    func suggest(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let parameters = call.parameters
+        let request = try GeocodeResource.suggestRequest(locator: call.captures.name, parameters)
+        let answer = try await backend.ask(.suggest, request, within: try parameters.timeout())
+        return GatewayResponse(body: GeocodeResource.body(answer), isStale: answer.isStale)
+    }
+
+    func reverseGeocode(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let parameters = call.parameters
+        let reference = try PlaceReference(parameters)
+        let request = try GeocodeResource.reverseRequest(locator: call.captures.name, parameters)
+        let answer = try await backend.ask(.reverse, request, within: try parameters.timeout())
+        return GatewayResponse(
+            body: GeocodeResource.body(
+                answer, outFields: OutFields(parameters["outFields"]), in: reference),
+            isStale: answer.isStale)
     }
 
     /// Asks for every record, a few at a time; the first that cannot be answered stops the others.
-    private func geocodeAddresses(
-        _ name: String, _ parameters: Parameters
-    ) async throws(Failure) -> GatewayResponse {
+    func geocodeAddresses(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let parameters = call.parameters
         let reference = try PlaceReference(parameters)
-        let batch = try GeocodeBatch(locator: name, parameters)
+        let batch = try GeocodeBatch(locator: call.captures.name, parameters)
         let end = ContinuousClock.now + (try parameters.timeout())
         let outcomes = await outcomes(of: batch, until: end)
         let answers = try batch.answers(outcomes)

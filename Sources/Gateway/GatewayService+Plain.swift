@@ -27,8 +27,10 @@ extension GatewayService {
             if let format = parameters["f"], format != "json" { return .general }
             // Before it is counted as a request.
             if parameters.asksPast, try backend.presentSequenceAtHand() == nil { return .general }
+            let requirement = Route.identify.requirement.requirement(
+                of: Captures(name: plain.map))
             let caller = try admit(
-                Resource.map(plain.map, .identify), parameters, client, by: snapshot)
+                requirement, isChange: Route.identify.isChange, parameters, client, by: snapshot)
             guard let parameters = try sightedAtOnce(parameters, caller, on: plain.map) else {
                 return .general
             }

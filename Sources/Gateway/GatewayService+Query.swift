@@ -5,11 +5,10 @@ internal import CairnModel
 
 extension GatewayService {
     /// `…/{id}/query` of either service of a map.
-    func query(
-        _ text: String, _ layer: LayerID, _ parameters: Parameters
-    ) async throws(Failure) -> GatewayResponse {
+    func queryLayer(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let parameters = call.parameters
         let request = try QueryResource.request(
-            map: try Self.mapName(text), layer: layer, parameters)
+            map: try Self.mapName(call.captures.name), layer: call.captures.layer, parameters)
         let answer = try await self.answer(
             request, within: try parameters.timeout(), parameters)
         let isGeoJSON = request.form == .geoJSON
@@ -20,11 +19,10 @@ extension GatewayService {
     }
 
     /// `…/{id}/{objectId}` of either service of a map.
-    func feature(
-        _ text: String, _ layer: LayerID, _ id: Int64, _ parameters: Parameters
-    ) async throws(Failure) -> GatewayResponse {
+    func feature(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let (layer, id, parameters) = (call.captures.layer, call.captures.objectID, call.parameters)
         let request = try QueryResource.request(
-            map: try Self.mapName(text), layer: layer, objectID: id, parameters)
+            map: try Self.mapName(call.captures.name), layer: layer, objectID: id, parameters)
         let answer = try await self.answer(
             request, within: try parameters.timeout(), parameters)
         guard let body = try FeatureResource.body(answer.body) else {
@@ -34,9 +32,10 @@ extension GatewayService {
     }
 
     /// `FeatureServer/query`: the layers one after the other, all of the map at the same sequence number.
-    func query(_ text: String, _ parameters: Parameters) async throws(Failure) -> GatewayResponse {
+    func queryLayers(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let parameters = call.parameters
         let end = ContinuousClock.now + (try parameters.timeout())
-        let map = try await featureMap(text, parameters)
+        let map = try await featureMap(call)
         var body = ServiceQuery.Body()
         var (sequence, isStale): (Int64?, Bool) = (nil, false)
         for var request in try ServiceQuery(map, parameters).requests {
@@ -61,17 +60,18 @@ extension GatewayService {
     }
 
     /// `…/find`.
-    func find(_ text: String, _ parameters: Parameters) async throws(Failure) -> GatewayResponse {
-        var request = try FindResource.request(map: try Self.mapName(text), parameters)
+    func find(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let parameters = call.parameters
+        var request = try FindResource.request(
+            map: try Self.mapName(call.captures.name), parameters)
         request.hidesInside = parameters.showsInside ? nil : true
         let answer = try await backend.ask(.find, whole: request, within: try parameters.timeout())
         return GatewayResponse(
             body: answer.body, sequence: answer.sequence, isStale: answer.isStale)
     }
 
-    private func featureMap(
-        _ text: String, _ parameters: Parameters
-    ) async throws(Failure) -> MapDescription {
+    private func featureMap(_ call: Call) async throws(Failure) -> MapDescription {
+        let (text, parameters) = (call.captures.name, call.parameters)
         let noMap = Failure(.notFound, "Service \(text.prefix(80))/FeatureServer not found")
         guard let name = MapName(rawValue: text) else { throw noMap }
         let map = try await backend.map(
@@ -81,18 +81,27 @@ extension GatewayService {
         return map
     }
 
-    /// `FeatureServer` and what of it describes.
-    func describe(
-        _ text: String, _ part: Resource.FeaturePart, _ parameters: Parameters
-    ) async throws(Failure) -> GatewayResponse {
-        let map = try await featureMap(text, parameters)
-        let resource = try await resource(of: map, part.describedLayers(of: map), parameters)
-        let body: [UInt8]
-        switch part {
-        case .root, .query, .queryAll, .feature, .edit, .editAll: body = resource.featureRoot()
-        case .layers: body = resource.allFeatureLayers()
-        case .layer(let id): body = try resource.featureLayer(id)
+    func featureService(_ call: Call) async throws(Failure) -> GatewayResponse {
+        try await describedFeatures(call, { _ in [] }) { resource in resource.featureRoot() }
+    }
+
+    func featureLayers(_ call: Call) async throws(Failure) -> GatewayResponse {
+        try await describedFeatures(call, \.layers) { resource in resource.allFeatureLayers() }
+    }
+
+    func featureLayer(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let id = call.captures.layer
+        return try await describedFeatures(call, { $0.layers.filter { $0.id == id } }) {
+            resource throws(Failure) in try resource.featureLayer(id)
         }
-        return GatewayResponse(body: body, sequence: map.sequence)
+    }
+
+    private func describedFeatures(
+        _ call: Call, _ layers: (MapDescription) -> [LayerDescription],
+        _ body: (MapServiceResource) throws(Failure) -> [UInt8]
+    ) async throws(Failure) -> GatewayResponse {
+        let map = try await featureMap(call)
+        let resource = try await resource(of: map, layers(map), call.parameters)
+        return GatewayResponse(body: try body(resource), sequence: map.sequence)
     }
 }

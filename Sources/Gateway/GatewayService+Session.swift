@@ -26,42 +26,50 @@ extension GatewayService {
     static let proofParameter = "csrf"
     static let proofHeader = "X-Cairn-CSRF"
 
-    /// `/pages/login` and `/pages/logout`: forms, and what they send.
-    ///
-    /// Throws `Failure`, which a page shows with the form: as `generateToken`, and `foreignPage`.
-    func session(
-        _ part: Resource.SessionPart, _ request: GatewayRequest
-    ) async throws(Failure) -> GatewayResponse {
-        guard request.isPost else { return GatewayResponse(body: Array("{}".utf8)) }
+    /// The paths of the pages that begin and end a login.
+    static let (loginPath, logoutPath) = ("/pages/login", "/pages/logout")
+
+    /// A form, and what it sends; throws `Failure`, which the page shows with the form: as `generateToken`, and
+    /// `foreignPage`.
+    func logIn(_ call: Call) async throws(Failure) -> GatewayResponse {
+        guard let form = try Self.sentForm(call.request) else { return .empty }
+        let client = call.request.client
+        let (token, expires) = try await token(form, client) { () throws(Failure) in
+            .session(Base64URL.encode(RandomBytes.make(16)))
+        }
+        let seconds = (expires - WallClock.microseconds() / 1_000) / 1_000
+        return Self.goOn(
+            to: form["returnTo"],
+            setting: SessionCookie.setting(
+                token, seconds: Int(max(1, seconds)), isSecure: client.isSecure))
+    }
+
+    /// A form, and what it sends; throws `Failure` (`foreignPage`), which the page shows with the form.
+    func logOut(_ call: Call) async throws(Failure) -> GatewayResponse {
+        guard let form = try Self.sentForm(call.request) else { return .empty }
+        let client = call.request.client
+        let session = access.snapshot.session(client, now: WallClock.microseconds() / 1_000)
+        if let session, !session.isProved(by: client.proof ?? form[Self.proofParameter]) {
+            throw Self.unproved
+        }
+        var response = Self.goOn(
+            to: nil, setting: SessionCookie.clearing(isSecure: client.isSecure))
+        response.headers["Clear-Site-Data"] = "\"cache\""
+        return response
+    }
+
+    /// What a page of this server sends; nil where the form is only asked for.
+    private static func sentForm(_ request: GatewayRequest) throws(Failure) -> Parameters? {
+        guard request.isPost else { return nil }
         // A secret does not belong into a URL.
         let form = try Parameters(query: [], form: request.form)
-        let client = request.client
-        guard !client.isForeignPage else {
+        guard !request.client.isForeignPage else {
             throw Failure(
                 .foreignPage,
                 "pages of other servers log nobody in or out here, and neither does a page under an unknown name: "
                     + "--host-name says which names are this server's")
         }
-        switch part {
-        case .login:
-            let (token, expires) = try await token(form, client) { () throws(Failure) in
-                .session(Base64URL.encode(RandomBytes.make(16)))
-            }
-            let seconds = (expires - WallClock.microseconds() / 1_000) / 1_000
-            return Self.goOn(
-                to: form["returnTo"],
-                setting: SessionCookie.setting(
-                    token, seconds: Int(max(1, seconds)), isSecure: client.isSecure))
-        case .logout:
-            let session = access.snapshot.session(client, now: WallClock.microseconds() / 1_000)
-            if let session, !session.isProved(by: client.proof ?? form[Self.proofParameter]) {
-                throw Self.unproved
-            }
-            var response = Self.goOn(
-                to: nil, setting: SessionCookie.clearing(isSecure: client.isSecure))
-            response.headers["Clear-Site-Data"] = "\"cache\""
-            return response
-        }
+        return form
     }
 
     static let unproved = Failure(
@@ -81,9 +89,7 @@ extension GatewayService {
         guard text.utf8.count <= 2_000, text.first == "/", !text.hasPrefix("//"),
             text.utf8.allSatisfy({ 0x21...0x7e ~= $0 && $0 != UInt8(ascii: "\\") })
         else { return false }
-        return switch Resource(path: text.prefix { $0 != "?" && $0 != "#" }.utf8) {
-        case .nowhere, .session, .generateToken: false
-        default: true
-        }
+        return RouteTable.shared.match(text.prefix { $0 != "?" && $0 != "#" }.utf8)
+            .route.view.leadsBack
     }
 }

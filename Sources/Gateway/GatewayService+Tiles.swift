@@ -11,10 +11,8 @@ extension GatewayService {
     ///
     /// Status 404 for a place outside the scheme, 304 for a client that has the tile. Throws `Failure`
     /// for an unknown map, and what drawing throws.
-    func tile(
-        _ text: String, _ part: Resource.TilePart, _ parameters: Parameters,
-        _ asked: GatewayRequest
-    ) async throws(Failure) -> GatewayResponse {
+    func tile(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let (text, place, parameters) = (call.captures.name, call.captures.tile, call.parameters)
         guard try parameters.past() == nil else {
             throw Failure(
                 .invalidParameter, "tiles are of the map as it is now: export draws the past")
@@ -25,7 +23,7 @@ extension GatewayService {
         guard let map else { throw Self.noMap(text) }
         let address: TileAddress
         do throws(Failure) {
-            address = try TileAddress(level: part.level, row: part.row, column: part.column)
+            address = try TileAddress(level: place.level, row: place.row, column: place.column)
         } catch {
             return GatewayResponse(status: 404, body: ErrorBody.json(error))
         }
@@ -45,7 +43,7 @@ extension GatewayService {
                 sequence: block.sequence, isStale: block.isStale,
                 missing: block.missing.shown(parameters))
         }
-        let isKnown = asked.knows(tile.entityTag)
+        let isKnown = call.request.knows(tile.entityTag)
         // Kept by clients, and asked for again each time: most answers then have no body.
         return GatewayResponse(
             status: isKnown ? 304 : 200, contentType: PictureFormat.png.mediaType,

@@ -56,6 +56,9 @@ struct GatewayResponse: Sendable {
     var user: String?
     /// The code that the error body has; nil where it is none.
     var failureCode: Int?
+
+    /// An object without members: the answer of a page that is only a form.
+    static let empty = GatewayResponse(body: Array("{}".utf8))
 }
 
 extension GatewayResponse {
@@ -116,132 +119,117 @@ struct GatewayService: Sendable {
 
     /// Answers any request; never throws, because every failure has a body.
     func answer(_ request: GatewayRequest) async -> GatewayResponse {
-        let resource = Resource(path: request.path)
-        switch resource {
-        case .health: return await health()
-        case .ready: return await ready()
-        case .asset(let name):
-            do throws(Failure) {
-                return try PageAsset.response(name, leaflet: leafletFolder)
-            } catch {
-                return GatewayResponse(status: 404, body: ErrorBody.json(error))
-            }
-        default: break
-        }
-        var parameters = Parameters([:])
+        await answer(request, RouteTable.shared.match(request.path))
+    }
+
+    /// The same for a request whose path is read already.
+    func answer(_ request: GatewayRequest, _ match: RouteMatch) async -> GatewayResponse {
+        let route = match.route
+        var call = Call(match: match, request: request)
         do throws(Failure) {
-            parameters = try Parameters(query: request.query, form: request.form)
-            let caller = try admit(resource, parameters, request.client)
-            if case .session(let part) = resource {
-                return await shaped(
-                    try await session(part, request), .page, resource, parameters, request)
+            if route.style == .bare { return try await route.handler(self)(call) }
+            call.parameters = try Parameters(query: request.query, form: request.form)
+            call.caller = try admit(match, call.parameters, request.client)
+            if route.style == .session {
+                return await shaped(try await route.handler(self)(call), .page, call)
             }
-            parameters.showsInside = caller.seesInside(of: resource)
-            if let map = resource.mapName {
-                parameters = try await sighted(parameters, caller, on: map)
-            }
-            if case .ogc(let part) = resource {
-                var response = await ogc(part, request, caller)
-                response.user = caller.user
+            call.parameters.showsInside = call.caller.seesInside(of: match.requirement)
+            var response: GatewayResponse
+            if route.style == .ogc {
+                response = await ogc(call)
+                response.user = call.caller.user
                 return response
             }
-            if case .map(let name, .export) = resource {
-                var response = try await export(name, parameters, request)
-                response.user = caller.user
+            if let map = match.mapName {
+                call.parameters = try await sighted(call.parameters, call.caller, on: map)
+            }
+            if route.style == .bytes {
+                response = try await route.handler(self)(call)
+                response.user = call.caller.user
                 return response
             }
-            if case .map(let name, .tile(let part)) = resource {
-                var response = try await tile(name, part, parameters, request)
-                response.user = caller.user
-                return response
-            }
-            if resource == .metrics { return await metrics() }
             let format = try Format(
-                parameters["f"], wantsPage: request.wantsPage, isQuery: resource.isQuery)
-            if resource.isEdit, !request.isPost {
-                throw Failure(.invalidParameter, "features are edited with POST, not with GET")
+                call.parameters["f"], wantsPage: request.wantsPage, of: route.formats)
+            if case .post(let refusal) = route.methods, !request.isPost {
+                throw Failure(.invalidParameter, refusal)
             }
-            var response =
-                if format == .page, resource.isOnlyForm(parameters) {
-                    GatewayResponse(body: Array("{}".utf8))
-                } else {
-                    await answer(resource, parameters, request, caller)
-                }
-            response.user = caller.user
+            response = format == .page && call.isOnlyForm ? .empty : await outcome(call)
+            response.user = call.caller.user
             if response.changes != nil, response.isStillAdmitted == nil {
-                response.isStillAdmitted = isStillAdmitted(
-                    resource, parameters, request.client)
+                response.isStillAdmitted = isStillAdmitted(match, call.parameters, request.client)
             }
-            return await shaped(response, format, resource, parameters, request)
+            return await shaped(response, format, call)
         } catch {
-            let format = request.wantsPage || resource.kind == .session ? Format.page : .json
-            let error = error.shown(parameters)
-            var response = GatewayResponse(error)
-            if case .ogc = resource { response = Self.ogcFailure(error) }
-            return await shaped(response, format, resource, parameters, request)
+            let error = error.shown(call.parameters)
+            return await shaped(
+                route.style == .ogc ? Self.ogcFailure(error) : GatewayResponse(error),
+                request.wantsPage || route.style == .session ? .page : .json, call)
         }
     }
 
-    func answer(
-        _ resource: Resource, _ parameters: Parameters, _ request: GatewayRequest,
-        _ caller: Caller
-    ) async -> GatewayResponse {
-        do throws(Failure) {
-            switch resource {
-            case .nowhere:
-                let failure = Failure(
-                    .notFound, "there is nothing here; services are at /arcgis/rest/services")
-                return GatewayResponse(status: 404, body: ErrorBody.json(failure))
-            case .health, .ready, .metrics, .asset, .session, .ogc, .info:
-                return GatewayResponse(
-                    body: Catalog.info(
-                        origin: request.origin, hasTokens: access.snapshot.rules != nil))
-            case .generateToken: return try await generateToken(parameters, request.client)
-            case .communitySelf: return Self.communitySelf(caller)
-            case .services(let folder):
-                let (maps, locators) = try await backend.catalog()
-                return GatewayResponse(
-                    body: try Catalog.services(
-                        in: folder,
-                        maps: maps.filter { caller.may(.query, on: .map($0.rawValue)) },
-                        locators: locators.filter { caller.may(.query, on: .locator($0)) },
-                        hasJobs: backend.jobs != nil && caller.may(.jobs, on: .jobs)))
-            case .map(let name, .identify): return try await identify(name, parameters)
-            case .map(let name, .follow):
-                let identify = try IdentifyResource.request(
-                    map: try Self.mapName(name), parameters)
-                return GatewayResponse(
-                    contentType: "text/event-stream", body: [],
-                    changes: try await backend.follow(identify, known: request.lastEventID))
-            case .map(let name, .changes):
-                let after = try parameters.integer("after", in: 0...Int.max).map(Int64.init)
-                return GatewayResponse(
-                    contentType: "text/event-stream", body: [],
-                    changes: try await backend.changes(
-                        of: try Self.mapName(name),
-                        after: (request.lastEventID ?? after).map { max($0, 0) },
-                        seesPast: caller.may(.history, on: .map(name))))
-            case .map(let name, .find): return try await find(name, parameters)
-            case .map(let name, .query(let layer)), .features(let name, .query(let layer)):
-                return try await query(name, layer, parameters)
-            case .map(let name, .feature(let layer, let id)),
-                .features(let name, .feature(let layer, let id)):
-                return try await feature(name, layer, id, parameters)
-            case .features(let name, .edit(let layer, let operation)):
-                return try await edit(name, layer, operation, parameters, caller)
-            case .features(let name, .editAll): return try await edit(name, parameters, caller)
-            case .features(let name, .queryAll): return try await query(name, parameters)
-            case .features(let name, let part):
-                return try await describe(name, part, parameters)
-            case .map(let name, let part): return try await describe(name, part, parameters)
-            case .locator(let name, let part): return try await locate(name, part, parameters)
-            case .jobs(let part):
-                return try await jobs(part, parameters, caller, request)
-            case .unknownService(let sentence): throw Failure(.notFound, sentence)
-            }
-        } catch {
-            return GatewayResponse(error.shown(parameters))
+    /// What the handler of a call answers, or the body of its failure.
+    func outcome(_ call: Call) async -> GatewayResponse {
+        do throws(Failure) { return try await call.route.handler(self)(call) } catch {
+            return GatewayResponse(error.shown(call.parameters))
         }
+    }
+
+    // MARK: The site
+
+    func nothing(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let failure = Failure(
+            .notFound, "there is nothing here; services are at /arcgis/rest/services")
+        return GatewayResponse(status: 404, body: ErrorBody.json(failure))
+    }
+
+    func noService(_ call: Call) async throws(Failure) -> GatewayResponse {
+        throw Failure(.notFound, "Service \(call.captures.text.prefix(200)) not found")
+    }
+
+    func asset(_ call: Call) async throws(Failure) -> GatewayResponse {
+        do throws(Failure) {
+            return try PageAsset.response(call.captures.text, leaflet: leafletFolder)
+        } catch {
+            return GatewayResponse(status: 404, body: ErrorBody.json(error))
+        }
+    }
+
+    func info(_ call: Call) async throws(Failure) -> GatewayResponse {
+        GatewayResponse(
+            body: Catalog.info(
+                origin: call.request.origin, hasTokens: access.snapshot.rules != nil))
+    }
+
+    func services(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let caller = call.caller
+        let (maps, locators) = try await backend.catalog()
+        return GatewayResponse(
+            body: try Catalog.services(
+                in: call.captures.name.isEmpty ? nil : call.captures.name,
+                maps: maps.filter { caller.may(.query, on: .map($0.rawValue)) },
+                locators: locators.filter { caller.may(.query, on: .locator($0)) },
+                hasJobs: backend.jobs != nil && caller.may(.jobs, on: .jobs)))
+    }
+
+    // MARK: Maps
+
+    func followIdentify(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let identify = try IdentifyResource.request(
+            map: try Self.mapName(call.captures.name), call.parameters)
+        return GatewayResponse(
+            contentType: "text/event-stream", body: [],
+            changes: try await backend.follow(identify, known: call.request.lastEventID))
+    }
+
+    func mapChanges(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let name = call.captures.name
+        let after = try call.parameters.integer("after", in: 0...Int.max).map(Int64.init)
+        return GatewayResponse(
+            contentType: "text/event-stream", body: [],
+            changes: try await backend.changes(
+                of: try Self.mapName(name),
+                after: (call.request.lastEventID ?? after).map { max($0, 0) },
+                seesPast: call.caller.may(.history, on: .map(name))))
     }
 
     static func mapName(_ text: String) throws(Failure) -> MapName {
@@ -253,30 +241,48 @@ struct GatewayService: Sendable {
         Failure(.notFound, "Service \(text.prefix(80))/MapServer not found")
     }
 
-    private func describe(
-        _ text: String, _ part: Resource.MapPart, _ parameters: Parameters
-    ) async throws(Failure) -> GatewayResponse {
+    func mapService(_ call: Call) async throws(Failure) -> GatewayResponse {
+        try await described(call, \.layers) { resource in resource.root() }
+    }
+
+    func mapLayers(_ call: Call) async throws(Failure) -> GatewayResponse {
+        try await described(call, \.layers) { resource in resource.allLayers() }
+    }
+
+    func mapLayer(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let id = call.captures.layer
+        return try await described(call, { $0.layers.filter { $0.id == id } }) {
+            resource throws(Failure) in try resource.layer(id)
+        }
+    }
+
+    func mapLegend(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let map = try await map(call)
+        let resource = try await resource(of: map, [], call.parameters)
+        let legends = try await layerLegends(of: map, call.parameters)
+        var response = GatewayResponse(body: resource.legend(legends), sequence: map.sequence)
+        response.missing = legends.missing.shown(call.parameters)
+        return response
+    }
+
+    private func map(_ call: Call) async throws(Failure) -> MapDescription {
+        let parameters = call.parameters
         let map = try await backend.map(
-            named: try Self.mapName(text),
+            named: try Self.mapName(call.captures.name),
             past: try parameters.past(),
             minSequence: try parameters.integer("minSequence", in: 0...Int.max).map(Int64.init))
-        guard let map else { throw Self.noMap(text) }
-        let resource = try await resource(of: map, part.describedLayers(of: map), parameters)
-        let body: [UInt8]
-        var missing: [LayerFailure] = []
-        switch part {
-        case .root, .query, .feature, .identify, .follow, .find, .export, .tile, .changes:
-            body = resource.root()
-        case .layers: body = resource.allLayers()
-        case .legend:
-            let legends = try await layerLegends(of: map, parameters)
-            missing = legends.missing
-            body = resource.legend(legends)
-        case .layer(let id): body = try resource.layer(id)
-        }
-        var response = GatewayResponse(body: body, sequence: map.sequence)
-        response.missing = missing.shown(parameters)
-        return response
+        guard let map else { throw Self.noMap(call.captures.name) }
+        return map
+    }
+
+    /// - Parameter layers: The layers of a map that `body` tells all about.
+    private func described(
+        _ call: Call, _ layers: (MapDescription) -> [LayerDescription],
+        _ body: (MapServiceResource) throws(Failure) -> [UInt8]
+    ) async throws(Failure) -> GatewayResponse {
+        let map = try await map(call)
+        let resource = try await resource(of: map, layers(map), call.parameters)
+        return GatewayResponse(body: try body(resource), sequence: map.sequence)
     }
 
     /// The resources of a map, of some layers of which it will be told when their features are.
@@ -331,10 +337,8 @@ struct GatewayService: Sendable {
         }
     }
 
-    private func identify(
-        _ text: String, _ parameters: Parameters
-    ) async throws(Failure) -> GatewayResponse {
-        let exchange = try IdentifyExchange(map: text, parameters)
+    func identify(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let exchange = try IdentifyExchange(map: call.captures.name, call.parameters)
         if let answer = try backend.identifyAtOnce(exchange.request) {
             return exchange.response(to: answer)
         }
@@ -343,14 +347,14 @@ struct GatewayService: Sendable {
     }
 
     /// 200 while requests are taken and the log is within reach, else 503.
-    private func ready() async -> GatewayResponse {
+    func ready(_ call: Call) async throws(Failure) -> GatewayResponse {
         let isReady = await !backend.health().isStale && !connections.isEnded
         var json = JSONWriter()
         json.object { $0.member("ready", isReady) }
         return GatewayResponse(status: isReady ? 200 : 503, body: json.bytes)
     }
 
-    private func metrics() async -> GatewayResponse {
+    func metrics(_ call: Call) async throws(Failure) -> GatewayResponse {
         let surroundings = Figures.Surroundings(
             openConnections: connections.count, followers: connections.followerCount,
             droppedLines: watch.log?.droppedCount ?? 0, health: await backend.health())
@@ -360,7 +364,7 @@ struct GatewayService: Sendable {
     }
 
     /// 200 while the log is within reach, else 503; both with the sequence number known.
-    private func health() async -> GatewayResponse {
+    func health(_ call: Call) async throws(Failure) -> GatewayResponse {
         let health = await backend.health()
         var json = JSONWriter()
         json.object { json in
@@ -386,64 +390,21 @@ enum Format {
     /// None that the client takes.
     case unacceptable
 
-    /// A query writes GeoJSON itself.
-    init(_ text: String?, wantsPage: Bool, isQuery: Bool) throws(Failure) {
-        switch text?.lowercased() {
-        case "geojson" where isQuery: self = .json
-        case nil: self = wantsPage ? .page : .json
-        case "json": self = .json
-        case "pjson": self = .pretty
-        case "html": self = .page
-        default:
+    /// The values of `f`.
+    static let esri = ["json", "pjson", "html"]
+    /// The same for queries, which write GeoJSON themselves.
+    static let query = ["json", "geojson", "pjson", "html"]
+
+    init(_ text: String?, wantsPage: Bool, of formats: [String]) throws(Failure) {
+        guard let text else {
+            self = wantsPage ? .page : .json
+            return
+        }
+        let format = text.lowercased()
+        guard formats.contains(format) else {
             throw Parameters.unexpected(
-                "f", text ?? "", isQuery ? "json, geojson, pjson or html" : "json, pjson or html")
+                "f", text, formats.dropLast().joined(separator: ", ") + " or html")
         }
-    }
-}
-
-extension Resource.MapPart {
-    /// The layers that it tells all about.
-    fileprivate func describedLayers(of map: MapDescription) -> [LayerDescription] {
-        switch self {
-        case .root, .layers: map.layers
-        case .layer(let id): map.layers.filter { $0.id == id }
-        default: []
-        }
-    }
-}
-
-extension Resource.FeaturePart {
-    /// The layers that it tells all about.
-    func describedLayers(of map: MapDescription) -> [LayerDescription] {
-        switch self {
-        case .layers: map.layers
-        case .layer(let id): map.layers.filter { $0.id == id }
-        default: []
-        }
-    }
-}
-
-extension Resource {
-    /// Whether it is a query, of either service.
-    var isQuery: Bool {
-        switch self {
-        case .map(_, .query), .features(_, .query): true
-        default: false
-        }
-    }
-
-    /// Of the feature that it is; nil for anything else.
-    var objectID: Int64? {
-        switch self {
-        case .map(_, .feature(_, let id)), .features(_, .feature(_, let id)): id
-        default: nil
-        }
-    }
-
-    fileprivate var isEdit: Bool {
-        switch self {
-        case .features(_, .edit), .features(_, .editAll): true
-        default: false
-        }
+        self = format == "pjson" ? .pretty : format == "html" ? .page : .json
     }
 }

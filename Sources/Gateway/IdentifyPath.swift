@@ -217,7 +217,7 @@ final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
             of: response, to: origin, isSecure: client.isSecure, at: seconds,
             allocator: context.channel.allocator)
         service.watch.ended(
-            began.start, .mapIdentify, response, method: "GET", address: client.address,
+            began.start, .identify, response, method: "GET", address: client.address,
             path: Array("/arcgis/rest/services/\(began.path)/MapServer/identify".utf8))
         context.writeAndFlush(wrapOutboundOut(.byteBuffer(buffer)), promise: nil)
     }

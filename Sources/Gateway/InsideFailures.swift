@@ -40,8 +40,8 @@ extension IdentifyAnswer {
 
 extension Caller {
     /// Whether they may know what is wrong inside, where that is of the resource.
-    func seesInside(of resource: Resource) -> Bool {
-        guard case .service(let service, _) = resource.requirement else {
+    func seesInside(of requirement: Requirement) -> Bool {
+        guard case .service(let service, _) = requirement else {
             return may(.admin, on: .all)
         }
         return may(.admin, on: service)

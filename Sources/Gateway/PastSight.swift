@@ -47,20 +47,6 @@ extension GatewayService {
     }
 }
 
-extension Resource {
-    /// The map that it is of; nil where it is of none, or of several.
-    var mapName: String? {
-        switch self {
-        case .map(let name, _), .features(let name, _): name
-        case .ogc(.collection(let id)), .ogc(.items(let id)), .ogc(.item(let id, _)):
-            id.map.rawValue
-        case .health, .ready, .metrics, .info, .generateToken, .communitySelf, .services, .locator,
-            .jobs, .ogc, .asset, .unknownService, .nowhere, .session:
-            nil
-        }
-    }
-}
-
 extension Failure {
     /// The refusal of a past that the caller may not see as it was (403).
     static func noHistory(_ service: ServiceName) -> Failure {

@@ -13,7 +13,7 @@ import Testing
     init() throws { map = try #require(MapName(rawValue: "City")) }
 
     private func edits(
-        _ operation: Resource.EditOperation, _ name: String, _ json: String
+        _ operation: EditOperation, _ name: String, _ json: String
     ) throws(Failure) -> FeatureEdits {
         try EditResource.request(
             operation, map: map, layer: 0, Parameters([name: json])
@@ -21,7 +21,7 @@ import Testing
     }
 
     private func refusal(
-        _ operation: Resource.EditOperation, _ name: String, _ json: String
+        _ operation: EditOperation, _ name: String, _ json: String
     ) -> String? {
         do throws(Failure) {
             _ = try edits(operation, name, json)
@@ -36,8 +36,7 @@ import Testing
             #"[{"attributes":{"OBJECTID":"12","NAME":"7"}},{"attributes":{"objectid":" 13 "}},"#
             + #"{"attributes":{"OBJECTID":14}},{"attributes":{"OBJECTID":null}},"#
             + #"{"attributes":{"OBJECTID":""}},{"attributes":{}}]"#
-        for (operation, name) in [(Resource.EditOperation.update, "features"), (.apply, "updates")]
-        {
+        for (operation, name) in [(EditOperation.update, "features"), (.apply, "updates")] {
             let updates = try edits(operation, name, some).updates
             #expect(updates.map(\.id) == [12, 13, 14, nil, nil, nil])
             // A field that is text stays text.
@@ -71,7 +70,7 @@ import Testing
             adds: [FeatureEditResult(id: 9)], updates: [],
             deletes: [FeatureEditResult(id: 7), FeatureEditResult(id: 8)])
         func answer(
-            _ operation: Resource.EditOperation, _ values: [String: String],
+            _ operation: EditOperation, _ values: [String: String],
             _ results: FeatureEditResults
         ) throws -> RelaxedValue {
             let name = operation == .add ? "features" : operation == .apply ? "adds" : "objectIds"
@@ -81,7 +80,7 @@ import Testing
             let body = EditResource.body(operation, results, to: request)
             return try RelaxedJSON.parse(String(decoding: body, as: UTF8.self))
         }
-        for operation in [Resource.EditOperation.add, .apply, .delete] {
+        for operation in [EditOperation.add, .apply, .delete] {
             #expect(try answer(operation, [:], results)["editMoment"] == nil)
             let before = Date.now.timeIntervalSince1970 * 1000
             let moment = try answer(operation, ["returnEditMoment": "true"], results)["editMoment"]
@@ -126,7 +125,7 @@ import Testing
         let some =
             #"[{"attributes":{"OBJECTID":7},"geometry":\#(geometry)},{"attributes":{"OBJECTID":8}}]"#
         for (operation, name) in [
-            (Resource.EditOperation.add, "features"), (.update, "features"), (.apply, "updates"),
+            (EditOperation.add, "features"), (.update, "features"), (.apply, "updates"),
         ] {
             let edits = try edits(operation, name, some)
             let drafts = edits.adds + edits.updates

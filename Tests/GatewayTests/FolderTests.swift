@@ -73,12 +73,11 @@ private let root = "/arcgis/rest/services"
             let text = await Self.text(service, path + resource, "f=json&where=1%3D1")
             #expect(text.contains(wanted) && !text.contains("\"error\""), "\(resource): \(text)")
         }
-        #expect(Resource(path: (root + "/Planning/MapServer").utf8) == .map("Planning", .root))
+        let map = RouteTable.shared.match((root + "/Planning/MapServer").utf8)
+        #expect(map.route.label == "map" && map.captures == Captures(name: "Planning"))
         for wrong in ["/Planning/Zones", "/Planning/Zones/Other", "/A/B/C/MapServer"] {
-            guard case .unknownService = Resource(path: (root + wrong).utf8) else {
-                Issue.record("\(wrong) names something")
-                continue
-            }
+            #expect(
+                RouteTable.shared.match((root + wrong).utf8).route.label == "unknown", "\(wrong)")
         }
     }
 
@@ -87,9 +86,9 @@ private let root = "/arcgis/rest/services"
             "GET \(root)/Planning/Zones/MapServer/identify?f=json HTTP/1.1\r\nHost: a\r\n\r\n"
         let plain = try #require(PlainRequest(Array(head.utf8)))
         #expect(plain.map == "Planning/Zones")
-        #expect(
-            Resource(path: (root + "/Planning/Zones/MapServer/identify").utf8)
-                == .map("Planning/Zones", .identify))
+        let match = RouteTable.shared.match((root + "/Planning/Zones/MapServer/identify").utf8)
+        #expect(match.route.patterns == Route.identify.patterns)
+        #expect(match.captures == Captures(name: plain.map))
     }
 
     @Test func `a collection is named with points`() throws {

@@ -62,28 +62,46 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", Resource.JobPart.root), ("uploads/upload", .upload), ("Batch", .task("Batch")),
-        ("Batch/submitJob", .submit("Batch")), ("Batch/jobs", .jobs("Batch")),
-        ("Batch/jobs/j1", .job("Batch", "j1", .status)),
-        ("Batch/jobs/j1/cancel", .job("Batch", "j1", .cancel)),
-        ("Batch/jobs/j1/changes", .job("Batch", "j1", .follow)),
-        ("Batch/jobs/j1/results/output", .job("Batch", "j1", .result("output"))),
-        ("Batch/jobs/j1/results/output/file", .job("Batch", "j1", .product("output"))),
-        ("Batch/jobs/j1/inputs/map", .job("Batch", "j1", .input("map"))),
+        ("", "", Captures()), ("uploads/upload", "/uploads/upload", Captures()),
+        ("uploads", "/{task}", Captures(task: "uploads")),
+        ("Batch", "/{task}", Captures(task: "Batch")),
+        ("Batch/submitJob", "/{task}/submitJob", Captures(task: "Batch")),
+        ("Batch/SUBMITJOB", "/{task}/submitJob", Captures(task: "Batch")),
+        ("Batch/jobs", "/{task}/jobs", Captures(task: "Batch")),
+        ("Batch/jobs/j1", "/{task}/jobs/{job}", Captures(task: "Batch", job: "j1")),
+        (
+            "Batch/jobs/j1/cancel", "/{task}/jobs/{job}/cancel",
+            Captures(task: "Batch", job: "j1")
+        ),
+        (
+            "Batch/jobs/j1/changes", "/{task}/jobs/{job}/changes",
+            Captures(task: "Batch", job: "j1")
+        ),
+        (
+            "Batch/jobs/j1/results/output", "/{task}/jobs/{job}/results/{result}",
+            Captures(task: "Batch", job: "j1", text: "output")
+        ),
+        (
+            "Batch/jobs/j1/results/output/file", "/{task}/jobs/{job}/results/{result}/file",
+            Captures(task: "Batch", job: "j1", text: "output")
+        ),
+        (
+            "Batch/jobs/j1/inputs/map", "/{task}/jobs/{job}/inputs/{input}",
+            Captures(task: "Batch", job: "j1", text: "map")
+        ),
     ])
-    func `a path names a part of the service`(path: String, part: Resource.JobPart) {
-        #expect(Resource(path: "/arcgis/rest/services/Jobs/GPServer/\(path)".utf8) == .jobs(part))
-        #expect(Resource(path: "/arcgis/rest/services/jobs/gpserver/\(path)/".utf8) == .jobs(part))
+    func `a path names a part of the service`(path: String, pattern: String, captures: Captures) {
+        for service in ["Jobs/GPServer", "jobs/gpserver"] {
+            let match = RouteTable.shared.match("/arcgis/rest/services/\(service)/\(path)/".utf8)
+            #expect(
+                match.route.patterns[0].text == "arcgis/rest/services/Jobs/GPServer" + pattern)
+            #expect(match.captures == captures)
+        }
     }
 
     @Test(arguments: ["Batch/execute", "Batch/jobs/j1/results", "Batch/jobs/j1/x/y"])
     func `no other path does`(path: String) {
-        guard
-            case .unknownService = Resource(
-                path: "/arcgis/rest/services/Jobs/GPServer/\(path)".utf8)
-        else {
-            Issue.record("\(path) is served")
-            return
-        }
+        let match = RouteTable.shared.match("/arcgis/rest/services/Jobs/GPServer/\(path)".utf8)
+        #expect(match.route.label == "unknown")
     }
 }

@@ -267,11 +267,12 @@ private struct MatrixFailure: Error, CustomStringConvertible {
     {
         let subject = MatrixSubject(
             map: "m", locator: "l", jobs: ["BatchIdentify": "j"], upload: "u")
-        let requests = Resource.Kind.allCases.map { ($0, subject.requests(for: $0)) }
+        let requests = RouteTable.shared.labels.map { ($0, subject.requests(for: $0)) }
         for (kind, requests) in requests {
             #expect(!requests.isEmpty, "\(kind)")
             for request in requests {
-                #expect(Resource(path: request.path.utf8).kind == kind, "\(request.path)")
+                let match = RouteTable.shared.match(request.path.utf8)
+                #expect(match.route.label == kind, "\(request.path)")
             }
         }
 
@@ -343,7 +344,7 @@ private struct MatrixFailure: Error, CustomStringConvertible {
         func requests(_ map: String) -> [MatrixRequest] {
             let subject = MatrixSubject(
                 map: map, locator: "World", jobs: site.jobs, upload: site.upload)
-            return Resource.Kind.allCases.flatMap { subject.requests(for: $0) }
+            return RouteTable.shared.labels.flatMap { subject.requests(for: $0) }
         }
         return try zip(requests("Shut"), requests("None")).compactMap { shut, none in
             // What names no map is asked elsewhere.
@@ -363,7 +364,7 @@ private struct MatrixFailure: Error, CustomStringConvertible {
         for map in ["Open", "Shut"] {
             let subject = MatrixSubject(
                 map: map, locator: "World", jobs: site.jobs, upload: site.upload)
-            for kind in Resource.Kind.allCases {
+            for kind in RouteTable.shared.labels {
                 for request in subject.requests(for: kind) {
                     for moment in moments {
                         for variant in request.variants {

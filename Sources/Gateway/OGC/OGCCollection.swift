@@ -5,6 +5,31 @@ internal import CairnModel
 internal import EsriForms
 internal import Geometry
 
+/// The name of a collection, `World.2` or, of a map in a folder, `Planning.Zones.0`: a layer of a map.
+struct OGCCollectionID: Hashable, CustomStringConvertible {
+    var map: MapName
+    var layer: LayerID
+
+    init(map: MapName, layer: LayerID) {
+        self.map = map
+        self.layer = layer
+    }
+
+    /// Nil for text of another form.
+    init?(_ text: String) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard let last = parts.last, let layer = Int(last), 0...Int(Int32.max) ~= layer,
+            last == "\(layer)", !text.contains("/"),
+            let map = MapName(rawValue: parts.dropLast().joined(separator: "/"))
+        else { return nil }
+        self.init(map: map, layer: layer)
+    }
+
+    var description: String {
+        map.rawValue.split(separator: "/").joined(separator: ".") + ".\(layer)"
+    }
+}
+
 /// A layer of a map as a collection of OGC API – Features: an imported dataset that is loaded and may be
 /// queried.
 struct OGCCollection {

@@ -8,30 +8,30 @@ internal import Site
 // OGC API – Features: Part 1 (core, GeoJSON, HTML, OpenAPI 3.0) and Part 2 (references) in front of the same
 // queries as `FeatureServer`. Unlike Esri's resources, failures have their HTTP status.
 extension GatewayService {
-    /// Answers anything below `/ogc`.
-    func ogc(
-        _ part: OGCPart, _ request: GatewayRequest, _ caller: Caller
-    ) async -> GatewayResponse {
+    /// Answers anything below `/ogc`, whatever parameters `call` has.
+    func ogc(_ call: Call) async -> GatewayResponse {
         var format = Format.json
-        var parameters = Parameters([:])
+        var call = call
+        call.parameters = Parameters([:])
         var response: GatewayResponse
         do throws(Failure) {
-            parameters = try Parameters(
-                query: request.query, form: request.form, keepsEmpty: true)
-            parameters.showsInside = caller.seesInside(of: .ogc(part))
-            format = try Self.format(parameters, request)
-            if let map = Resource.ogc(part).mapName {
-                parameters = try await sighted(parameters, caller, on: map)
+            var parameters = try Parameters(
+                query: call.request.query, form: call.request.form, keepsEmpty: true)
+            parameters.showsInside = call.caller.seesInside(of: call.match.requirement)
+            call.parameters = parameters
+            format = try Self.format(parameters, call.request)
+            if let map = call.match.mapName {
+                call.parameters = try await sighted(parameters, call.caller, on: map)
             }
             guard format != .unacceptable else { return Self.notAcceptable() }
-            if case .items = part {} else { try Self.refuseUnknown(parameters, part) }
+            if let known = call.route.knownParameters { try Self.refuseUnknown(parameters, known) }
             // The form of a page also sends what was left empty.
             if format == .json { try Self.refuseEmpty(parameters) }
-            response = try await answer(part, parameters, OGCLinks(request, parameters), caller)
+            response = try await call.route.handler(self)(call)
         } catch {
-            response = Self.ogcFailure(error.shown(parameters))
+            response = Self.ogcFailure(error.shown(call.parameters))
         }
-        return await shaped(response, format, .ogc(part), parameters, request)
+        return await shaped(response, format, call)
     }
 
     /// A failure with its HTTP status; 401 where a token is needed, or another one.
@@ -72,10 +72,8 @@ extension GatewayService {
     }
 
     private static func refuseUnknown(
-        _ parameters: Parameters, _ part: OGCPart
+        _ parameters: Parameters, _ known: [String]
     ) throws(Failure) {
-        var known = ["f", "at", "historicMoment", "minSequence", "timeout", "token"]
-        if case .item = part { known.append("crs") }
         for name in parameters.names where !known.contains(where: { $0.isEqualIgnoringCase(name) })
         {
             throw Failure(
@@ -116,38 +114,49 @@ extension GatewayService {
         GatewayResponse(status: status, body: exception(code, sentence))
     }
 
-    private func answer(
-        _ part: OGCPart, _ parameters: Parameters, _ links: OGCLinks, _ caller: Caller
-    ) async throws(Failure) -> GatewayResponse {
-        switch part {
-        case .landing: return GatewayResponse(body: OGCDocument.landing(links))
-        case .conformance: return GatewayResponse(body: OGCDocument.conformance())
-        case .api:
-            return GatewayResponse(
-                contentType: OGCLinks.openAPI,
-                body: OGCDocument.api(links, hasTokens: access.snapshot.rules != nil))
-        case .collections: return try await collections(parameters, links, caller)
-        case .collection(let id):
-            let (found, map) = try await collection(id, parameters)
-            let shown = try await withShownExtents(map, of: [id.layer], parameters)
-            var collection = shown.layer(id.layer).flatMap { OGCCollection($0, of: shown) } ?? found
-            collection.time =
-                try await timeExtents(of: map, [found.layer], parameters)[found.layer.id]
-            var json = JSONWriter()
-            json.object { collection.write(to: &$0, links) }
-            return GatewayResponse(body: json.bytes, sequence: map.sequence)
-        case .items(let id): return try await items(id, parameters, links)
-        case .item(let id, let text): return try await item(id, text, parameters, links)
-        case .unknown(let path):
-            throw Failure(.notFound, "there is no /ogc/\(path.prefix(200))")
-        }
+    private func links(_ call: Call) -> OGCLinks { OGCLinks(call.request, call.parameters) }
+
+    func landing(_ call: Call) async throws(Failure) -> GatewayResponse {
+        GatewayResponse(body: OGCDocument.landing(links(call)))
+    }
+
+    func conformance(_ call: Call) async throws(Failure) -> GatewayResponse {
+        GatewayResponse(body: OGCDocument.conformance())
+    }
+
+    func ogcAPI(_ call: Call) async throws(Failure) -> GatewayResponse {
+        GatewayResponse(
+            contentType: OGCLinks.openAPI,
+            body: OGCDocument.api(links(call), hasTokens: access.snapshot.rules != nil))
+    }
+
+    func collection(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let parameters = call.parameters
+        let (found, map) = try await collection(call.captures.collection, parameters)
+        let id = found.id
+        let shown = try await withShownExtents(map, of: [id.layer], parameters)
+        var collection = shown.layer(id.layer).flatMap { OGCCollection($0, of: shown) } ?? found
+        collection.time = try await timeExtents(of: map, [found.layer], parameters)[found.layer.id]
+        let links = links(call)
+        var json = JSONWriter()
+        json.object { collection.write(to: &$0, links) }
+        return GatewayResponse(body: json.bytes, sequence: map.sequence)
+    }
+
+    func noOGC(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let segments = call.captures.text.split(separator: "/")
+        // Of what is no collection the name is said alone.
+        let isCollection = segments.count > 1 && OGCCollectionID(String(segments[1])) != nil
+        let path =
+            segments.first == "collections" && !isCollection
+            ? segments.prefix(2).joined(separator: "/") : call.captures.text
+        throw Failure(.notFound, "there is no /ogc/\(path.prefix(200))")
     }
 
     // MARK: Collections
 
-    private func collections(
-        _ parameters: Parameters, _ links: OGCLinks, _ caller: Caller
-    ) async throws(Failure) -> GatewayResponse {
+    func collections(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let (parameters, caller) = (call.parameters, call.caller)
         var (all, sequence) = ([OGCCollection](), Int64(0))
         for name in try await backend.catalog().maps
         where caller.may(.query, on: .map(name.rawValue)) {
@@ -164,7 +173,7 @@ extension GatewayService {
             sequence = max(sequence, map.sequence)
         }
         return GatewayResponse(
-            body: OGCDocument.collections(all, links), sequence: sequence)
+            body: OGCDocument.collections(all, links(call)), sequence: sequence)
     }
 
     private func map(
@@ -176,20 +185,22 @@ extension GatewayService {
     }
 
     private func collection(
-        _ id: OGCCollectionID, _ parameters: Parameters
+        _ id: OGCCollectionID?, _ parameters: Parameters
     ) async throws(Failure) -> (OGCCollection, MapDescription) {
-        guard let map = try await map(id.map, parameters),
+        guard let id, let map = try await map(id.map, parameters),
             let collection = map.layer(id.layer).flatMap({ OGCCollection($0, of: map) })
-        else { throw Failure(.notFound, "there is no collection '\(id)'") }
+        else {
+            throw Failure(.notFound, "there is no collection '\(id.map { "\($0)" } ?? "")'")
+        }
         return (collection, map)
     }
 
     // MARK: Features
 
-    private func items(
-        _ id: OGCCollectionID, _ parameters: Parameters, _ links: OGCLinks
-    ) async throws(Failure) -> GatewayResponse {
-        let (collection, _) = try await collection(id, parameters)
+    func items(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let (parameters, links) = (call.parameters, links(call))
+        let (collection, _) = try await collection(call.captures.collection, parameters)
+        let id = collection.id
         let items = try OGCItems(id, collection.properties, parameters)
         let count = try await answer(items.count, within: items.limit, parameters)
         var query = items.query
@@ -206,10 +217,10 @@ extension GatewayService {
             items.reference, answer)
     }
 
-    private func item(
-        _ id: OGCCollectionID, _ text: String, _ parameters: Parameters, _ links: OGCLinks
-    ) async throws(Failure) -> GatewayResponse {
-        let (collection, _) = try await collection(id, parameters)
+    func item(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let (text, parameters, links) = (call.captures.text, call.parameters, links(call))
+        let (collection, _) = try await collection(call.captures.collection, parameters)
+        let id = collection.id
         let missing = Failure(
             .notFound, "collection '\(id)' has no feature '\(text.prefix(80))'")
         guard let number = Int64(text), "\(number)" == text else { throw missing }

@@ -7,28 +7,18 @@ internal import JobKinds
 
 // The kinds of jobs, forms to begin one, and how far one is.
 extension Page {
-    func jobs(_ part: Resource.JobPart, _ page: inout Markup) {
-        guard !isRefused else { return }
-        switch part {
-        case .root:
-            page.element("p", text: answer["serviceDescription"]?.text ?? "")
-            page.element("ul", ["class": "cards"]) { page in
-                for task in (answer["tasks"]?.elements ?? []).compactMap(\.text) {
-                    page.element("li") { page in
-                        page.link(href("\(JobResource.path)/\(Parameters.encode(task))"), task)
-                    }
+    func tasks(_ page: inout Markup) {
+        page.element("p", text: answer["serviceDescription"]?.text ?? "")
+        page.element("ul", ["class": "cards"]) { page in
+            for task in (answer["tasks"]?.elements ?? []).compactMap(\.text) {
+                page.element("li") { page in
+                    page.link(href("\(JobResource.path)/\(Parameters.encode(task))"), task)
                 }
             }
-        case .upload: uploaded(&page)
-        case .task(let name): task(name, &page)
-        case .submit(let name), .job(let name, _, .cancel): receipt(name, &page)
-        case .job(let name, let id, .status): status(name, id, &page)
-        case .jobs(let name): list(name, &page)
-        case .job: value(answer, &page)
         }
     }
 
-    private func uploaded(_ page: inout Markup) {
+    func uploaded(_ page: inout Markup) {
         let id = answer["item"]?["itemID"]?.text ?? ""
         page.element("p", text: "The file is here. Begin a job with it:")
         page.element("ul", ["class": "cards"]) { page in
@@ -42,7 +32,7 @@ extension Page {
         value(answer, &page)
     }
 
-    private func list(_ task: String, _ page: inout Markup) {
+    func list(_ task: String, _ page: inout Markup) {
         let jobs = answer["jobs"]?.elements ?? []
         if jobs.isEmpty { page.element("p", text: "There is no job of this task to be seen.") }
         page.element("ul", ["class": "cards"]) { page in
@@ -60,7 +50,7 @@ extension Page {
         }
     }
 
-    private func task(_ name: String, _ page: inout Markup) {
+    func task(_ name: String, _ page: inout Markup) {
         page.element("p", text: answer["description"]?.text ?? "")
         page.element("p") { $0.link(href(ownPath + "/jobs"), "Jobs of this task") }
         let hasInput = JobKindDescription.named(name)?.input != nil
@@ -105,7 +95,7 @@ extension Page {
         }
     }
 
-    private func receipt(_ task: String, _ page: inout Markup) {
+    func receipt(_ task: String, _ page: inout Markup) {
         let id = answer["jobId"]?.text ?? ""
         page.element("p") { page in
             page.text("Job ")
@@ -118,7 +108,7 @@ extension Page {
         "\(JobResource.path)/\(Parameters.encode(task))/jobs/\(Parameters.encode(id))"
     }
 
-    private func status(_ task: String, _ id: String, _ page: inout Markup) {
+    func status(_ task: String, _ id: String, _ page: inout Markup) {
         let path = jobPath(task, id)
         let state = answer["jobStatus"]?.text ?? ""
         let isOver = ["Succeeded", "Failed", "TimedOut", "Cancelled"].contains {

@@ -6,46 +6,51 @@ internal import EsriForms
 
 // OGC API – Features for people.
 extension Page {
-    func ogc(_ part: OGCPart, _ page: inout Markup) {
-        switch part {
-        case .landing:
-            page.element("p", text: answer["description"]?.text ?? "")
-            page.element("ul", ["class": "cards"]) { page in
-                for (path, name) in [
-                    ("collections", "Collections"), ("conformance", "What is implemented"),
-                    ("api", "The API"),
-                ] {
-                    page.element("li") { $0.link(href("/ogc/" + path), name) }
-                }
+    func ogcLanding(_ page: inout Markup) {
+        page.element("p", text: answer["description"]?.text ?? "")
+        page.element("ul", ["class": "cards"]) { page in
+            for (path, name) in [
+                ("collections", "Collections"), ("conformance", "What is implemented"),
+                ("api", "The API"),
+            ] {
+                page.element("li") { $0.link(href("/ogc/" + path), name) }
             }
-        case .collections:
-            page.element("ul", ["class": "cards"]) { page in
-                for collection in answer["collections"]?.elements ?? [] {
-                    page.element("li") { page in
-                        page.link(
-                            href("/ogc/collections/" + (collection["id"]?.text ?? "")),
-                            collection["title"]?.text ?? "")
-                        page.element(
-                            "p", ["class": "quiet"], text: collection["description"]?.text ?? "")
-                    }
-                }
-            }
-        case .collection(let id):
-            page.element("p") { $0.link(href("/ogc/collections/\(id)/items"), "Features") }
-            facts(answer.members.filter { $0.name != "links" }, &page)
-        case .items(let id): items(id, &page)
-        case .item:
-            facts(answer["properties"]?.members ?? [], &page)
-            page.element("details") { page in
-                page.element("summary", text: "Geometry")
-                value(answer["geometry"] ?? .null, &page)
-            }
-        case .conformance, .api, .unknown: value(answer, &page)
         }
     }
 
-    private func items(_ id: OGCCollectionID, _ page: inout Markup) {
-        let path = "/ogc/collections/\(id)/items"
+    func ogcCollections(_ page: inout Markup) {
+        page.element("ul", ["class": "cards"]) { page in
+            for collection in answer["collections"]?.elements ?? [] {
+                page.element("li") { page in
+                    page.link(
+                        href("/ogc/collections/" + (collection["id"]?.text ?? "")),
+                        collection["title"]?.text ?? "")
+                    page.element(
+                        "p", ["class": "quiet"], text: collection["description"]?.text ?? "")
+                }
+            }
+        }
+    }
+
+    func ogcCollection(_ page: inout Markup) {
+        page.element("p") { $0.link(href(itemsPath), "Features") }
+        facts(answer.members.filter { $0.name != "links" }, &page)
+    }
+
+    func item(_ page: inout Markup) {
+        facts(answer["properties"]?.members ?? [], &page)
+        page.element("details") { page in
+            page.element("summary", text: "Geometry")
+            value(answer["geometry"] ?? .null, &page)
+        }
+    }
+
+    private var itemsPath: String {
+        "/ogc/collections/\(captures.collection.map { "\($0)" } ?? "")/items"
+    }
+
+    func items(_ page: inout Markup) {
+        let path = itemsPath
         form(path, "Show", &page) { page in
             field("bbox", "Box", hint: "west,south,east,north", &page)
             field("datetime", "Time", hint: "2024-01-01/..", &page)

@@ -77,13 +77,8 @@ extension Page {
         guard column == answer["objectIdFieldName"]?.text, case .integer(let id) = cell else {
             return nil
         }
-        return switch resource {
-        case .map(let name, .query(let layer)):
-            href(Self.service(name, "MapServer") + "/\(layer)/\(id)")
-        case .features(let name, .query(let layer)):
-            href(Self.service(name, "FeatureServer") + "/\(layer)/\(id)")
-        default: nil
-        }
+        let path = ownPath.split(separator: "/").dropLast().joined(separator: "/")
+        return href("/\(path)/\(id)")
     }
 
     /// One feature: its attributes, and where it lies.
@@ -109,10 +104,11 @@ extension Page {
 
     // MARK: Locators
 
-    func locator(_ name: String, _ part: Resource.LocatorPart, _ page: inout Markup) {
-        let path = Self.service(name, "GeocodeServer")
-        if part != .reverseGeocode {
-            form(path + "/findAddressCandidates", "Find", keepsMoment: false, &page) { page in
+    func locatorForm(_ form: LocatorForm, _ page: inout Markup) {
+        let path = Self.service(captures.name, "GeocodeServer")
+        switch form {
+        case .find:
+            self.form(path + "/findAddressCandidates", "Find", keepsMoment: false, &page) { page in
                 page.element("label") { page in
                     page.element("span", text: "Place or address")
                     page.void(
@@ -127,41 +123,33 @@ extension Page {
                 page.element("datalist", ["id": "suggestions"]) { _ in }
                 page.void("input", ["type": "hidden", "name": "outFields", "value": "*"])
             }
-        }
-        if part == .root || part == .reverseGeocode {
-            form(path + "/reverseGeocode", "Name it", keepsMoment: false, &page) { page in
+        case .reverse:
+            self.form(path + "/reverseGeocode", "Name it", keepsMoment: false, &page) { page in
                 field(
                     "location", "Longitude, latitude", hint: "2.35,48.85", isRequired: true, &page)
                 field("distance", "within metres", standard: "10000", &page)
             }
         }
-        guard !isForm, !isRefused else { return }
-        switch part {
-        case .root:
-            page.element("details") { page in
-                page.element("summary", text: "About this locator")
-                facts(answer.members, &page)
-            }
-        case .findAddressCandidates: candidates(&page)
-        case .suggest:
-            page.element("ul") { page in
-                for suggestion in answer["suggestions"]?.elements ?? [] {
-                    let text = suggestion["text"]?.text ?? ""
-                    let key = suggestion["magicKey"]?.text ?? ""
-                    page.element("li") { page in
-                        page.link(
-                            href(
-                                path + "/findAddressCandidates",
-                                [("singleLine", text), ("magicKey", key), ("outFields", "*")]),
-                            text)
-                    }
+    }
+
+    func suggestions(_ page: inout Markup) {
+        let path = Self.service(captures.name, "GeocodeServer")
+        page.element("ul") { page in
+            for suggestion in answer["suggestions"]?.elements ?? [] {
+                let text = suggestion["text"]?.text ?? ""
+                let key = suggestion["magicKey"]?.text ?? ""
+                page.element("li") { page in
+                    page.link(
+                        href(
+                            path + "/findAddressCandidates",
+                            [("singleLine", text), ("magicKey", key), ("outFields", "*")]),
+                        text)
                 }
             }
-        case .geocodeAddresses, .reverseGeocode: value(answer, &page)
         }
     }
 
-    private func candidates(_ page: inout Markup) {
+    func candidates(_ page: inout Markup) {
         let found = answer["candidates"]?.elements ?? []
         page.element("h2", text: found.isEmpty ? "No such place" : "\(found.count) found")
         for candidate in found {
@@ -184,3 +172,6 @@ extension Page {
         }
     }
 }
+
+/// A form of a locator's pages.
+enum LocatorForm { case find, reverse }

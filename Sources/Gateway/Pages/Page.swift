@@ -8,8 +8,8 @@ internal import EsriForms
 ///
 /// It knows nothing that the JSON does not say.
 struct Page {
-    /// What the path names.
-    let resource: Resource
+    let route: Route
+    let captures: Captures
     /// The path, percent-encoded, without the query.
     let path: String
     let parameters: Parameters
@@ -84,12 +84,8 @@ struct Page {
             page.element("script", ["src": PageAsset.leafletScript, "defer": "defer"], text: "")
             page.element("script", ["src": PageAsset.map.url, "defer": "defer"], text: "")
         }
-        switch resource {
-        case .locator:
-            page.element("script", ["src": PageAsset.suggest.url, "defer": "defer"], text: "")
-        case .jobs(.job(_, _, .status)):
-            page.element("script", ["src": PageAsset.job.url, "defer": "defer"], text: "")
-        default: break
+        for script in route.view.scripts {
+            page.element("script", ["src": script.url, "defer": "defer"], text: "")
         }
     }
 
@@ -102,7 +98,7 @@ struct Page {
             }
         }
         guard let session else { return }
-        changeForm(Resource.SessionPart.logout.path, &page) { page in
+        changeForm(GatewayService.logoutPath, &page) { page in
             page.text("\(session.user) ")
             page.element("button", text: "Log out")
         }
@@ -134,7 +130,7 @@ struct Page {
             }
             page.text("For programs: ")
             page.link("?" + parameters.query(setting: "f", to: "json"), "JSON")
-            if case .ogc = resource {
+            if route.style == .ogc {
                 page.text(" · ")
                 page.link(href(Self.services), "ArcGIS REST")
             } else {
@@ -147,16 +143,14 @@ struct Page {
     }
 
     /// Whether there is a map to click.
-    var showsMap: Bool {
-        if case .map(_, .root) = resource { failure == nil } else { false }
-    }
+    var showsMap: Bool { route.view.hasMap && failure == nil }
 
     /// Why there is no answer; nil where there is one.
     private var failure: String? {
         if let error = answer["error"] {
             return error["message"]?.text ?? "There is no answer."
         }
-        guard case .ogc = resource, answer["code"]?.text != nil else { return nil }
+        guard route.style == .ogc, answer["code"]?.text != nil else { return nil }
         return answer["description"]?.text
     }
 
@@ -174,7 +168,7 @@ struct Page {
 
     private func login(_ page: inout Markup) {
         page.element(
-            "form", ["action": Resource.SessionPart.login.path, "method": "post"]
+            "form", ["action": GatewayService.loginPath, "method": "post"]
         ) { page in
             field("username", "User", isRequired: true, &page)
             field("password", "Password", type: "password", isRequired: true, &page)
@@ -227,13 +221,7 @@ struct Page {
         var path = ""
         let segments = ownPath.split(separator: "/")
         // Where the kind of the service stands.
-        let kind: Int
-        switch resource {
-        case .services: kind = .max
-        case .map(let name, _), .features(let name, _), .locator(let name, _):
-            kind = name.contains("/") ? 5 : 4
-        default: kind = 4
-        }
+        let kind = route.view.isList ? .max : captures.name.contains("/") ? 5 : 4
         for (place, segment) in segments.enumerated() {
             path += "/" + segment
             let name = Parameters.decode(segment.utf8)
@@ -252,57 +240,12 @@ struct Page {
     }
 
     private var title: String {
-        let segments = ownPath.split(separator: "/").map {
-            Parameters.decode($0.utf8)
-        }
-        switch resource {
-        case .services(let folder): return folder ?? "Services"
-        case .map(let name, .root): return name
-        case .features(let name, .root): return "\(name): features"
-        case .locator(let name, _): return "\(name): find a place"
-        case .jobs(.root): return "Jobs"
-        case .ogc(.landing): return "OGC API – Features"
-        case .map, .features:
-            if let name = answer["name"]?.text ?? related.layer?["name"]?.text {
-                if let feature = resource.objectID { return "\(name) \(feature)" }
-                return resource.isQuery ? "Query \(name)" : name
-            }
-        case .generateToken, .session(.login): return "Log in"
-        case .session(.logout): return "Log out"
-        case .ogc: if let title = answer["title"]?.text { return title }
-        default: break
-        }
-        return segments.suffix(2).joined(separator: " / ")
+        route.view.title(self)
+            ?? ownPath.split(separator: "/").suffix(2).map { Parameters.decode($0.utf8) }
+            .joined(separator: " / ")
     }
 
-    // MARK: Content
-
     private func content(_ page: inout Markup) {
-        switch resource {
-        case .services: services(&page)
-        case .map(let name, .root) where !isRefused: map(name, &page)
-        case .map(let name, .legend) where !isRefused: legend(name, &page)
-        case .map(let name, .identify): identify(name, &page)
-        case .map(let name, .layer(_)), .features(let name, .layer(_)):
-            if !isRefused { layer(name, &page) }
-        case .map(_, .query), .features(_, .query): query(&page)
-        case .map(_, .feature), .features(_, .feature): if !isRefused { feature(&page) }
-        case .features(let name, .root) where !isRefused: features(name, &page)
-        case .locator(let name, let part): locator(name, part, &page)
-        case .jobs(let part): jobs(part, &page)
-        case .ogc(let part) where !isRefused: ogc(part, &page)
-        case .session:
-            if let session { page.element("p", text: "\(session.user) is logged in.") }
-            page.element("p") { $0.link(Self.services, "Services") }
-        case .nowhere:
-            page.element("p") { page in
-                page.text("Maps, locators and jobs are ")
-                page.link(Self.services, "services")
-                page.text("; their layers are also read through ")
-                page.link("/ogc", "OGC API – Features")
-                page.text(".")
-            }
-        default: if !isRefused { value(answer, &page) }
-        }
+        if !isRefused || route.view.isShownRefused { route.view.content(self, &page) }
     }
 }

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+
+extension Route {
+    private static let gpServer = "arcgis/rest/services/\(JobResource.serviceName)/GPServer"
+    private static let job = gpServer + "/{task}/jobs/{job}"
+
+    static let jobs = [
+        Route(
+            gpServer, label: "jobs", "The tasks that jobs are of.", requires: .jobs, view: .jobs,
+            handler: GatewayService.jobService),
+        Route(
+            gpServer + "/uploads/upload", label: "jobsUpload", "Takes a file for a job.",
+            requires: .jobs, isChange: true, methods: .file, view: .upload,
+            handler: GatewayService.upload),
+        Route(
+            gpServer + "/{task}", label: "jobsTask", "A task and its parameters.",
+            requires: .jobs, view: .task, handler: GatewayService.task),
+        Route(
+            gpServer + "/{task}/submitJob", label: "jobsSubmit", "Begins a job.",
+            requires: .jobs, isChange: true, view: .receipt, handler: GatewayService.submit),
+        Route(
+            gpServer + "/{task}/jobs", label: "jobsJob",
+            "The jobs of a task that the caller may see.", requires: .jobs, view: .jobList,
+            handler: GatewayService.listJobs),
+        Route(
+            job, label: "jobsJob", "How far a job is.", requires: .jobs, view: .job,
+            handler: GatewayService.jobStatus),
+        Route(
+            job + "/cancel", label: "jobsJob", "Cancels a job.", requires: .jobs,
+            isChange: true, view: .receipt, handler: GatewayService.cancelJob),
+        Route(
+            job + "/changes", label: "jobsJob", "Each piece of news of a job as an event.",
+            requires: .jobs, handler: GatewayService.followJob),
+        Route(
+            job + "/results/{result}", label: "jobsJob", "Where a result of a job is.",
+            requires: .jobs, handler: GatewayService.jobResult),
+        Route(
+            job + "/results/{result}/file", label: "jobsJob", "A result of a job.",
+            requires: .jobs, handler: GatewayService.jobProduct),
+        Route(
+            job + "/inputs/{input}", label: "jobsJob", "A parameter that a job was given.",
+            requires: .jobs, handler: GatewayService.jobInput),
+    ]
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Site
+
+// OGC API – Features.
+extension Route {
+    private static let known = ["f", "at", "historicMoment", "minSequence", "timeout", "token"]
+
+    static let ogc = [
+        ogc("ogc", "ogc", "Landing page", view: .ogcLanding, GatewayService.landing),
+        ogc(
+            "ogc/conformance", "ogc", "What is implemented", view: .ogcValue,
+            GatewayService.conformance),
+        ogc("ogc/api", "ogc", "The API", view: .ogcValue, GatewayService.ogcAPI),
+        ogc(
+            "ogc/collections", "ogcCollections", "Layers of maps that can be read",
+            requires: .filtered, view: .collections, GatewayService.collections),
+        ogc(
+            "ogc/collections/{collection}", "ogcCollection", "One of them",
+            requires: .map(.query), view: .collection, GatewayService.collection),
+        ogc(
+            "ogc/collections/{collection}/items", "ogcItems",
+            "Features. Further parameters are values that properties must have",
+            requires: .map(.query), known: nil, view: .items, GatewayService.items),
+        ogc(
+            "ogc/collections/{collection}/items/{feature}", "ogcItem", "One feature",
+            requires: .map(.query), known: known + ["crs"], view: .item, GatewayService.item),
+        ogc("ogc/{rest}", "unknown", "Nothing", view: .ogcValue, GatewayService.noOGC),
+    ]
+
+    private static func ogc(
+        _ pattern: String, _ label: String, _ summary: String,
+        requires requirement: Requirement.Rule = .nothing, known: [String]? = known, view: View,
+        _ handler: @escaping Handler
+    ) -> Route {
+        var route = Route(
+            pattern, label: label, summary, requires: requirement, methods: .read, style: .ogc,
+            formats: ["json", "html"], view: view, handler: handler)
+        route.knownParameters = known
+        return route
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+
+// What lies above and beside the services.
+extension Route {
+    static let site = [
+        Route(
+            "healthz", label: "health", "Whether the log is within reach.", requires: .nothing,
+            style: .bare, handler: GatewayService.health),
+        Route(
+            "readyz", label: "ready", "Whether requests are taken.", requires: .nothing,
+            style: .bare, handler: GatewayService.ready),
+        Route(
+            "metrics", label: "metrics", "The figures of the gateway, for Prometheus.",
+            requires: .metrics, style: .bytes, handler: GatewayService.metrics),
+        Route(
+            "arcgis/rest/info", label: "info", "The server, and where tokens are had.",
+            requires: .nothing, handler: GatewayService.info),
+        Route(
+            "arcgis/rest/services", "arcgis/rest", label: "services",
+            "The folders and services that the caller may see.", requires: .filtered,
+            view: .services, handler: GatewayService.services),
+        Route(
+            "arcgis/rest/services/{folder}", label: "services",
+            "The services of a folder that the caller may see.", requires: .filtered,
+            view: .services, handler: GatewayService.services),
+        // A failed login is remembered.
+        Route(
+            "arcgis/tokens/generateToken", "arcgis/tokens", "arcgis/rest/generateToken",
+            "arcgis/rest/tokens", "arcgis/rest/tokens/generateToken", "sharing/generateToken",
+            "sharing/rest/generateToken", label: "generateToken", "A token for a password.",
+            requires: .nothing, isChange: true, view: .token,
+            handler: GatewayService.generateToken),
+        Route(
+            "sharing/rest/community/self", "sharing/community/self", label: "communitySelf",
+            "The user whose token is shown.", requires: .token,
+            handler: GatewayService.communitySelf),
+    ]
+
+    /// What pages are made with; login and logout look at the forms that they are sent themselves.
+    static let pages = [
+        Route(
+            "pages/login", label: "session", "Begins a login by cookie.", requires: .nothing,
+            style: .session, view: .session("Log in", .offered), handler: GatewayService.logIn),
+        Route(
+            "pages/logout", label: "session", "Ends a login by cookie.", requires: .nothing,
+            style: .session, view: .session("Log out"), handler: GatewayService.logOut),
+        Route(
+            "pages/{rest}", label: "asset", "Styles, scripts and pictures of pages.",
+            requires: .nothing, methods: .read, style: .bare, handler: GatewayService.asset),
+    ]
+
+    /// Paths of nothing; the last row has every path that no other has.
+    static let elsewhere = [
+        Route(
+            "arcgis/rest/services/{rest}", label: "unknown", "No service.", requires: .nothing,
+            handler: GatewayService.noService),
+        Route(
+            "{rest}", label: "unknown", "Nothing.", requires: .nothing, view: .nowhere,
+            handler: GatewayService.nothing),
+    ]
+}

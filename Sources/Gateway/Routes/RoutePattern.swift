@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+
+/// The paths of a resource: words and captures, `arcgis/rest/services/{map}/MapServer/{layer}`.
+///
+/// Words below `arcgis` and `sharing` match in any letter case, as on ArcGIS servers; all
+/// others as they are written.
+struct RoutePattern: Hashable, Sendable {
+    enum Element: Hashable, Sendable {
+        case word(String)
+        case capture(Capture)
+    }
+
+    let text: String
+    let elements: [Element]
+    let ignoresCase: Bool
+
+    init(_ text: String) {
+        self.text = text
+        elements = text.split(separator: "/").map { part in
+            guard part.first == "{" else { return .word(String(part)) }
+            guard let capture = Capture(rawValue: String(part.dropFirst().dropLast())) else {
+                preconditionFailure("pattern \(text): \(part) is not a capture")
+            }
+            return .capture(capture)
+        }
+        ignoresCase = text.hasPrefix("arcgis/") || text.hasPrefix("sharing/")
+    }
+
+    /// The captures, in the order of the path.
+    var captures: [Capture] {
+        elements.compactMap { if case .capture(let capture) = $0 { capture } else { nil } }
+    }
+
+    /// The path for captured texts, which are percent-encoded.
+    func path(_ texts: (Capture) -> String) -> String {
+        elements.reduce("") { path, element in
+            switch element {
+            case .word(let word): path + "/" + word
+            case .capture(let capture):
+                texts(capture).split(separator: "/").reduce(path) {
+                    $0 + "/" + Parameters.encode(String($1))
+                }
+            }
+        }
+    }
+}
+
+/// A part of a path that differs between the paths of one resource.
+enum Capture: String, CaseIterable, Sendable {
+    /// A map or a locator, in a folder or not: one segment, or two.
+    case map, locator
+    case folder, task, job, result, input, collection, feature, layer, objectId, level, row, column
+    /// All further segments, one or more.
+    case rest
+
+    /// The types of services, behind which no folder's name stands.
+    private static let serviceTypes: Set = [
+        "mapserver", "featureserver", "geocodeserver", "gpserver",
+    ]
+
+    /// Reads the segments from a place on into `captures`; nil unless they have the
+    /// capture's form, else how many they are.
+    ///
+    /// - Parameter words: The segments in small letters.
+    func take(
+        _ segments: ArraySlice<String>, _ words: ArraySlice<String>, into captures: inout Captures
+    ) -> Int? {
+        guard let text = segments.first else { return nil }
+        switch self {
+        case .map, .locator:
+            captures.name = text
+            guard words.count > 1, !Self.serviceTypes.contains(words[words.startIndex + 1]) else {
+                return 1
+            }
+            captures.name += "/" + segments[segments.startIndex + 1]
+            return 2
+        case .folder: captures.name = text
+        case .task: captures.task = text
+        case .job: captures.job = text
+        case .result, .input, .feature: captures.text = text
+        case .collection:
+            guard let collection = OGCCollectionID(text) else { return nil }
+            (captures.name, captures.layer) = (collection.map.rawValue, collection.layer)
+            captures.collection = collection
+        case .layer:
+            guard let id = Int(text), 0...Int(Int32.max) ~= id else { return nil }
+            captures.layer = id
+        case .objectId:
+            guard let id = Int64(text) else { return nil }
+            captures.objectID = id
+        case .level: return take(text, into: &captures.tile.level)
+        case .row: return take(text, into: &captures.tile.row)
+        case .column: return take(text, into: &captures.tile.column)
+        case .rest:
+            captures.text = segments.joined(separator: "/")
+            return segments.count
+        }
+        return 1
+    }
+
+    private func take(_ text: String, into number: inout Int) -> Int? {
+        guard let value = Int(text) else { return nil }
+        number = value
+        return 1
+    }
+}
+
+/// What was captured of a path; members that its pattern does not capture keep their initial
+/// values.
+struct Captures: Hashable, Sendable {
+    /// Of a map, a locator or a folder.
+    var name = ""
+    var layer: LayerID = 0
+    var objectID: Int64 = 0
+    var tile = TilePlace()
+    var task = ""
+    var job = ""
+    /// A result, an input, the id of a feature, or the rest of the path.
+    var text = ""
+    var collection: OGCCollectionID?
+
+    /// A tile as the path names it, in the scheme or not.
+    struct TilePlace: Hashable, Sendable { var level = 0, row = 0, column = 0 }
+}
