@@ -29,19 +29,20 @@ enum EditResource {
     static func request(
         _ operation: EditOperation, map: MapName, layer: LayerID, _ parameters: Parameters
     ) throws(Failure) -> Request {
-        for name in ["useGlobalIds", "async"] where try parameters.flag(name, default: false) {
-            throw Failure(.invalidParameter, "parameter '\(name)' is not supported")
+        for flag in [Known.useGlobalIds, Known.async] where try parameters.flag(flag) {
+            throw Failure(.invalidParameter, "parameter '\(flag.name)' is not supported")
         }
         var edits = FeatureEdits(
-            isAtomic: try parameters.flag("rollbackOnFailure", default: true))
+            isAtomic: try parameters.flag(Known.rollbackOnFailure))
         var deletion: QueryRequest?
         switch operation {
-        case .add: edits.adds = try drafts("features", parameters, isRequired: true)
+        case .add: edits.adds = try drafts(Known.features.name, parameters, isRequired: true)
         case .update:
-            edits.updates = try drafts("features", parameters, isRequired: true, areUpdates: true)
+            edits.updates = try drafts(
+                Known.features.name, parameters, isRequired: true, areUpdates: true)
         case .delete:
-            if parameters["where"] == nil, parameters["geometry"] == nil {
-                edits.deletes = try ids("objectIds", parameters)
+            if parameters[Known.where] == nil, parameters[Known.geometry] == nil {
+                edits.deletes = try ids(Known.objectIds.name, parameters)
                 guard !edits.deletes.isEmpty else {
                     throw Failure(
                         .invalidParameter, "parameter 'objectIds', 'where' or 'geometry' is missing"
@@ -54,20 +55,20 @@ enum EditResource {
                 deletion = query
             }
         case .apply:
-            edits.adds = try drafts("adds", parameters)
-            edits.updates = try drafts("updates", parameters, areUpdates: true)
-            edits.deletes = try ids("deletes", parameters)
+            edits.adds = try drafts(Known.adds.name, parameters)
+            edits.updates = try drafts(Known.updates.name, parameters, areUpdates: true)
+            edits.deletes = try ids(Known.deletes.name, parameters)
         }
-        let returnsDeletions = try parameters.flag("returnDeleteResults", default: true)
+        let returnsDeletions = try parameters.flag(Known.returnDeleteResults)
         return Request(
-            edits: edits, returnsMoment: try parameters.flag("returnEditMoment", default: false),
+            edits: edits, returnsMoment: try parameters.flag(Known.returnEditMoment),
             returnsDeletions: returnsDeletions || operation != .delete, deletion: deletion)
     }
 
     /// Reads `edits` of the whole service: `[{"id":0,"adds":[…],"updates":[…],"deletes":[…]}]`.
     static func requests(_ parameters: Parameters) throws(Failure) -> [LayerFeatureEdits] {
         let name = "edits"
-        let isAtomic = try parameters.flag("rollbackOnFailure", default: true)
+        let isAtomic = try parameters.flag(Known.rollbackOnFailure)
         guard case .array(let items) = try json(name, try parameters.required(name)) else {
             throw Parameters.unexpected(name, "", #"[{"id":0,"adds":[…]}]"#)
         }

@@ -8,44 +8,45 @@ internal import Geometry
 
 /// `MapServer/export`: Esri's parameters to a request, a picture or its description to Esri's body.
 enum ExportResource {
+    /// Parameters of Esri's that would change the answer and are not carried out.
+    static let refused = ["dynamicLayers", "mapRangeValues", "layerRangeValues"]
+
     /// Reads the parameters but `f`; throws `Failure` naming the one at fault.
     static func request(map: MapName, _ parameters: Parameters) throws(Failure) -> ExportRequest {
-        for name in ["dynamicLayers", "mapRangeValues", "layerRangeValues"]
-        where parameters[name] != nil {
+        for name in refused where parameters[name] != nil {
             throw Failure(.invalidParameter, "parameter '\(name)' is not supported")
         }
-        if let rotation = try parameters.number("rotation"), rotation != 0 {
+        if let rotation = try parameters.number(Known.rotation), rotation != 0 {
             throw Failure(.invalidParameter, "parameter 'rotation' is not supported, except 0")
         }
         let box = try GeometryParameter(
-            try parameters.required("bbox"), kind: .envelope, name: "bbox")
+            try parameters.required(Known.exportBox), kind: .envelope, name: "bbox")
         let (width, height) = try size(parameters)
-        let boxReference = try SpatialReference(parameters, "bboxSR")
+        let boxReference = try SpatialReference(parameters, Known.bboxSR.name)
         var request = ExportRequest(
             map: map, extent: box.shape.envelope,
             extentReference: box.spatialReference ?? boxReference,
-            imageReference: try SpatialReference(parameters, "imageSR"), width: width,
-            height: height, dpi: try parameters.number("dpi") ?? 96,
-            format: try format(parameters["format"]),
-            isTransparent: try parameters.flag("transparent", default: false),
-            layers: try DrawnLayers(parsing: parameters["layers"]))
-        request.mapScale = try parameters.number("mapScale").flatMap { $0 == 0 ? nil : $0 }
+            imageReference: try SpatialReference(parameters, Known.imageSR.name), width: width,
+            height: height, dpi: try parameters.number(Known.dpi) ?? 96,
+            format: try format(parameters[Known.format]),
+            isTransparent: try parameters.flag(Known.transparent),
+            layers: try DrawnLayers(parsing: parameters[Known.drawnLayers]))
+        request.mapScale = try parameters.number(Known.mapScale).flatMap { $0 == 0 ? nil : $0 }
         request.layerDefinitions = try LayerDefinitions.parse(parameters)
         request.time = try parameters.time()
         request.timeRelation = try parameters.timeRelation()
         request.layerTimeOptions = try parameters.layerTimeOptions()
-        request.minSequence = try parameters.integer("minSequence", in: 0...Int.max)
-            .map(Int64.init)
+        request.minSequence = try parameters.minSequence()
         request.past = try parameters.past()
         return request
     }
 
     private static func size(_ parameters: Parameters) throws(Failure) -> (Int, Int) {
-        guard let values = try parameters.numbers("size", counts: 2...2) else { return (400, 400) }
+        guard let values = try parameters.numbers(Known.size) else { return (400, 400) }
         let bound = Double(ExportRequest.sizeBound)
         guard values.allSatisfy({ 1...bound ~= $0 && $0 == $0.rounded() }) else {
             throw Parameters.unexpected(
-                "size", parameters["size"] ?? "",
+                "size", parameters[Known.size] ?? "",
                 "'width,height', whole numbers from 1 to \(ExportRequest.sizeBound)")
         }
         return (Int(values[0]), Int(values[1]))
@@ -83,14 +84,14 @@ extension GatewayService {
         var request = try ExportResource.request(
             map: try Self.mapName(call.captures.name), parameters)
         let limit = try parameters.timeout()
-        if parameters["f"]?.lowercased() == "image" {
+        if parameters[Known.f]?.lowercased() == "image" {
             let picture = try await backend.ask(.export, request, within: limit)
             return GatewayResponse(
                 contentType: request.format?.mediaType ?? "", body: Array(picture.bytes),
                 sequence: picture.head.sequence, isStale: picture.head.isStale,
                 missing: (picture.head.missing ?? []).shown(parameters))
         }
-        let format = try Format(parameters["f"], wantsPage: asked.wantsPage, of: Format.esri)
+        let format = try Format(parameters[Known.f], wantsPage: asked.wantsPage, of: Format.esri)
         request.format = nil
         var head = try await backend.ask(.export, request, within: limit).head
         head.missing = head.missing?.shown(parameters)

@@ -5,39 +5,40 @@ internal import CairnModel
 
 /// `MapServer/find`: Esri's parameters to a request.
 enum FindResource {
+    /// Parameters of Esri's that would change the answer and are not carried out.
+    static let refused = ["dynamicLayers"]
     /// The most layers and fields a request names.
     private static let nameLimit = 10_000
 
     /// Reads the parameters; throws `Failure` naming the one at fault.
     static func request(map: MapName, _ parameters: Parameters) throws(Failure) -> FindRequest {
-        if parameters["dynamicLayers"] != nil {
-            throw Failure(.invalidParameter, "parameter 'dynamicLayers' is not supported")
+        for name in refused where parameters[name] != nil {
+            throw Failure(.invalidParameter, "parameter '\(name)' is not supported")
         }
         // As it came: a feature may be called what stands for nothing elsewhere.
-        guard let text = parameters.text("searchText") else {
+        guard let text = parameters.text(Known.searchText.name) else {
             throw Failure(.invalidParameter, "parameter 'searchText' is missing")
         }
         var request = FindRequest(map: map, text: text)
-        request.contains = try parameters.flag("contains", default: true)
-        request.fields = parameters["searchFields"].map(QueryResource.names)
+        request.contains = try parameters.flag(Known.contains)
+        request.fields = parameters[Known.searchFields].map(QueryResource.names)
         request.layers = try layers(parameters)
         request.layerDefinitions = try LayerDefinitions.parse(parameters)
-        request.outReference = try SpatialReference(parameters, "sr")
-        request.returnGeometry = try parameters.flag("returnGeometry", default: true)
+        request.outReference = try SpatialReference(parameters, Known.sr.name)
+        request.returnGeometry = try parameters.flag(Known.returnGeometry)
         request.maxAllowableOffset = try parameters.maxAllowableOffset()
-        request.geometryPrecision = try parameters.integer("geometryPrecision", in: 0...15)
-        request.returnZ = try parameters.flag("returnZ", default: false)
-        request.returnM = try parameters.flag("returnM", default: false)
-        request.returnFieldName = try parameters.flag("returnFieldName", default: false)
-        request.returnUnformattedValues = try parameters.flag(
-            "returnUnformattedValues", default: false)
+        request.geometryPrecision = try parameters.integer(Known.geometryPrecision)
+        request.returnZ = try parameters.flag(Known.returnZ)
+        request.returnM = try parameters.flag(Known.returnM)
+        request.returnFieldName = try parameters.flag(Known.returnFieldName)
+        request.returnUnformattedValues = try parameters.flag(Known.returnUnformattedValues)
         request.past = try parameters.past()
-        request.minSequence = try parameters.integer("minSequence", in: 0...Int.max).map(Int64.init)
+        request.minSequence = try parameters.minSequence()
         return request
     }
 
     private static func layers(_ parameters: Parameters) throws(Failure) -> [LayerID]? {
-        guard let text = parameters["layers"] else { return nil }
+        guard let text = parameters[Known.findLayers] else { return nil }
         var ids: [LayerID] = []
         for item in text.split(separator: ",") {
             guard let id = Int(item.filter { $0 != " " }), 0...Int(Int32.max) ~= id,

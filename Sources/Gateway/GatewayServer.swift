@@ -360,7 +360,7 @@ private struct GatewayResponder: Sendable {
         call.parameters =
             (try? Parameters(query: call.request.query, form: [])) ?? Parameters([:])
         let format = try? Format(
-            call.parameters["f"], wantsPage: call.request.wantsPage, of: call.route.formats)
+            call.parameters[Known.f], wantsPage: call.request.wantsPage, of: call.route.formats)
         return await service.shaped(await keep(request, call), format ?? .json, call)
     }
 

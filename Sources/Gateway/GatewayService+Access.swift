@@ -52,7 +52,7 @@ extension GatewayService {
             return Caller(user: nil, grants: [])
         }
         return try snapshot.caller(
-            token: parameters["token"], client, now: WallClock.microseconds() / 1_000)
+            token: parameters[Known.token], client, now: WallClock.microseconds() / 1_000)
     }
 
     /// The same for what belongs to a request that was admitted, and counted, before.
@@ -122,7 +122,8 @@ extension GatewayService {
         guard client.isPrivate || allowsPlainTokens else {
             throw refused("A password is taken over https only.")
         }
-        guard let name = parameters["username"], let password = parameters["password"] else {
+        guard let name = parameters[Known.username], let password = parameters[Known.password]
+        else {
             throw refused("'username' and 'password' must be given.")
         }
         let (binding, minutes) = (try binding(), try Self.minutes(parameters))
@@ -141,12 +142,12 @@ extension GatewayService {
     }
 
     private static func minutes(_ parameters: Parameters) throws(Failure) -> Int {
-        guard let minutes = try parameters.number("expiration") else {
+        guard let minutes = try parameters.number(Known.expiration) else {
             return tokenMinutes.standard
         }
         guard minutes >= 1 else {
             throw Parameters.unexpected(
-                "expiration", parameters["expiration"] ?? "", "minutes, 1 or more")
+                "expiration", parameters[Known.expiration] ?? "", "minutes, 1 or more")
         }
         return Int(min(minutes, Double(tokenMinutes.most)))
     }
@@ -162,8 +163,8 @@ extension GatewayService {
             }
             return text
         }
-        switch parameters["client"]?.lowercased() {
-        case nil: return parameters["referer"] == nil ? .none : .referer(try bound("referer"))
+        switch parameters[Known.client]?.lowercased() {
+        case nil: return parameters[Known.referer] == nil ? .none : .referer(try bound("referer"))
         case "referer": return .referer(try bound("referer"))
         case "ip": return .address(try bound("ip"))
         case "requestip": return .address(client.address)

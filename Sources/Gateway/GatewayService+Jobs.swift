@@ -113,7 +113,7 @@ extension GatewayService {
         return GatewayResponse(
             body: JobResource.job(
                 job, task,
-                returnsMessages: try call.parameters.flag("returnMessages", default: true)),
+                returnsMessages: try call.parameters.flag(Known.returnMessages)),
             sequence: job.sequence)
     }
 

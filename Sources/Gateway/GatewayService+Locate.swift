@@ -19,7 +19,7 @@ extension GatewayService {
         let answer = try await backend.ask(.geocode, request, within: try parameters.timeout())
         return GatewayResponse(
             body: GeocodeResource.body(
-                answer, outFields: OutFields(parameters["outFields"]), in: reference),
+                answer, outFields: OutFields(parameters[Known.outFields]), in: reference),
             isStale: answer.isStale)
     }
 
@@ -37,7 +37,7 @@ extension GatewayService {
         let answer = try await backend.ask(.reverse, request, within: try parameters.timeout())
         return GatewayResponse(
             body: GeocodeResource.body(
-                answer, outFields: OutFields(parameters["outFields"]), in: reference),
+                answer, outFields: OutFields(parameters[Known.outFields]), in: reference),
             isStale: answer.isStale)
     }
 
@@ -51,7 +51,7 @@ extension GatewayService {
         let answers = try batch.answers(outcomes)
         return GatewayResponse(
             body: batch.body(
-                answers, outFields: OutFields(parameters["outFields"]), in: reference),
+                answers, outFields: OutFields(parameters[Known.outFields]), in: reference),
             isStale: answers.contains { $0?.isStale == true })
     }
 

@@ -29,7 +29,10 @@ extension GatewayService {
     private func page(
         _ call: Call, _ response: GatewayResponse
     ) async -> [UInt8] {
-        let (view, parameters, request) = (call.route.view, call.parameters, call.request)
+        let (view, request) = (call.route.view, call.request)
+        var parameters = call.parameters
+        // A page also shows forms of other resources.
+        parameters.declaredNames = nil
         let body =
             response.body.count <= Page.byteLimit
             ? response.body
@@ -45,7 +48,7 @@ extension GatewayService {
             sequence: response.sequence, isStale: response.isStale)
         page.hasLeaflet = PageAsset.isLeaflet(in: leafletFolder)
         let snapshot = access.snapshot
-        if parameters["token"] == nil, request.client.token == nil {
+        if parameters[Known.token] == nil, request.client.token == nil {
             page.session = snapshot.session(
                 request.client, now: WallClock.microseconds() / 1_000)
         }
@@ -72,6 +75,7 @@ extension GatewayService {
     private func tree(_ route: Route, _ call: Call) async -> JSONTree? {
         var call = call
         call.match = RouteMatch(route: route, captures: call.captures)
+        call.parameters.declaredNames = route.declaredNames
         guard let caller = try? permit(call.match, call.parameters, call.request.client),
             let map = call.match.mapName,
             let parameters = try? await sighted(call.parameters, caller, on: map)

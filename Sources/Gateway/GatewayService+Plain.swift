@@ -24,7 +24,7 @@ extension GatewayService {
     ) -> BegunIdentify {
         do throws(Failure) {
             let parameters = try Parameters(query: plain.query, form: [])
-            if let format = parameters["f"], format != "json" { return .general }
+            if let format = parameters[Known.f], format != "json" { return .general }
             // Before it is counted as a request.
             if parameters.asksPast, try backend.presentSequenceAtHand() == nil { return .general }
             let requirement = Route.identify.requirement.requirement(
@@ -69,7 +69,7 @@ struct IdentifyExchange: Sendable {
         request = try IdentifyResource.request(
             map: try GatewayService.mapName(text), parameters)
         showsInside = parameters.showsInside
-        isTyped = try parameters.flag("returnUnformattedValues", default: false)
+        isTyped = try parameters.flag(Known.returnUnformattedValues)
         limit = try parameters.timeout()
     }
 

@@ -76,7 +76,7 @@ extension GatewayService {
         guard let name = MapName(rawValue: text) else { throw noMap }
         let map = try await backend.map(
             named: name, past: try parameters.past(),
-            minSequence: try parameters.integer("minSequence", in: 0...Int.max).map(Int64.init))
+            minSequence: try parameters.minSequence())
         guard let map else { throw noMap }
         return map
     }

@@ -39,7 +39,7 @@ extension GatewayService {
         }
         let seconds = (expires - WallClock.microseconds() / 1_000) / 1_000
         return Self.goOn(
-            to: form["returnTo"],
+            to: form[Known.returnTo],
             setting: SessionCookie.setting(
                 token, seconds: Int(max(1, seconds)), isSecure: client.isSecure))
     }

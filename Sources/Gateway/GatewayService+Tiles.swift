@@ -17,7 +17,7 @@ extension GatewayService {
             throw Failure(
                 .invalidParameter, "tiles are of the map as it is now: export draws the past")
         }
-        let sequence = try parameters.integer("minSequence", in: 0...Int.max).map(Int64.init)
+        let sequence = try parameters.minSequence()
         let map = try await backend.map(
             named: try Self.mapName(text), past: nil, minSequence: sequence)
         guard let map else { throw Self.noMap(text) }

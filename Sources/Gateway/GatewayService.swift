@@ -129,6 +129,7 @@ struct GatewayService: Sendable {
         do throws(Failure) {
             if route.style == .bare { return try await route.handler(self)(call) }
             call.parameters = try Parameters(query: request.query, form: request.form)
+            call.parameters.declaredNames = route.declaredNames
             call.caller = try admit(match, call.parameters, request.client)
             if route.style == .session {
                 return await shaped(try await route.handler(self)(call), .page, call)
@@ -149,7 +150,7 @@ struct GatewayService: Sendable {
                 return response
             }
             let format = try Format(
-                call.parameters["f"], wantsPage: request.wantsPage, of: route.formats)
+                call.parameters[Known.f], wantsPage: request.wantsPage, of: route.formats)
             if case .post(let refusal) = route.methods, !request.isPost {
                 throw Failure(.invalidParameter, refusal)
             }
@@ -200,6 +201,13 @@ struct GatewayService: Sendable {
                 origin: call.request.origin, hasTokens: access.snapshot.rules != nil))
     }
 
+    func openAPI(_ call: Call) async throws(Failure) -> GatewayResponse {
+        GatewayResponse(
+            body: OpenAPIDocument.body(
+                RouteTable.shared, origin: call.request.origin,
+                hasTokens: access.snapshot.rules != nil))
+    }
+
     func services(_ call: Call) async throws(Failure) -> GatewayResponse {
         let caller = call.caller
         let (maps, locators) = try await backend.catalog()
@@ -223,7 +231,7 @@ struct GatewayService: Sendable {
 
     func mapChanges(_ call: Call) async throws(Failure) -> GatewayResponse {
         let name = call.captures.name
-        let after = try call.parameters.integer("after", in: 0...Int.max).map(Int64.init)
+        let after = try call.parameters.integer(Known.after).map(Int64.init)
         return GatewayResponse(
             contentType: "text/event-stream", body: [],
             changes: try await backend.changes(
@@ -270,7 +278,7 @@ struct GatewayService: Sendable {
         let map = try await backend.map(
             named: try Self.mapName(call.captures.name),
             past: try parameters.past(),
-            minSequence: try parameters.integer("minSequence", in: 0...Int.max).map(Int64.init))
+            minSequence: try parameters.minSequence())
         guard let map else { throw Self.noMap(call.captures.name) }
         return map
     }
@@ -394,6 +402,12 @@ enum Format {
     static let esri = ["json", "pjson", "html"]
     /// The same for queries, which write GeoJSON themselves.
     static let query = ["json", "geojson", "pjson", "html"]
+
+    /// The media type of each value.
+    static let mediaTypes: [(format: String, mediaType: String)] = [
+        ("json", OGCLinks.json), ("geojson", OGCLinks.geoJSON), ("html", OGCLinks.html),
+        ("image", "image/png"), ("image", "image/jpeg"),
+    ]
 
     init(_ text: String?, wantsPage: Bool, of formats: [String]) throws(Failure) {
         guard let text else {

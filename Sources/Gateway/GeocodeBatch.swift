@@ -28,7 +28,7 @@ struct GeocodeBatch: Sendable {
 
     /// Reads the parameters; throws `Failure` naming the record at fault.
     init(locator: String, _ parameters: Parameters) throws(Failure) {
-        let text = try parameters.required("addresses")
+        let text = try parameters.required(Known.addresses)
         let json: RelaxedValue
         do {
             json = try RelaxedJSON.parse(text)

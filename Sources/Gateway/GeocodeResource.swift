@@ -64,7 +64,7 @@ enum GeocodeResource {
     private static let suggestedBatchSize = 150
 
     /// The parameters that together make an address, most local first.
-    private static let addressFields = [
+    static let addressFields = [
         "Address", "Address2", "Address3", "Neighborhood", "City", "Subregion", "Region", "Postal",
         "PostalExt", "CountryCode",
     ]
@@ -75,13 +75,13 @@ enum GeocodeResource {
     static func request(
         locator: String, _ parameters: Parameters
     ) throws(Failure) -> GeocodeRequest {
-        let key = parameters["magicKey"]
+        let key = parameters[Known.magicKey]
         guard let line = line(parameters) ?? (key == nil ? nil : "") else {
             throw Failure(
                 .invalidParameter,
                 "parameter 'singleLine' is missing, and so is every address field")
         }
-        let wanted = try parameters.integer("maxLocations", in: 0...Int.max) ?? 20
+        let wanted = try parameters.integer(Known.maxLocations)
         let filter = try filter(parameters)
         var request = GeocodeRequest(
             locator: locator, singleLine: line, countryCodes: filter.countryCodes,
@@ -91,22 +91,22 @@ enum GeocodeResource {
         request.categories = filter.categories
         request.matchOutOfRange = filter.matchOutOfRange
         request.language = filter.language
-        if try parameters.flag("explain", default: false) { request.explain = true }
+        if try parameters.flag(Known.explain) { request.explain = true }
         request.fields = fields(parameters)
-        request.minScore = try parameters.number("minScore")
+        request.minScore = try parameters.number(Known.minScore)
         return request
     }
 
     /// The address in one line: `SingleLine`, or the fields it is given in; nil where there is none.
     static func line(_ parameters: Parameters) -> String? {
-        if let line = parameters["SingleLine"] { return line }
+        if let line = parameters[Known.singleLine] { return line }
         let parts = addressFields.dropLast().compactMap { parameters[$0] }
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
     }
 
     /// The parts of the address; nil where it comes in one line.
     static func fields(_ parameters: Parameters) -> AddressFields? {
-        guard parameters["SingleLine"] == nil, line(parameters) != nil else { return nil }
+        guard parameters[Known.singleLine] == nil, line(parameters) != nil else { return nil }
         func joined(_ names: String...) -> String? {
             let texts = names.compactMap { parameters[$0] }
             return texts.isEmpty ? nil : texts.joined(separator: ", ")
@@ -133,16 +133,17 @@ enum GeocodeResource {
 
     static func filter(_ parameters: Parameters) throws(Failure) -> Filter {
         Filter(
-            countryCodes: countryCodes(parameters), categories: list(parameters["category"]),
+            countryCodes: countryCodes(parameters), categories: list(parameters[Known.category]),
             searchExtent: try searchExtent(parameters),
-            location: try point("location", parameters), distanceMeters: try distance(parameters),
-            matchOutOfRange: try parameters.flag("matchOutOfRange", default: true) ? nil : false,
-            language: parameters["langCode"])
+            location: try point(Known.location.name, parameters),
+            distanceMeters: try distance(parameters),
+            matchOutOfRange: try parameters.flag(Known.matchOutOfRange) ? nil : false,
+            language: parameters[Known.langCode])
     }
 
     /// ISO codes, with commas, of countries.
     static func countryCodes(_ parameters: Parameters) -> [String] {
-        list(parameters.first(of: "sourceCountry", "countryCode")) ?? []
+        list(parameters[Known.sourceCountry] ?? parameters[Known.countryCode]) ?? []
     }
 
     /// Writes `{"spatialReference":…,"candidates":[…]}`.
@@ -180,10 +181,10 @@ enum GeocodeResource {
     static func suggestRequest(
         locator: String, _ parameters: Parameters
     ) throws(Failure) -> SuggestRequest {
-        let wanted = try parameters.integer("maxSuggestions", in: 0...Int.max) ?? 5
+        let wanted = try parameters.integer(Known.maxSuggestions)
         let filter = try filter(parameters)
         var request = SuggestRequest(
-            locator: locator, text: try parameters.required("text"),
+            locator: locator, text: try parameters.required(Known.suggestText),
             countryCodes: filter.countryCodes,
             maxSuggestions: min(max(wanted, 1), suggestionLimit), location: filter.location)
         request.distanceMeters = filter.distanceMeters
@@ -214,15 +215,15 @@ enum GeocodeResource {
     static func reverseRequest(
         locator: String, _ parameters: Parameters
     ) throws(Failure) -> ReverseGeocodeRequest {
-        guard let location = try point("location", parameters) else {
+        guard let location = try point(Known.location.name, parameters) else {
             throw Failure(.invalidParameter, "parameter 'location' is missing")
         }
         var request = ReverseGeocodeRequest(
             locator: locator, location: location,
             maxDistanceMeters: try distance(parameters) ?? 100)
-        request.featureTypes = list(parameters["featureTypes"])
-        request.language = parameters["langCode"]
-        if try parameters.flag("returnIntersection", default: false) {
+        request.featureTypes = list(parameters[Known.featureTypes])
+        request.language = parameters[Known.langCode]
+        if try parameters.flag(Known.returnIntersection) {
             request.featureTypes = ["StreetInt"]
         }
         return request
@@ -299,7 +300,7 @@ enum GeocodeResource {
 
     /// Metres.
     private static func distance(_ parameters: Parameters) throws(Failure) -> Double? {
-        let distance = try parameters.number("distance")
+        let distance = try parameters.number(Known.metres)
         if let distance, distance < 0 {
             throw Parameters.unexpected("distance", "\(distance)", "metres, 0 or more")
         }
@@ -316,13 +317,16 @@ enum GeocodeResource {
     }
 
     private static func searchExtent(_ parameters: Parameters) throws(Failure) -> Envelope? {
-        guard let (shape, source) = try geometry("searchExtent", parameters, .envelope) else {
+        guard let (shape, source) = try geometry(Known.searchExtent.name, parameters, .envelope)
+        else {
             return nil
         }
         let degrees = try source.unproject(shape.envelope)
         // Of bounds in the wrong order the lesser part of the earth is meant: a rectangle whose sides have changed
         // places, or one over the antimeridian (RFC 7946, 5.2).
-        guard degrees.width > 180, try isTurned("searchExtent", parameters) else { return degrees }
+        guard degrees.width > 180, try isTurned(Known.searchExtent.name, parameters) else {
+            return degrees
+        }
         return Envelope(
             minX: degrees.maxX, minY: degrees.minY, maxX: degrees.minX + 360, maxY: degrees.maxY)
     }

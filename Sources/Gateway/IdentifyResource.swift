@@ -8,44 +8,46 @@ internal import Geometry
 
 /// `MapServer/identify`: Esri's parameters to a request, an answer to Esri's body.
 enum IdentifyResource {
+    /// Parameters of Esri's that would change the answer and are not carried out.
+    static let refused = [
+        "dynamicLayers", "mapRangeValues", "layerRangeValues", "layerParameterValues",
+    ]
+
     /// Reads the parameters; throws `Failure` naming the one at fault.
     static func request(map: MapName, _ parameters: Parameters) throws(Failure) -> IdentifyRequest {
-        for name in [
-            "dynamicLayers", "mapRangeValues", "layerRangeValues", "layerParameterValues",
-        ] where parameters[name] != nil {
+        for name in refused where parameters[name] != nil {
             throw Failure(.invalidParameter, "parameter '\(name)' is not supported")
         }
         let geometry = try GeometryParameter(
-            try parameters.required("geometry"),
-            kind: try GeometryParameter.Kind(parameters["geometryType"]))
-        let toleranceText = try parameters.required("tolerance")
-        guard let tolerance = try parameters.number("tolerance"), tolerance >= 0 else {
+            try parameters.required(Known.geometry),
+            kind: try GeometryParameter.Kind(parameters[Known.geometryType]))
+        let toleranceText = try parameters.required(Known.tolerance)
+        guard let tolerance = try parameters.number(Known.tolerance), tolerance >= 0 else {
             throw Parameters.unexpected("tolerance", toleranceText, "pixels, 0 or more")
         }
         let extent = try GeometryParameter(
-            try parameters.required("mapExtent"), kind: .envelope, name: "mapExtent")
-        let reference = try SpatialReference(parameters, "sr") ?? extent.spatialReference
+            try parameters.required(Known.mapExtent), kind: .envelope, name: "mapExtent")
+        let reference = try SpatialReference(parameters, Known.sr.name) ?? extent.spatialReference
         var request = IdentifyRequest(
             map: map, geometry: geometry.shape,
             geometrySpatialReference: geometry.spatialReference,
-            layers: try LayerSelection(parsing: parameters["layers"] ?? "top"),
+            layers: try LayerSelection(parsing: parameters[Known.identifyLayers] ?? "top"),
             tolerance: tolerance, mapExtent: try mapExtent(extent, in: reference),
             imageDisplay: try imageDisplay(parameters),
             spatialReference: reference,
-            returnGeometry: try parameters.flag("returnGeometry", default: true),
+            returnGeometry: try parameters.flag(Known.returnGeometry),
             maxAllowableOffset: try parameters.maxAllowableOffset(),
-            geometryPrecision: try parameters.integer("geometryPrecision", in: 0...15),
+            geometryPrecision: try parameters.integer(Known.geometryPrecision),
             layerDefinitions: try LayerDefinitions.parse(parameters),
             time: try parameters.time(), timeRelation: try parameters.timeRelation(),
             layerTimeOptions: try parameters.layerTimeOptions(),
-            returnZ: try parameters.flag("returnZ", default: false),
-            returnM: try parameters.flag("returnM", default: false),
-            returnFieldName: try parameters.flag("returnFieldName", default: false),
-            maximumResultsPerLayer: try parameters.integer(
-                "maximumResultsPerLayer", in: 0...Int.max),
-            returnPopupsOnly: try parameters.flag("returnPopupsOnly", default: false),
-            explain: try parameters.flag("explain", default: false),
-            minSequence: try parameters.integer("minSequence", in: 0...Int.max).map(Int64.init))
+            returnZ: try parameters.flag(Known.returnZ),
+            returnM: try parameters.flag(Known.returnM),
+            returnFieldName: try parameters.flag(Known.returnFieldName),
+            maximumResultsPerLayer: try parameters.integer(Known.maximumResultsPerLayer),
+            returnPopupsOnly: try parameters.flag(Known.returnPopupsOnly),
+            explain: try parameters.flag(Known.explain),
+            minSequence: try parameters.minSequence())
         request.past = try parameters.past()
         return request
     }
@@ -64,12 +66,12 @@ enum IdentifyResource {
     }
 
     private static func imageDisplay(_ parameters: Parameters) throws(Failure) -> ImageDisplay {
-        _ = try parameters.required("imageDisplay")
-        guard let values = try parameters.numbers("imageDisplay", counts: 2...3),
+        _ = try parameters.required(Known.imageDisplay)
+        guard let values = try parameters.numbers(Known.imageDisplay),
             values.allSatisfy({ $0 >= 0 })
         else {
             throw Parameters.unexpected(
-                "imageDisplay", parameters["imageDisplay"] ?? "", "'width,height,dpi'")
+                "imageDisplay", parameters[Known.imageDisplay] ?? "", "'width,height,dpi'")
         }
         let dpi = values.count == 3 && values[2] > 0 ? values[2] : 96
         return ImageDisplay(width: values[0], height: values[1], dpi: dpi)
@@ -182,7 +184,7 @@ extension LayerSelection {
 enum LayerDefinitions {
     /// The clauses of `layerDefs` as they are asked when the request came.
     static func parse(_ parameters: Parameters) throws(Failure) -> [LayerID: String] {
-        try named(parameters["layerDefs"]).filter { !$0.value.isEmpty }
+        try named(parameters[Known.layerDefs]).filter { !$0.value.isEmpty }
             .mapValues(parameters.asked)
     }
 

@@ -28,6 +28,8 @@ struct Parameters: Sendable {
     var sight = PastSight.undecided
     /// Whether the caller is told what is wrong inside: what other servers said, why a layer is not loaded.
     var showsInside = false
+    /// The names that the route of the request has; nil where any may be read.
+    var declaredNames: Set<String>?
     /// When the request came.
     private let moment = Timestamp(microseconds: WallClock.microseconds())
 
@@ -61,12 +63,6 @@ struct Parameters: Sendable {
 
     /// The value as it came, also where it stands for nothing elsewhere; nil when absent.
     func text(_ name: String) -> String? { entry(name)?.value }
-
-    /// The value of the first of the names that is there.
-    func first(of names: String...) -> String? {
-        for name in names { if let value = self[name] { return value } }
-        return nil
-    }
 
     /// What does not belong into a link that a page shows.
     static let secrets = ["token", "username", "password", "csrf"]
@@ -104,7 +100,11 @@ struct Parameters: Sendable {
         return String(decoding: result, as: UTF8.self)
     }
 
+    /// In programs for tests, traps for a name that the route does not declare.
     private func entry(_ name: String) -> Entry? {
+        assert(
+            declaredNames?.contains(name.lowercased()) ?? true,
+            "the row of the resource lacks parameter '\(name)'")
         for entry in entries where entry.name.isEqualIgnoringCase(name) { return entry }
         return nil
     }

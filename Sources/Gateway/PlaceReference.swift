@@ -43,7 +43,7 @@ struct PlaceReference {
 
     /// Reads `outSR`; 4326 when absent.
     init(_ parameters: Parameters) throws(Failure) {
-        try self.init(try SpatialReference(parameters, "outSR") ?? .wgs84, name: "outSR")
+        try self.init(try SpatialReference(parameters, Known.outSR.name) ?? .wgs84, name: "outSR")
     }
 
     /// From longitude and latitude; nil where they have no place in this reference.

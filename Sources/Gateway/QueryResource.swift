@@ -8,7 +8,7 @@ internal import Geometry
 /// `MapServer/{id}/query` and `FeatureServer/{id}/query`: Esri's parameters to a request.
 enum QueryResource {
     /// Parameters of Esri's that would change the answer and are not carried out.
-    private static let refused = [
+    static let refused = [
         "rangeValues", "parameterValues", "fullText", "uniqueIds", "aggregateIds",
     ]
 
@@ -29,14 +29,14 @@ enum QueryResource {
             }
         }
         var request = QueryRequest(map: map, layer: layer)
-        request.clause = parameters.clause("where")
-        request.text = parameters["text"]
+        request.clause = parameters.clause(Known.where.name)
+        request.text = parameters[Known.text]
         request.objectIDs = try objectIDs(parameters)
         request.spatialFilter = try spatialFilter(parameters)
         request.time = try parameters.time()
         request.timeRelation = try parameters.timeRelation()
         request.past = try parameters.past()
-        request.minSequence = try parameters.integer("minSequence", in: 0...Int.max).map(Int64.init)
+        request.minSequence = try parameters.minSequence()
         try readOutput(parameters, &request)
         request.quantization = try QueryQuantization(parameters)
         try readRows(parameters, &request)
@@ -51,7 +51,7 @@ enum QueryResource {
     ) throws(Failure) -> QueryRequest {
         var request = QueryRequest(map: map, layer: layer)
         request.past = try parameters.past()
-        request.minSequence = try parameters.integer("minSequence", in: 0...Int.max).map(Int64.init)
+        request.minSequence = try parameters.minSequence()
         try readOutput(parameters, &request)
         request.objectIDs = [objectID]
         request.outFields = request.outFields ?? ["*"]
@@ -62,19 +62,19 @@ enum QueryResource {
     private static func readOutput(
         _ parameters: Parameters, _ request: inout QueryRequest
     ) throws(Failure) {
-        if parameters["f"]?.lowercased() == "geojson" { request.form = .geoJSON }
-        request.outFields = parameters["outFields"].map(names)
-        request.returnGeometry = try parameters.flag("returnGeometry", default: true)
-        request.returnCentroid = try parameters.flag("returnCentroid", default: false)
-        request.outReference = try SpatialReference(parameters, "outSR")
+        if parameters[Known.f]?.lowercased() == "geojson" { request.form = .geoJSON }
+        request.outFields = parameters[Known.outFields].map(names)
+        request.returnGeometry = try parameters.flag(Known.returnGeometry)
+        request.returnCentroid = try parameters.flag(Known.returnCentroid)
+        request.outReference = try SpatialReference(parameters, Known.outSR.name)
         request.maxAllowableOffset = try parameters.maxAllowableOffset()
-        request.geometryPrecision = try parameters.integer("geometryPrecision", in: 0...15)
-        request.returnZ = try parameters.flag("returnZ", default: false)
-        request.returnM = try parameters.flag("returnM", default: false)
+        request.geometryPrecision = try parameters.integer(Known.geometryPrecision)
+        request.returnZ = try parameters.flag(Known.returnZ)
+        request.returnM = try parameters.flag(Known.returnM)
         let (ids, count, extent) = (
-            try parameters.flag("returnIdsOnly", default: false),
-            try parameters.flag("returnCountOnly", default: false),
-            try parameters.flag("returnExtentOnly", default: false)
+            try parameters.flag(Known.returnIdsOnly),
+            try parameters.flag(Known.returnCountOnly),
+            try parameters.flag(Known.returnExtentOnly)
         )
         request.returnCount = count
         request.result = extent ? .extent : count ? .count : ids ? .objectIDs : .features
@@ -83,15 +83,15 @@ enum QueryResource {
     private static func readRows(
         _ parameters: Parameters, _ request: inout QueryRequest
     ) throws(Failure) {
-        request.returnDistinctValues = try parameters.flag("returnDistinctValues", default: false)
+        request.returnDistinctValues = try parameters.flag(Known.returnDistinctValues)
         request.order = order(parameters)
-        request.groupFields = (parameters["groupByFieldsForStatistics"].map(terms) ?? []).map {
+        request.groupFields = (parameters[Known.groupByFieldsForStatistics].map(terms) ?? []).map {
             parameters.asked($0)
         }
         request.statistics = try statistics(parameters)
-        request.having = parameters.clause("having")
-        request.offset = try parameters.integer("resultOffset", in: 0...Int.max) ?? 0
-        request.limit = try parameters.integer("resultRecordCount", in: 0...Int.max)
+        request.having = parameters.clause(Known.having.name)
+        request.offset = try parameters.integer(Known.resultOffset)
+        request.limit = try parameters.integer(Known.resultRecordCount)
     }
 
     /// Names with commas between them, quoted or not.
@@ -132,7 +132,7 @@ enum QueryResource {
     }
 
     private static func objectIDs(_ parameters: Parameters) throws(Failure) -> [Int64]? {
-        guard let text = parameters["objectIds"] else { return nil }
+        guard let text = parameters[Known.objectIds] else { return nil }
         var ids: [Int64] = []
         for item in text.split(separator: ",") {
             let item = item.filter { $0 != " " }
@@ -146,7 +146,7 @@ enum QueryResource {
     }
 
     private static func order(_ parameters: Parameters) -> [QueryOrder] {
-        (parameters["orderByFields"].map(terms) ?? []).map { item in
+        (parameters[Known.orderByFields].map(terms) ?? []).map { item in
             var field = item[...]
             var isDescending = false
             if let space = item.lastIndex(where: \.isWhitespace),
@@ -161,7 +161,7 @@ enum QueryResource {
     }
 
     private static func statistics(_ parameters: Parameters) throws(Failure) -> [QueryStatistic] {
-        guard let text = parameters["outStatistics"] else { return [] }
+        guard let text = parameters[Known.outStatistics] else { return [] }
         let expected =
             #"[{"statisticType":"max","onStatisticField":"POP","outStatisticFieldName":"most"}]"#
         let json: RelaxedValue
@@ -201,21 +201,21 @@ enum QueryResource {
     ) throws(Failure) -> QuerySpatialFilter? {
         let relation = try relation(parameters)
         let meters = try distance(parameters)
-        let kind = try GeometryParameter.Kind(parameters["geometryType"])
-        guard let text = parameters["geometry"] else { return nil }
+        let kind = try GeometryParameter.Kind(parameters[Known.geometryType])
+        guard let text = parameters[Known.geometry] else { return nil }
         let geometry = try GeometryParameter(text, kind: kind)
-        let inReference = try SpatialReference(parameters, "inSR")
+        let inReference = try SpatialReference(parameters, Known.inSR.name)
         return QuerySpatialFilter(
             geometry: geometry.shape,
             spatialReference: geometry.spatialReference ?? inReference,
-            relation: relation, pattern: parameters["relationParam"]?.uppercased(),
+            relation: relation, pattern: parameters[Known.relationParam]?.uppercased(),
             distanceMeters: meters)
     }
 
     private static func relation(
         _ parameters: Parameters
     ) throws(Failure) -> QuerySpatialFilter.Relation {
-        guard let text = parameters["spatialRel"] else { return .intersects }
+        guard let text = parameters[Known.spatialRel] else { return .intersects }
         let known = QuerySpatialFilter.Relation.allCases
         for relation in known where text.isEqualIgnoringCase("esriSpatialRel" + relation.rawValue) {
             return relation
@@ -234,14 +234,14 @@ enum QueryResource {
 
     private static func distance(_ parameters: Parameters) throws(Failure) -> Double? {
         var unit = 1.0
-        if let text = parameters["units"] {
+        if let text = parameters[Known.units] {
             guard let known = units.first(where: { $0.0.isEqualIgnoringCase(text) }) else {
                 throw Parameters.unexpected(
                     "units", text, units.map(\.0).joined(separator: ", "))
             }
             unit = known.1
         }
-        guard let distance = try parameters.number("distance") else { return nil }
+        guard let distance = try parameters.number(Known.distance) else { return nil }
         guard distance >= 0 else {
             throw Parameters.unexpected("distance", "\(distance)", "0 or more")
         }

@@ -48,6 +48,19 @@ extension Requirement {
         /// An operation on the map, or the locator, that was captured.
         case map(AccessRules.Operation), locator(AccessRules.Operation)
 
+        /// A sentence for documents; nil where nothing is required.
+        var sentence: String? {
+            switch self {
+            case .nothing: nil
+            case .filtered: "Holds what the caller may see."
+            case .token: "Requires a token."
+            case .metrics: "Requires the operation 'metrics'."
+            case .jobs: "Requires the operation 'jobs'."
+            case .map(let operation): "Requires the operation '\(operation)' on the map."
+            case .locator(let operation): "Requires the operation '\(operation)' on the locator."
+            }
+        }
+
         func requirement(of captures: Captures) -> Requirement {
             switch self {
             case .nothing: .nothing

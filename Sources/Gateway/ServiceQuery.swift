@@ -12,7 +12,7 @@ struct ServiceQuery: Sendable {
     /// The most bytes of the answers together.
     static let byteLimit = 64 << 20
     /// Parameters of a layer's query that Esri's operation on the service does not have.
-    private static let refused = [
+    static let refused = [
         "where", "text", "objectIds", "outStatistics", "groupByFieldsForStatistics", "having",
         "orderByFields",
         "returnDistinctValues", "returnExtentOnly", "resultOffset", "resultRecordCount",
@@ -39,7 +39,7 @@ struct ServiceQuery: Sendable {
         let all = map.layers.filter(\.isFeatureLayer)
         let known = Set(all.map(\.id))
         let definitions =
-            try Self.definitions(parameters["layerDefs"])
+            try Self.definitions(parameters[Known.layerDefs])
             ?? all.filter { $0.isQueryable && $0.loadStatus == .loaded }.map { .init(layer: $0.id) }
         guard definitions.count <= Self.layerLimit else {
             throw Failure(

@@ -20,16 +20,18 @@ extension Parameters {
     }
 
     /// Whether the past is asked for, well or badly.
-    var asksPast: Bool { self["at"] != nil || self["historicMoment"] != nil }
+    var asksPast: Bool { self[Known.at] != nil || self[Known.historicMoment] != nil }
 
     private func asOf() throws(Failure) -> AsOf? {
-        if let text = self["at"] {
+        if let text = self[Known.at] {
             guard let moment = AsOf(parsing: text) else {
                 throw Self.unexpected("at", text, "a sequence number or an ISO 8601 time")
             }
             return moment
         }
-        guard let text = self["historicMoment"], text.lowercased() != "false" else { return nil }
+        guard let text = self[Known.historicMoment], text.lowercased() != "false" else {
+            return nil
+        }
         guard let milliseconds = Self.moment(text) else {
             throw Self.unexpected("historicMoment", text, "milliseconds since 1970")
         }
@@ -39,7 +41,7 @@ extension Parameters {
     /// Reads Esri's `time`: `instant` or `from,to` in epoch milliseconds, `null` for an open bound; nil
     /// for any time.
     func time() throws(Failure) -> TimeExtent? {
-        guard let text = self["time"], text.lowercased() != "false" else { return nil }
+        guard let text = self[Known.time], text.lowercased() != "false" else { return nil }
         let bounds = text.split(separator: ",", omittingEmptySubsequences: false).map {
             String($0.filter { $0 != " " })
         }
@@ -63,7 +65,7 @@ extension Parameters {
 
     /// Reads `timeRelation`, `esriTimeRelationOverlaps` and so on in any letter case.
     func timeRelation() throws(Failure) -> TimeRelation {
-        guard let text = self["timeRelation"] else { return .overlaps }
+        guard let text = self[Known.timeRelation] else { return .overlaps }
         let wanted = text.lowercased()
         let names = TimeRelation.allCases.map { "esriTimeRelation" + $0.rawValue }
         guard let place = names.firstIndex(where: { $0.lowercased() == wanted }) else {
@@ -75,7 +77,9 @@ extension Parameters {
     /// Reads `layerTimeOptions`: `{"0":{"useTime":true,"timeDataCumulative":false,"timeOffset":1,`
     /// `"timeOffsetUnits":"esriTimeUnitsYears"}}`, all members of a layer optional.
     func layerTimeOptions() throws(Failure) -> [LayerID: LayerTimeOptions] {
-        guard let text = self["layerTimeOptions"], text.lowercased() != "false" else { return [:] }
+        guard let text = self[Known.layerTimeOptions], text.lowercased() != "false" else {
+            return [:]
+        }
         let form = "{\"0\":{\"useTime\":true,\"timeOffset\":1,…}}"
         guard case .object(let layers)? = try? RelaxedJSON.parse(text) else {
             throw Self.unexpected("layerTimeOptions", text, form)

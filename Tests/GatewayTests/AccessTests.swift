@@ -82,7 +82,8 @@ extension GatewayService {
     /// One URL or more for every row of the table, with the label that it is counted as.
     static let resources: [(url: String, label: String)] = [
         ("/healthz", "health"), ("/readyz", "ready"), ("/metrics", "metrics"),
-        ("/arcgis/rest/info", "info"), (services, "services"),
+        ("/arcgis/rest/openapi.json", "openapi"), ("/arcgis/rest/info", "info"),
+        (services, "services"),
         (services + "/Planning", "services"),
         ("/arcgis/rest/generateToken", "generateToken"),
         ("/arcgis/rest/tokens/generateToken", "generateToken"),
@@ -151,7 +152,8 @@ extension GatewayService {
 
     /// What the answer tells nothing about services for.
     private static let open: Set<String> = [
-        "health", "ready", "info", "asset", "services", "generateToken", "unknown", "ogc",
+        "health", "ready", "openapi", "info", "asset", "services", "generateToken", "unknown",
+        "ogc",
         "ogcCollections", "session",
     ]
 

@@ -182,7 +182,7 @@ extension RelaxedValue {
 
     @Test func `nothing but GET is for it`() {
         for route in RouteTable.shared.routes {
-            let isReadOnly = ["ogc", "asset"].contains { route.label.hasPrefix($0) }
+            let isReadOnly = ["ogc", "asset", "openapi"].contains { route.label.hasPrefix($0) }
             #expect((route.methods == .read) == (isReadOnly || route.style == .ogc))
         }
     }

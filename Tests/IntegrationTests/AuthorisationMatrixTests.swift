@@ -276,19 +276,8 @@ private struct MatrixFailure: Error, CustomStringConvertible {
             }
         }
 
-        let sources = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../Sources/Gateway")
-        let reading = try Regex(
-            #"(?:\w*[pP]arameters|self|items)\??\["([A-Za-z-]+)"\]"#
-                + #"|\.(?:text|required|number|integer|flag|numbers|clause)\(\s*"([A-Za-z-]+)""#)
-        var read: Set<String> = []
-        let files = try #require(
-            FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
-        for case let file as URL in files where file.pathExtension == "swift" {
-            for match in try String(contentsOf: file, encoding: .utf8).matches(of: reading) {
-                read.formUnion([1, 2].compactMap { match.output[$0].substring.map(String.init) })
-            }
-        }
+        let read = Set(
+            RouteTable.shared.routes.flatMap { $0.allParameters.map(\.name) + $0.refuses })
         #expect(read.count > 50)
         let asked = Set(requests.flatMap { $0.1.flatMap { $0.parameters.map(\.name) } })
             .union(["at", "token", "historicMoment"])

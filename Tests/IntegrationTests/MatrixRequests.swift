@@ -99,7 +99,8 @@ struct MatrixSubject: Sendable {
             ("layerDefs", "", "{\"0\":\"1=1\"}"), ("explain", "true", "false"),
             ("returnFieldName", "true", "false"), ("returnUnformattedValues", "true", "false"),
             ("returnPopupsOnly", "false", "true"), ("dynamicLayers", "", "[]"),
-            ("maximumResultsPerLayer", "100", "1"),
+            ("maximumResultsPerLayer", "100", "1"), ("mapRangeValues", "", "[]"),
+            ("layerRangeValues", "", "[]"), ("layerParameterValues", "", "[]"),
         ] + shapes
 
     private func query(_ path: String) -> [MatrixRequest] {
@@ -125,12 +126,20 @@ struct MatrixSubject: Sendable {
             ),
             ("groupByFieldsForStatistics", "name", ""), ("having", "", "COUNT(name) > 0"),
         ]
-        return (0...3).flatMap { layer in
-            [
-                MatrixRequest("\(path)/\(layer)/query", common, isBrief: layer > 0),
-                MatrixRequest("\(path)/\(layer)/query", statistics),
-            ]
-        }
+        let rare = [
+            ("where", "1=1", ""), ("outSR", "4326", "3857"), ("resultType", "none", "tile"),
+            ("sqlFormat", "none", "native"),
+            ("quantizationParameters", "", #"{"mode":"view","tolerance":1}"#),
+            ("rangeValues", "", "[]"), ("parameterValues", "", "[]"), ("fullText", "", "[]"),
+            ("uniqueIds", "", "1"), ("aggregateIds", "", "1"),
+        ]
+        return [MatrixRequest("\(path)/0/query", rare)]
+            + (0...3).flatMap { layer in
+                [
+                    MatrixRequest("\(path)/\(layer)/query", common, isBrief: layer > 0),
+                    MatrixRequest("\(path)/\(layer)/query", statistics),
+                ]
+            }
     }
 
     private func layers(_ path: String, _ rest: String = "") -> [MatrixRequest] {
@@ -147,6 +156,7 @@ struct MatrixSubject: Sendable {
         case "health": return [MatrixRequest("/healthz")]
         case "ready": return [MatrixRequest("/readyz")]
         case "metrics": return [MatrixRequest("/metrics")]
+        case "openapi": return [MatrixRequest("/arcgis/rest/openapi.json")]
         case "info": return [MatrixRequest("/arcgis/rest/info")]
         case "services": return [MatrixRequest(services)]
         case "generateToken":
@@ -156,6 +166,7 @@ struct MatrixSubject: Sendable {
                     [
                         ("username", "absent", "owner"), ("password", "wrong word", ""),
                         ("client", "requestip", "referer"), ("referer", "http://a.example", ""),
+                        ("ip", "", "127.0.0.1"),
                         ("expiration", "5", "1"),
                     ], isPost: true)
             ]
@@ -191,6 +202,7 @@ struct MatrixSubject: Sendable {
                     mapServer + "/export",
                     [
                         ("bbox", "0,0,10,10", "0,0,1,1"), ("size", "20,20", "1,1"),
+                        ("bboxSR", "4326", ""), ("imageSR", "4326", "3857"),
                         ("dpi", "96", "10"), ("format", "png", "jpg"), ("mapScale", "", "1000"),
                         ("transparent", "true", "false"), ("layers", "", "show:0,1,2,3"),
                         ("layerDefs", "", "{\"0\":\"1=1\"}"), ("rotation", "", "1"),
@@ -215,7 +227,16 @@ struct MatrixSubject: Sendable {
             return [
                 MatrixRequest(
                     geocoder + "/findAddressCandidates",
-                    [("SingleLine", "1 Rue CANARYLOCATOR Aiglemont", "Aiglemont")] + Self.places)
+                    [("SingleLine", "1 Rue CANARYLOCATOR Aiglemont", "Aiglemont")] + Self.places),
+                MatrixRequest(
+                    geocoder + "/findAddressCandidates",
+                    [
+                        ("Address", "1 Rue CANARYLOCATOR", "1"), ("Address2", "", "1"),
+                        ("Address3", "", "1"), ("Neighborhood", "", "1"),
+                        ("City", "Aiglemont", ""), ("Subregion", "", "1"), ("Region", "", "1"),
+                        ("Postal", "", "1"), ("PostalExt", "", "1"),
+                        ("searchExtent", "", "0,0,1,1"), ("outSR", "4326", "3857"),
+                    ]),
             ]
         case "geocodeAddresses":
             return [
@@ -258,13 +279,16 @@ struct MatrixSubject: Sendable {
                         ("bbox", "0,0,10,10", "0,0,1,1"), ("limit", "100", "1"),
                         ("offset", "0", "1"), ("datetime", "", "2020-01-01/.."),
                         ("crs", "", "http://www.opengis.net/def/crs/OGC/1.3/CRS84"),
+                        ("bbox-crs", "", "http://www.opengis.net/def/crs/OGC/1.3/CRS84"),
                     ])
             }
         case "ogcItem":
             return (1...6).map { MatrixRequest("/ogc/collections/\(map).0/items/\($0)") }
         case "asset": return [MatrixRequest("/pages/cairn.css")]
         case "session":
-            return ["login", "logout"].map { MatrixRequest("/pages/" + $0) }
+            return ["login", "logout"].map {
+                MatrixRequest("/pages/" + $0, [("returnTo", "", "/arcgis/rest/services")])
+            }
         case "unknown": return [MatrixRequest("/other"), MatrixRequest(services + "/\(map)/Other")]
         default: return []
         }
@@ -274,7 +298,8 @@ struct MatrixSubject: Sendable {
     private func edits(_ path: String) -> [MatrixRequest] {
         let options = [
             ("rollbackOnFailure", "true", "false"), ("returnEditMoment", "true", "false"),
-            ("returnDeleteResults", "true", "false"),
+            ("returnDeleteResults", "true", "false"), ("useGlobalIds", "false", "true"),
+            ("async", "false", "true"),
         ]
         let update = #"[{"attributes":{"OBJECTID":999,"name":"none"}}]"#
         return [
@@ -288,7 +313,7 @@ struct MatrixSubject: Sendable {
                     + options, isPost: true),
             MatrixRequest(
                 path + "/0/applyEdits",
-                [("updates", update, "[]"), ("deletes", "999", "998")]
+                [("adds", "[]", "{}"), ("updates", update, "[]"), ("deletes", "999", "998")]
                     + options, isPost: true),
             MatrixRequest(path + "/applyEdits", [("edits", "[]", "{}")] + options, isPost: true),
         ]

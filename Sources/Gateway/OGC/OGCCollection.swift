@@ -129,7 +129,7 @@ struct OGCLinks {
 
     init(_ request: GatewayRequest, _ parameters: Parameters) {
         root = (request.origin ?? "") + "/ogc"
-        moment = parameters["at"].map { "at=" + Parameters.encode($0) }
+        moment = parameters[Known.at].map { "at=" + Parameters.encode($0) }
     }
 
     /// The URL of a path below the root, which may have a query.

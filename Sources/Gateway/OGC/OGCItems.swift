@@ -12,11 +12,15 @@ struct OGCItems {
     /// Features of one answer unless `limit` says otherwise.
     static let standardLimit = 100
     /// What is no filter on a property.
-    static let parameterNames = [
-        "bbox", "bbox-crs", "crs", "datetime", "limit", "offset", "f", "at", "historicMoment",
-        "minSequence",
-        "timeout", "token",
+    static let parameters: [any DescribedParameter] = [
+        Known.box.shown("Box", hint: "west,south,east,north"), Known.bboxCRS, Known.crs,
+        Known.datetime.shown("Time", hint: "2024-01-01/.."),
+        Known.limit.shown("Rows", value: "\(standardLimit)"), Known.offset, Known.ogcFormat,
+        Known.at, Known.historicMoment, Known.minSequence, Known.timeout, Known.token,
     ]
+    /// Those of `items` that one feature is not asked with.
+    static let filters = ["bbox", "bbox-crs", "datetime", "limit", "offset"]
+    private static let parameterNames = parameters.map(\.description.name)
 
     /// Asks for the features.
     private(set) var query: QueryRequest
@@ -35,13 +39,13 @@ struct OGCItems {
         query.outFields = ["*"]
         query.returnZ = layer.hasZ
         query.past = try parameters.past()
-        query.minSequence = try parameters.integer("minSequence", in: 0...Int.max).map(Int64.init)
+        query.minSequence = try parameters.minSequence()
         let known = OGCReference.all(of: layer)
-        reference = try Self.reference("crs", parameters, known)
+        reference = try Self.reference(Known.crs.name, parameters, known)
         query.outReference = reference.authority
-        let wanted = try parameters.integer("limit", in: 1...Int.max) ?? Self.standardLimit
+        let wanted = try parameters.integer(Known.limit)
         query.limit = min(wanted, QueryRequest.recordBound)
-        query.offset = try parameters.integer("offset", in: 0...(Int.max >> 1)) ?? 0
+        query.offset = try parameters.integer(Known.offset)
         query.time = try Self.time(parameters)
         query.spatialFilter = try Self.box(parameters, known)
         // Requirements 25 and 26 of Part 1: C, and B.
@@ -82,8 +86,8 @@ struct OGCItems {
     private static func box(
         _ parameters: Parameters, _ known: [OGCReference]
     ) throws(Failure) -> QuerySpatialFilter? {
-        let reference = try reference("bbox-crs", parameters, known)
-        guard let text = parameters["bbox"] else { return nil }
+        let reference = try reference(Known.bboxCRS.name, parameters, known)
+        guard let text = parameters[Known.box] else { return nil }
         let numbers = Parameters.numbers(text, counts: 4...6) ?? []
         guard numbers.count != 5, let first = numbers.first else {
             throw Parameters.unexpected("bbox", text, "four numbers, or six with heights")
@@ -122,7 +126,7 @@ struct OGCItems {
 
     /// `datetime`: a moment, or `from/to` with `..` or nothing for an open end.
     private static func time(_ parameters: Parameters) throws(Failure) -> TimeExtent? {
-        guard let text = parameters["datetime"] else { return nil }
+        guard let text = parameters[Known.datetime] else { return nil }
         let ends = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard 1...2 ~= ends.count else { throw Self.noTime(text) }
         func isOpen(_ end: String) -> Bool { ends.count == 2 && (end.isEmpty || end == "..") }

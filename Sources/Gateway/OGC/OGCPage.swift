@@ -77,7 +77,7 @@ struct OGCPage {
                     "next", url: page("offset", "\(next)"), OGCLinks.geoJSON, "Next page", &json)
             }
             if offset > 0 {
-                let limit = max(1, Int(parameters["limit"] ?? "") ?? OGCItems.standardLimit)
+                let limit = max(1, Int(parameters[Known.limit] ?? "") ?? OGCItems.standardLimit)
                 let previous = max(0, offset - min(limit, QueryRequest.recordBound))
                 OGCLinks.write(
                     "prev", url: page("offset", "\(previous)"), OGCLinks.geoJSON, "Previous page",

@@ -24,7 +24,10 @@ extension GatewayService {
                 call.parameters = try await sighted(parameters, call.caller, on: map)
             }
             guard format != .unacceptable else { return Self.notAcceptable() }
-            if let known = call.route.knownParameters { try Self.refuseUnknown(parameters, known) }
+            call.parameters.declaredNames = call.route.declaredNames
+            if !call.route.takesOther {
+                try Self.refuseUnknown(parameters, call.route.parameters.map(\.name))
+            }
             // The form of a page also sends what was left empty.
             if format == .json { try Self.refuseEmpty(parameters) }
             response = try await call.route.handler(self)(call)
@@ -49,7 +52,7 @@ extension GatewayService {
     private static func format(
         _ parameters: Parameters, _ request: GatewayRequest
     ) throws(Failure) -> Format {
-        switch parameters["f"]?.lowercased() {
+        switch parameters[Known.f]?.lowercased() {
         case nil: break
         case "json", "geojson": return .json
         case "html": return .page
@@ -181,7 +184,7 @@ extension GatewayService {
     ) async throws(Failure) -> MapDescription? {
         try await backend.map(
             named: name, past: try parameters.past(),
-            minSequence: try parameters.integer("minSequence", in: 0...Int.max).map(Int64.init))
+            minSequence: try parameters.minSequence())
     }
 
     private func collection(
@@ -227,7 +230,7 @@ extension GatewayService {
         var items = try OGCItems(id, collection.properties, parameters)
         items.select(number)
         let answer = try await self.answer(items.query, within: items.limit, parameters)
-        let reference = parameters["crs"].map { "crs=" + Parameters.encode($0) }
+        let reference = parameters[Known.crs].map { "crs=" + Parameters.encode($0) }
         let path = "collections/\(id)/items/\(number)"
         func own(_ query: String?) -> String {
             let words = [reference, query].compactMap { $0 }

@@ -103,11 +103,7 @@ extension Page {
 
     /// The field that leads to the past.
     private func moment(_ path: String, _ page: inout Markup) {
-        form(path, "Show", keepsMoment: false, &page) { page in
-            field(
-                "at", "As of", hint: "now, or 2026-01-31T12:00:00Z, or a sequence number",
-                &page)
-        }
+        form(of: route, path, "Show", keepsMoment: false, &page)
         guard let at = parameters["at"] ?? parameters["historicMoment"] else { return }
         page.element("p", ["class": "past"]) { page in
             page.text("This is the past: \(at). ")

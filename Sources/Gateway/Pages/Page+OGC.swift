@@ -51,11 +51,7 @@ extension Page {
 
     func items(_ page: inout Markup) {
         let path = itemsPath
-        form(path, "Show", &page) { page in
-            field("bbox", "Box", hint: "west,south,east,north", &page)
-            field("datetime", "Time", hint: "2024-01-01/..", &page)
-            field("limit", "Rows", standard: "\(OGCItems.standardLimit)", &page)
-        }
+        form(of: route, path, "Show", &page)
         let rows = answer["features"]?.elements ?? []
         let offset = parameters["offset"].flatMap { Int($0) } ?? 0
         let matched = answer["numberMatched"]?.whole ?? 0

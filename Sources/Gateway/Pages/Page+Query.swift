@@ -9,15 +9,7 @@ extension Page {
     // MARK: Identify
 
     func identify(_ name: String, _ page: inout Markup) {
-        form(ownPath, "Identify", &page) { page in
-            field("geometry", "Place", hint: "x,y", isRequired: true, &page)
-            field("sr", "Reference", hint: "4326", standard: "4326", &page)
-            field("layers", "Layers", hint: "top, visible or all:1,2", standard: "visible", &page)
-            field("tolerance", "Tolerance in pixels", standard: "5", &page)
-            field("mapExtent", "Extent of the map", standard: "-180,-90,180,90", &page)
-            field("imageDisplay", "Size of the map", standard: "800,400,96", &page)
-            page.void("input", ["type": "hidden", "name": "returnGeometry", "value": "false"])
-        }
+        form(of: route, ownPath, "Identify", &page)
         guard !isForm, !isRefused else { return }
         let results = answer["results"]?.elements ?? []
         page.element("h2", text: results.isEmpty ? "Nothing is here" : "\(results.count) found")
@@ -38,16 +30,7 @@ extension Page {
 
     func query(_ page: inout Markup) {
         let fields = (related.layer?["fields"]?.elements ?? []).compactMap { $0["name"]?.text }
-        form(ownPath, "Query", &page) { page in
-            field(
-                "where", "Where", hint: "population > 1000000 AND name LIKE 'P%'", list: "fields",
-                &page)
-            field("geometry", "Box or place", hint: "xmin,ymin,xmax,ymax", &page)
-            field("inSR", "its reference", hint: "4326", &page)
-            field("outFields", "Fields", standard: "*", &page)
-            field("orderByFields", "Order", hint: "population DESC", list: "fields", &page)
-            field("resultRecordCount", "Rows", standard: "100", &page)
-            page.void("input", ["type": "hidden", "name": "returnGeometry", "value": "false"])
+        form(of: route, ownPath, "Query", &page) { page in
             page.element("datalist", ["id": "fields"]) { page in
                 for name in fields.prefix(200) { page.void("option", ["value": name]) }
             }
@@ -108,27 +91,13 @@ extension Page {
         let path = Self.service(captures.name, "GeocodeServer")
         switch form {
         case .find:
-            self.form(path + "/findAddressCandidates", "Find", keepsMoment: false, &page) { page in
-                page.element("label") { page in
-                    page.element("span", text: "Place or address")
-                    page.void(
-                        "input",
-                        [
-                            "type": "search", "name": "singleLine", "autocomplete": "off",
-                            "value": parameters["singleLine"] ?? parameters["text"],
-                            "required": "required", "list": "suggestions",
-                            "data-suggest": path + "/suggest",
-                        ])
-                }
-                page.element("datalist", ["id": "suggestions"]) { _ in }
-                page.void("input", ["type": "hidden", "name": "outFields", "value": "*"])
-            }
+            self.form(
+                of: .findAddressCandidates, path + "/findAddressCandidates", "Find",
+                keepsMoment: false, &page
+            ) { $0.element("datalist", ["id": "suggestions"]) { _ in } }
         case .reverse:
-            self.form(path + "/reverseGeocode", "Name it", keepsMoment: false, &page) { page in
-                field(
-                    "location", "Longitude, latitude", hint: "2.35,48.85", isRequired: true, &page)
-                field("distance", "within metres", standard: "10000", &page)
-            }
+            self.form(
+                of: .reverseGeocode, path + "/reverseGeocode", "Name it", keepsMoment: false, &page)
         }
     }
 

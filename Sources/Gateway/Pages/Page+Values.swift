@@ -148,6 +148,47 @@ extension Page {
         }
     }
 
+    /// A form with the fields of a route's row, which asks a resource of that route by GET.
+    func form(
+        of route: Route, _ action: String, _ button: String, keepsMoment: Bool = true,
+        _ page: inout Markup, _ lists: (inout Markup) -> Void = { _ in }
+    ) {
+        form(action, button, keepsMoment: keepsMoment, &page) { page in
+            for parameter in route.parameters { field(parameter, &page) }
+            lists(&page)
+        }
+    }
+
+    private func field(_ parameter: ParameterDescription, _ page: inout Markup) {
+        guard let field = parameter.field else { return }
+        guard !field.label.isEmpty else {
+            page.void(
+                "input", ["type": "hidden", "name": "\(parameter.name)", "value": field.value])
+            return
+        }
+        if field.list == "suggestions" { return searchField(parameter.name, field, &page) }
+        self.field(
+            parameter.name, field.label, hint: field.hint, standard: field.value,
+            list: field.list, isRequired: field.isRequired, &page)
+    }
+
+    /// A field that offers what a locator suggests.
+    private func searchField(
+        _ name: String, _ field: ParameterDescription.Field, _ page: inout Markup
+    ) {
+        page.element("label") { page in
+            page.element("span", text: field.label)
+            page.void(
+                "input",
+                [
+                    "type": "search", "name": "\(name)", "autocomplete": "off",
+                    "value": parameters[name] ?? parameters["text"], "required": "required",
+                    "list": field.list,
+                    "data-suggest": Self.service(captures.name, "GeocodeServer") + "/suggest",
+                ])
+        }
+    }
+
     /// A form that asks a resource by GET, as of the same moment.
     func form(
         _ action: String, _ button: String, keepsMoment: Bool = true, _ page: inout Markup,

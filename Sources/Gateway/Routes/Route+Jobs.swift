@@ -20,26 +20,30 @@ extension Route {
             requires: .jobs, view: .task, handler: GatewayService.task),
         Route(
             gpServer + "/{task}/submitJob", label: "jobsSubmit", "Begins a job.",
-            requires: .jobs, isChange: true, view: .receipt, handler: GatewayService.submit),
+            requires: .jobs, isChange: true, takesOther: true, view: .receipt,
+            handler: GatewayService.submit),
         Route(
             gpServer + "/{task}/jobs", label: "jobsJob",
             "The jobs of a task that the caller may see.", requires: .jobs, view: .jobList,
             handler: GatewayService.listJobs),
         Route(
-            job, label: "jobsJob", "How far a job is.", requires: .jobs, view: .job,
+            job, label: "jobsJob", "How far a job is.", requires: .jobs,
+            asks: [Known.returnMessages], view: .job,
             handler: GatewayService.jobStatus),
         Route(
             job + "/cancel", label: "jobsJob", "Cancels a job.", requires: .jobs,
             isChange: true, view: .receipt, handler: GatewayService.cancelJob),
         Route(
             job + "/changes", label: "jobsJob", "Each piece of news of a job as an event.",
-            requires: .jobs, handler: GatewayService.followJob),
+            requires: .jobs, mediaTypes: ["text/event-stream", OGCLinks.json],
+            handler: GatewayService.followJob),
         Route(
             job + "/results/{result}", label: "jobsJob", "Where a result of a job is.",
             requires: .jobs, handler: GatewayService.jobResult),
         Route(
             job + "/results/{result}/file", label: "jobsJob", "A result of a job.",
-            requires: .jobs, handler: GatewayService.jobProduct),
+            requires: .jobs, mediaTypes: ["application/octet-stream"],
+            handler: GatewayService.jobProduct),
         Route(
             job + "/inputs/{input}", label: "jobsJob", "A parameter that a job was given.",
             requires: .jobs, handler: GatewayService.jobInput),

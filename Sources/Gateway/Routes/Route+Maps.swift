@@ -9,85 +9,188 @@ extension Route {
     private static let mapServer = "arcgis/rest/services/{map}/MapServer"
     private static let featureServer = "arcgis/rest/services/{map}/FeatureServer"
 
+    /// Of every resource of a map.
+    private static let moment: [any DescribedParameter] = [
+        Known.at, Known.historicMoment, Known.minSequence,
+    ]
+    private static let times: [any DescribedParameter] = [Known.time, Known.timeRelation]
+    /// How features are written.
+    private static let shapes: [any DescribedParameter] = [
+        Known.maxAllowableOffset, Known.geometryPrecision, Known.returnZ, Known.returnM,
+    ]
+
+    private static let identifyParameters =
+        [
+            Known.geometry.required.shown("Place", hint: "x,y", isRequired: true),
+            Known.geometryType,
+            Known.sr.shown("Reference", hint: "4326", value: "4326"),
+            Known.identifyLayers.shown(
+                "Layers", hint: "top, visible or all:1,2", value: "visible"),
+            Known.tolerance.required.shown("Tolerance in pixels", value: "5"),
+            Known.mapExtent.required.shown("Extent of the map", value: "-180,-90,180,90"),
+            Known.imageDisplay.required.shown("Size of the map", value: "800,400,96"),
+            Known.returnGeometry.sent("false"), Known.layerDefs, Known.layerTimeOptions,
+            Known.returnFieldName, Known.maximumResultsPerLayer, Known.returnPopupsOnly,
+            Known.explain, Known.returnUnformattedValues, Known.timeout,
+        ] + times + shapes + moment
+
+    /// What selects features of a layer.
+    private static let selection =
+        [
+            Known.where.shown(
+                "Where", hint: "population > 1000000 AND name LIKE 'P%'", list: "fields"),
+            Known.geometry.shown("Box or place", hint: "xmin,ymin,xmax,ymax"),
+            Known.geometryType, Known.inSR.shown("its reference", hint: "4326"), Known.spatialRel,
+            Known.relationParam, Known.distance, Known.units, Known.text, Known.objectIds,
+        ] + times
+    /// What one feature is asked with, too.
+    private static let output =
+        [
+            Known.outFields, Known.returnGeometry, Known.outSR, Known.returnCentroid,
+            Known.returnIdsOnly, Known.returnCountOnly, Known.returnExtentOnly, Known.timeout,
+        ] + shapes + moment
+    private static let queryParameters =
+        selection + [
+            Known.outFields.shown("Fields", value: "*"),
+            Known.orderByFields.shown("Order", hint: "population DESC", list: "fields"),
+            Known.resultRecordCount.shown("Rows", value: "100"), Known.resultOffset,
+            Known.returnGeometry.sent("false"), Known.outSR, Known.quantizationParameters,
+            Known.returnCentroid, Known.returnIdsOnly, Known.returnCountOnly,
+            Known.returnExtentOnly, Known.returnDistinctValues, Known.outStatistics,
+            Known.groupByFieldsForStatistics, Known.having, Known.resultType, Known.sqlFormat,
+            Known.timeout,
+        ] + shapes + moment
+    private static let stream = ["text/event-stream", OGCLinks.json]
+
     static let map = [
         Route(
             mapServer, label: "map", "A map and its layers.", requires: .map(.query),
+            asks: [
+                Known.at.shown(
+                    "As of", hint: "now, or 2026-01-31T12:00:00Z, or a sequence number"),
+                Known.historicMoment, Known.minSequence,
+            ],
             view: .map, handler: GatewayService.mapService),
         Route(
             mapServer + "/layers", label: "mapLayers", "All layers in full.",
-            requires: .map(.query), view: .mapValue, handler: GatewayService.mapLayers),
+            requires: .map(.query), asks: moment, view: .mapValue, handler: GatewayService.mapLayers
+        ),
         Route(
             mapServer + "/legend", label: "mapLegend", "The symbols of the layers.",
-            requires: .map(.query), view: .legend, handler: GatewayService.mapLegend),
+            requires: .map(.query), asks: moment + [Known.timeout], view: .legend,
+            handler: GatewayService.mapLegend),
         Route(
             mapServer + "/{layer}", label: "mapLayer", "A layer in full.",
-            requires: .map(.query), view: .layer, handler: GatewayService.mapLayer),
+            requires: .map(.query), asks: moment, view: .layer, handler: GatewayService.mapLayer),
         Route(
             mapServer + "/{layer}/query", label: "mapQuery",
             "The features of a layer that meet conditions.", requires: .map(.query),
+            asks: queryParameters,
+            refuses: QueryResource.refused,
             formats: Format.query, view: .query, handler: GatewayService.queryLayer),
         Route(
             mapServer + "/identify", label: "mapIdentify", "What is at a place.",
-            requires: .map(.query), view: .identify, handler: GatewayService.identify),
+            requires: .map(.query), asks: identifyParameters,
+            refuses: IdentifyResource.refused, view: .identify, handler: GatewayService.identify),
         Route(
             mapServer + "/identify/changes", label: "mapFollow",
             "What is at a place, and each change of it as an event.", requires: .map(.query),
+            asks: identifyParameters,
+            refuses: IdentifyResource.refused, mediaTypes: stream,
             view: .mapValue, handler: GatewayService.followIdentify),
         Route(
             mapServer + "/find", label: "mapFind", "Features by a text in their fields.",
-            requires: .map(.query), view: .mapValue, handler: GatewayService.find),
+            requires: .map(.query),
+            asks: [
+                Known.searchText.required, Known.contains, Known.searchFields, Known.findLayers,
+                Known.layerDefs, Known.sr, Known.returnGeometry, Known.returnFieldName,
+                Known.returnUnformattedValues, Known.timeout,
+            ] + shapes + moment, refuses: FindResource.refused, view: .mapValue,
+            handler: GatewayService.find),
         Route(
             mapServer + "/changes", label: "mapChanges", "Each change of the map as an event.",
-            requires: .map(.query), view: .mapValue, handler: GatewayService.mapChanges),
+            requires: .map(.query), asks: moment + [Known.after],
+            mediaTypes: stream, view: .mapValue, handler: GatewayService.mapChanges),
         Route(
             mapServer + "/export", label: "mapExport", "A picture of a part of the map.",
-            requires: .map(.query), style: .bytes, view: .mapValue,
+            requires: .map(.query), style: .bytes,
+            asks: [
+                Known.exportBox.required, Known.bboxSR, Known.imageSR, Known.size, Known.dpi,
+                Known.mapScale, Known.format, Known.transparent, Known.drawnLayers, Known.rotation,
+                Known.layerDefs, Known.layerTimeOptions, Known.timeout,
+            ] + times + moment, refuses: ExportResource.refused,
+            formats: Format.esri + ["image"], view: .mapValue,
             handler: GatewayService.export),
         Route(
             mapServer + "/tile/{level}/{row}/{column}", label: "mapTile",
             "A square of the map as it is now.", requires: .map(.query), style: .bytes,
+            asks: moment,
+            formats: [], mediaTypes: ["image/png"],
             view: .mapValue, handler: GatewayService.tile),
         Route(
             mapServer + "/{layer}/{objectId}", label: "mapFeature", "A feature of a layer.",
-            requires: .map(.query), view: .feature, handler: GatewayService.feature),
+            requires: .map(.query), asks: output, view: .feature, handler: GatewayService.feature),
     ]
 
     static let features = [
         Route(
             featureServer, label: "features", "A map and its layers, to be queried and edited.",
-            requires: .map(.query), view: .features, handler: GatewayService.featureService),
+            requires: .map(.query), asks: moment, view: .features,
+            handler: GatewayService.featureService),
         Route(
             featureServer + "/layers", label: "featuresLayers", "All layers in full.",
-            requires: .map(.query), view: .mapValue, handler: GatewayService.featureLayers),
+            requires: .map(.query), asks: moment, view: .mapValue,
+            handler: GatewayService.featureLayers),
         Route(
             featureServer + "/{layer}", label: "featuresLayer", "A layer in full.",
-            requires: .map(.query), view: .layer, handler: GatewayService.featureLayer),
+            requires: .map(.query), asks: moment, view: .layer, handler: GatewayService.featureLayer
+        ),
         Route(
             featureServer + "/{layer}/query", label: "featuresQuery",
             "The features of a layer that meet conditions.", requires: .map(.query),
+            asks: queryParameters,
+            refuses: QueryResource.refused,
             formats: Format.query, view: .query, handler: GatewayService.queryLayer),
         Route(
             featureServer + "/query", label: "featuresQuery",
             "The features of several layers that meet conditions.", requires: .map(.query),
+            asks: [Known.layerDefs] + selection + output + [
+                Known.quantizationParameters, Known.resultType, Known.sqlFormat,
+            ], refuses: ServiceQuery.refused + QueryResource.refused,
             view: .mapValue, handler: GatewayService.queryLayers),
-        edit("/{layer}/addFeatures", "Adds features.", GatewayService.addFeatures),
-        edit("/{layer}/updateFeatures", "Updates features.", GatewayService.updateFeatures),
-        edit("/{layer}/deleteFeatures", "Deletes features.", GatewayService.deleteFeatures),
-        edit("/{layer}/applyEdits", "Edits a layer.", GatewayService.applyEdits),
-        edit("/applyEdits", "Edits several layers at once.", GatewayService.applyEditsOfLayers),
+        edit(
+            "/{layer}/addFeatures", "Adds features.", asks: [Known.features.required],
+            GatewayService.addFeatures),
+        edit(
+            "/{layer}/updateFeatures", "Updates features.", asks: [Known.features.required],
+            GatewayService.updateFeatures),
+        edit(
+            "/{layer}/deleteFeatures", "Deletes features.", asks: queryParameters,
+            refuses: QueryResource.refused, GatewayService.deleteFeatures),
+        edit(
+            "/{layer}/applyEdits", "Edits a layer.",
+            asks: [Known.adds, Known.updates, Known.deletes], GatewayService.applyEdits),
+        edit(
+            "/applyEdits", "Edits several layers at once.", asks: [Known.edits.required],
+            GatewayService.applyEditsOfLayers),
         Route(
             featureServer + "/{layer}/{objectId}", label: "featuresFeature",
-            "A feature of a layer.", requires: .map(.query), view: .feature,
+            "A feature of a layer.", requires: .map(.query), asks: output, view: .feature,
             handler: GatewayService.feature),
     ]
 
     private static func edit(
-        _ path: String, _ summary: String, _ handler: @escaping Handler
+        _ path: String, _ summary: String, asks parameters: [any DescribedParameter],
+        refuses: [String] = [], _ handler: @escaping Handler
     ) -> Route {
-        Route(
+        let timeout = parameters.contains { $0.description.name == Known.timeout.name }
+        return Route(
             featureServer + path, label: "featuresEdit", summary, requires: .map(.edit),
             isChange: true,
             methods: .post(refusal: "features are edited with POST, not with GET"),
-            view: .mapValue, handler: handler)
+            asks: parameters + (timeout ? [] : [Known.timeout]) + [
+                Known.rollbackOnFailure, Known.returnEditMoment, Known.returnDeleteResults,
+                Known.useGlobalIds, Known.async,
+            ], refuses: refuses, view: .mapValue, handler: handler)
     }
 }

@@ -6,7 +6,10 @@ internal import Site
 
 // OGC API – Features.
 extension Route {
-    private static let known = ["f", "at", "historicMoment", "minSequence", "timeout", "token"]
+    private static let known: [any DescribedParameter] = [
+        Known.ogcFormat, Known.at, Known.historicMoment, Known.minSequence, Known.timeout,
+        Known.token,
+    ]
 
     static let ogc = [
         ogc("ogc", "ogc", "Landing page", view: .ogcLanding, GatewayService.landing),
@@ -23,22 +26,27 @@ extension Route {
         ogc(
             "ogc/collections/{collection}/items", "ogcItems",
             "Features. Further parameters are values that properties must have",
-            requires: .map(.query), known: nil, view: .items, GatewayService.items),
+            requires: .map(.query), asks: OGCItems.parameters, takesOther: true, view: .items,
+            GatewayService.items),
         ogc(
             "ogc/collections/{collection}/items/{feature}", "ogcItem", "One feature",
-            requires: .map(.query), known: known + ["crs"], view: .item, GatewayService.item),
-        ogc("ogc/{rest}", "unknown", "Nothing", view: .ogcValue, GatewayService.noOGC),
+            requires: .map(.query), asks: known + [Known.crs], refuses: OGCItems.filters,
+            view: .item, GatewayService.item),
+        ogc("ogc/{rest}", unknown, "Nothing", view: .ogcValue, GatewayService.noOGC),
     ]
 
     private static func ogc(
         _ pattern: String, _ label: String, _ summary: String,
-        requires requirement: Requirement.Rule = .nothing, known: [String]? = known, view: View,
+        requires requirement: Requirement.Rule = .nothing,
+        asks parameters: [any DescribedParameter] = known, refuses: [String] = [],
+        takesOther: Bool = false, view: View,
         _ handler: @escaping Handler
     ) -> Route {
-        var route = Route(
+        Route(
             pattern, label: label, summary, requires: requirement, methods: .read, style: .ogc,
-            formats: ["json", "html"], view: view, handler: handler)
-        route.knownParameters = known
-        return route
+            asks: parameters, refuses: refuses, takesOther: takesOther, formats: ["json", "html"],
+            mediaTypes: [
+                pattern.contains("/items") ? OGCLinks.geoJSON : OGCLinks.json, OGCLinks.html,
+            ], view: view, handler: handler)
     }
 }

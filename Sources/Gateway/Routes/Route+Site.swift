@@ -8,13 +8,18 @@ extension Route {
     static let site = [
         Route(
             "healthz", label: "health", "Whether the log is within reach.", requires: .nothing,
-            style: .bare, handler: GatewayService.health),
+            style: .bare, formats: ["json"], handler: GatewayService.health),
         Route(
             "readyz", label: "ready", "Whether requests are taken.", requires: .nothing,
-            style: .bare, handler: GatewayService.ready),
+            style: .bare, formats: ["json"], handler: GatewayService.ready),
         Route(
             "metrics", label: "metrics", "The figures of the gateway, for Prometheus.",
-            requires: .metrics, style: .bytes, handler: GatewayService.metrics),
+            requires: .metrics, style: .bytes, formats: [], mediaTypes: ["text/plain"],
+            handler: GatewayService.metrics),
+        Route(
+            "arcgis/rest/openapi.json", label: "openapi", "This description: OpenAPI 3.0.",
+            requires: .nothing, methods: .read, style: .bytes, formats: [],
+            mediaTypes: [OGCLinks.json], handler: GatewayService.openAPI),
         Route(
             "arcgis/rest/info", label: "info", "The server, and where tokens are had.",
             requires: .nothing, handler: GatewayService.info),
@@ -31,7 +36,11 @@ extension Route {
             "arcgis/tokens/generateToken", "arcgis/tokens", "arcgis/rest/generateToken",
             "arcgis/rest/tokens", "arcgis/rest/tokens/generateToken", "sharing/generateToken",
             "sharing/rest/generateToken", label: "generateToken", "A token for a password.",
-            requires: .nothing, isChange: true, view: .token,
+            requires: .nothing, isChange: true,
+            asks: [
+                Known.username.required, Known.password.required, Known.client, Known.referer,
+                Known.ip, Known.expiration,
+            ], view: .token,
             handler: GatewayService.generateToken),
         Route(
             "sharing/rest/community/self", "sharing/community/self", label: "communitySelf",
@@ -43,22 +52,28 @@ extension Route {
     static let pages = [
         Route(
             "pages/login", label: "session", "Begins a login by cookie.", requires: .nothing,
-            style: .session, view: .session("Log in", .offered), handler: GatewayService.logIn),
+            style: .session,
+            asks: [Known.username.required, Known.password.required, Known.returnTo],
+            formats: [], mediaTypes: [OGCLinks.html], view: .session("Log in", .offered),
+            handler: GatewayService.logIn),
         Route(
             "pages/logout", label: "session", "Ends a login by cookie.", requires: .nothing,
-            style: .session, view: .session("Log out"), handler: GatewayService.logOut),
+            style: .session, formats: [], mediaTypes: [OGCLinks.html],
+            view: .session("Log out"), handler: GatewayService.logOut),
         Route(
             "pages/{rest}", label: "asset", "Styles, scripts and pictures of pages.",
-            requires: .nothing, methods: .read, style: .bare, handler: GatewayService.asset),
+            requires: .nothing, methods: .read, style: .bare, formats: [],
+            mediaTypes: ["text/css", "text/javascript", "image/png"],
+            handler: GatewayService.asset),
     ]
 
     /// Paths of nothing; the last row has every path that no other has.
     static let elsewhere = [
         Route(
-            "arcgis/rest/services/{rest}", label: "unknown", "No service.", requires: .nothing,
+            "arcgis/rest/services/{rest}", label: unknown, "No service.", requires: .nothing,
             handler: GatewayService.noService),
         Route(
-            "{rest}", label: "unknown", "Nothing.", requires: .nothing, view: .nowhere,
+            "{rest}", label: unknown, "Nothing.", requires: .nothing, view: .nowhere,
             handler: GatewayService.nothing),
     ]
 }

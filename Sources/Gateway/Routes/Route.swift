@@ -40,6 +40,9 @@ struct Route: Sendable {
         case session
     }
 
+    /// The label of paths that are of nothing.
+    static let unknown = "unknown"
+
     /// The first is the canonical one.
     let patterns: [RoutePattern]
     /// What its requests are counted as; several rows may share one.
@@ -51,12 +54,20 @@ struct Route: Sendable {
     let isChange: Bool
     let methods: Methods
     let style: Style
-    /// The values of `f`, each of which is a `Format`.
+    /// What its handler reads, `f` and `token` apart.
+    let parameters: [ParameterDescription]
+    /// Names that its handler looks for only to refuse them.
+    let refuses: [String]
+    /// Whether its handler reads further parameters, whose names the site's data say.
+    let takesOther: Bool
+    /// The values of `f`; empty where it has none.
     let formats: [String]
+    /// The media types of its answers.
+    let mediaTypes: [String]
     let view: View
     let handler: Handler
-    /// The names of the parameters that it takes, all others being refused; nil where any is taken.
-    var knownParameters: [String]?
+    /// The names that its handler may read, in small letters; nil where it may read any.
+    let declaredNames: Set<String>?
     /// Its place among the labels of the table.
     var labelIndex = 0
 
@@ -64,7 +75,9 @@ struct Route: Sendable {
         _ patterns: String..., label: String, _ summary: String,
         requires requirement: Requirement.Rule,
         isChange: Bool = false, methods: Methods = .form, style: Style = .esri,
-        formats: [String] = Format.esri, view: View = .value, handler: @escaping Handler
+        asks parameters: [any DescribedParameter] = [], refuses: [String] = [],
+        takesOther: Bool = false, formats: [String] = Format.esri, mediaTypes: [String]? = nil,
+        view: View = .value, handler: @escaping Handler
     ) {
         self.patterns = patterns.map { RoutePattern($0) }
         self.label = label
@@ -74,9 +87,33 @@ struct Route: Sendable {
         self.methods = methods
         self.style = style
         self.formats = formats
+        self.refuses = refuses
+        self.takesOther = takesOther
+        self.parameters = parameters.map(\.description)
+        self.mediaTypes =
+            mediaTypes
+            ?? Format.mediaTypes.filter { formats.contains($0.format) }.map(\.mediaType)
+        // What surrounds the handlers reads these.
+        let around = ["f", "at", "historicMoment"] + Parameters.secrets
+        declaredNames =
+            takesOther
+            ? nil
+            : Set((around + refuses + self.parameters.map(\.name)).map { $0.lowercased() })
         self.view = view
         self.handler = handler
     }
+
+    /// Every parameter, in the order of documents.
+    var allParameters: [ParameterDescription] {
+        // OGC API names all of its own.
+        guard style != .ogc, style != .bare else { return parameters }
+        var format = Known.f.description
+        format.form = .choice(formats)
+        return parameters + (formats.isEmpty ? [] : [format]) + [Known.token.description]
+    }
+
+    /// Whether its paths are of nothing.
+    var isUnknown: Bool { label == Self.unknown }
 
     /// The names of its methods but OPTIONS, as `Allow` has them.
     var methodNames: [String] { methods == .read ? ["GET", "HEAD"] : ["GET", "HEAD", "POST"] }

@@ -56,6 +56,9 @@ enum Capture: String, CaseIterable, Sendable {
     /// All further segments, one or more.
     case rest
 
+    /// Whether it takes whole numbers alone.
+    var isNumber: Bool { [.layer, .objectId, .level, .row, .column].contains(self) }
+
     /// The types of services, behind which no folder's name stands.
     private static let serviceTypes: Set = [
         "mapserver", "featureserver", "geocodeserver", "gpserver",

@@ -111,6 +111,10 @@ struct RouteTable: Sendable {
 extension Route {
     /// The one that `IdentifyPath` answers without a task.
     static let identify = RouteTable.shared.route("arcgis/rest/services/{map}/MapServer/identify")
+    static let findAddressCandidates = RouteTable.shared.route(
+        "arcgis/rest/services/{locator}/GeocodeServer/findAddressCandidates")
+    static let reverseGeocode = RouteTable.shared.route(
+        "arcgis/rest/services/{locator}/GeocodeServer/reverseGeocode")
     static let legend = RouteTable.shared.route("arcgis/rest/services/{map}/MapServer/legend")
     static let mapLayer = RouteTable.shared.route("arcgis/rest/services/{map}/MapServer/{layer}")
 }
