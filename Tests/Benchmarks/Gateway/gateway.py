@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Part of Cairn.
 """Asks the gateway and its peers the same, checks that they answer the same, then loads each in turn
-with wrk, and writes a JSON line for each case. What a line says is in Docs/performance.md.
+with wrk, and writes a JSON line for each case. What a line says is in Docs/performance/lines.md.
 
 usage: gateway.py --help
 """

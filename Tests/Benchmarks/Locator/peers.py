@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Part of Cairn.
 """Asks other geocoders what bench-locator asked, and writes a JSON line for each case with the figures of
-all. What a line says is in Docs/performance.md.
+all. What a line says is in Docs/performance/lines.md.
 
 usage: peers.py --help
 
