@@ -4,7 +4,7 @@
 /// Why a candidate of a geocode stands where it does.
 ///
 /// The score is 100 × (1 − lost ÷ weight), lowered to the model's bounds where something is uncertain;
-/// `Docs/locator.md` states the model.
+/// `Docs/locator-ranking.md` states the model.
 public struct Explanation: Hashable, Sendable, Codable {
     /// What words of the text were taken for, in the order they were taken.
     public var words: [Words]

@@ -8,9 +8,9 @@ internal import Platform
 /// One geocode: reads the words of a text as a name and what contains it, in every way the names in
 /// the file allow, and keeps the best reading of each place.
 ///
-/// `Docs/locator.md` states the ranking. The order of the passes: names letter by letter; then, only
-/// if no place explains every word, beginnings of names, names with typing errors, and names that
-/// have the words among others.
+/// `Docs/locator-ranking.md` states the ranking. The order of the passes: names letter by letter;
+/// then, only if no place explains every word, beginnings of names, names with typing errors, and
+/// names that have the words among others.
 struct GeocodeSearch {
     let file: LocatorFile
     let text: FoldedText

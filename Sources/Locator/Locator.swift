@@ -9,7 +9,7 @@ internal import Platform
 /// An opened locator file: answers geocode, suggest and reverse geocode.
 ///
 /// Immutable and safe to use from any thread; a call is pure computation over mapped memory and never
-/// blocks on anything but page faults. `Docs/locator.md` states ranking and scores.
+/// blocks on anything but page faults. `Docs/locator-ranking.md` states ranking and scores.
 public final class Locator: Sendable {
     /// The SHA-256 of the file.
     public let id: ContentID

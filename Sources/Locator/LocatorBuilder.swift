@@ -33,8 +33,8 @@ public enum LocatorBuilder {
     ///   - columns: Files that state the columns of further tables of addresses and vector layers, tried before those
     ///     that come with the program.
     ///   - constants: `field=text` for fields of addresses that the sources lack.
-    ///   - ranking: A file of the ranking model (`Docs/locator.md`), carried inside the locator; nil for
-    ///     the one that comes with the program.
+    ///   - ranking: A file of the ranking model (`Docs/locator-ranking.md`), carried inside the
+    ///     locator; nil for the one that comes with the program.
     ///   - sourceNames: How sources are called in the file, by path, where that is not the last
     ///     component of the path.
     ///   - vectors: Reads vector files; without it they are refused.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// The numbers of the locator file's form; `Docs/locator.md` describes them byte by byte.
+/// The numbers of the locator file's form; `Docs/locator-format.md` describes them byte by byte.
 enum LocatorLayout {
     /// `CRNLOCTR`.
     static let magic = Array("CRNLOCTR".utf8)

@@ -7,7 +7,7 @@ internal import FoundationEssentials
 /// The one ranking model: what readings lose, how scores are bounded, and what orders equal scores.
 ///
 /// Its numbers are in `Data/ranking.json`, or a file given to the build, and carried inside the locator
-/// file, so that an answer follows from the file alone. `Docs/locator.md` says what each does.
+/// file, so that an answer follows from the file alone. `Docs/locator-ranking.md` describes each.
 final class Ranking: Decodable, Sendable {
     /// Bounds of scores, 0 to 100.
     struct Scores: Decodable {

@@ -22,7 +22,7 @@ struct RangeMatch: Hashable {
 extension AddressFile {
     /// How far to the side of the line a house is taken to stand, in metres.
     ///
-    /// The best for every second address of Cambridge, Massachusetts (`Docs/locator.md`).
+    /// The best for every second address of Cambridge, Massachusetts (`Docs/accuracy.md`).
     static let houseOffsetMeters = 20.0
     /// Numbers farther outside every range of a street are no house of it.
     static let widestGap = 100
