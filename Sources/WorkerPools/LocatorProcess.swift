@@ -54,6 +54,7 @@ extension PoolProcess {
                 on: shelf, isStale: { subscription.isStale }, recorder: recorder,
                 sequence: { follower.current.sequence }
             ).handlers(blobs: start.scratch?.blobs ?? daemon.site.blobs),
-            slots: WorkerSlots(taskCredit: 32, taskThreadCount: 2, chunkCount: 1), alone: start.scratch)
+            slots: WorkerSlots(taskCredit: 32, taskThreadCount: 2, chunkCount: 1),
+            alone: start.scratch)
     }
 }
