@@ -125,7 +125,7 @@ extension Operation where Request == Nothing, Answer == SupervisorStatus {
 // MARK: Identify workers
 
 extension Operation where Request == IdentifyRequest, Answer == IdentifyAnswer {
-    /// What is here?
+    /// Answers what is here.
     public static var identify: Self {
         Self(
             "identify", at: .pool(.identify),
@@ -160,7 +160,7 @@ extension Operation where Request == LegendRequest, Answer == LayerLegends {
 }
 
 extension Operation where Request == QueryRequest, Answer == QueryAnswer {
-    /// Which features of a layer are these? A part of the answer.
+    /// Answers which features of a layer meet a request, in parts.
     public static var query: Self {
         Self(
             "query", at: .pool(.identify), request: .json, answer: .body, effort: .tried,
@@ -169,7 +169,7 @@ extension Operation where Request == QueryRequest, Answer == QueryAnswer {
 }
 
 extension Operation where Request == FindRequest, Answer == QueryAnswer {
-    /// Which features of a map hold a text? A part of the answer.
+    /// Answers which features of a map hold a text, in parts.
     public static var find: Self {
         Self(
             "find", at: .pool(.identify), request: .json, answer: .body, effort: .long,
@@ -190,7 +190,7 @@ extension PayloadForm where Value == QueryAnswer {
 // MARK: Locators
 
 extension Operation where Request == GeocodeRequest, Answer == GeocodeAnswer {
-    /// Where is that?
+    /// Answers where something is.
     public static var geocode: Self {
         Self(
             "geocode", at: .pool(.locator), request: .json,
@@ -200,7 +200,7 @@ extension Operation where Request == GeocodeRequest, Answer == GeocodeAnswer {
 }
 
 extension Operation where Request == SuggestRequest, Answer == SuggestAnswer {
-    /// How may this text go on?
+    /// Answers how a text may go on.
     public static var suggest: Self {
         Self(
             "suggest", at: .pool(.locator), request: .json,
@@ -210,7 +210,7 @@ extension Operation where Request == SuggestRequest, Answer == SuggestAnswer {
 }
 
 extension Operation where Request == ReverseGeocodeRequest, Answer == ReverseGeocodeAnswer {
-    /// What is this place called?
+    /// Answers what a place is called.
     public static var reverse: Self {
         Self(
             "reverse", at: .pool(.locator), request: .json,
