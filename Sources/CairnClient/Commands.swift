@@ -92,7 +92,7 @@ public enum FoldingService: String, Hashable, Sendable, CaseIterable {
     case mapState = "cairn-mapstate"
     /// `cairn-supervisor`.
     case supervisor = "cairn-supervisor"
-    /// Whichever `cairn-identify` is free.
+    /// A free worker of the identify pool.
     case identifyWorker = "cairn-identify"
 
     /// The kinds of parts of a site's state that it holds.

@@ -86,7 +86,7 @@ extension GatewayService {
 }
 
 extension Call {
-    /// Whether a person who asks nothing of a resource is shown the form to ask with.
+    /// Whether the page shows its form alone: the request has no parameter of the resource.
     var isOnlyForm: Bool {
         let neutral = ["f", "at", "historicMoment", "minSequence"] + Parameters.secrets
         return route.view.isForm

@@ -75,9 +75,6 @@ public enum OperationPlace: Hashable, Sendable {
     case supervisor
     /// A worker of that pool, through the supervisor.
     case pool(WorkerPool)
-
-    /// The most bytes of a message with the request or the answer, header and metadata included.
-    public var byteBound: Int { 8 << 20 }
 }
 
 /// How a worker schedules an operation.

@@ -8,14 +8,14 @@ internal import EsriForms
 struct View: Sendable {
     /// The answer of another resource of the same map that the page shows too.
     enum Related: Sendable { case legend, layer }
-    /// When a reader who is not logged in is offered to be, refusals for want of a token apart.
+    /// When the page offers a login to anonymous readers; a refusal for lack of a token always does.
     enum Login: Sendable { case hidden, offered, offeredWhenRefused }
 
     /// The title; nil for the end of the path.
     var title: @Sendable (Page) -> String? = { _ in nil }
     /// Whether the content stands there beside a refusal.
     var isShownRefused = false
-    /// Whether a reader who asks nothing gets the content without an answer: the form alone.
+    /// Whether a request without parameters gets the form alone, without an answer.
     var isForm = false
     var related: Related?
     var login = Login.hidden

@@ -31,7 +31,7 @@ struct ParameterDescription: DescribedParameter, Hashable {
 
     let name: String
     var form: Form
-    /// The value that counts where it is absent; empty where there is none.
+    /// The default, as text; empty for no default.
     let standard: String
     var isRequired = false
     /// A phrase.

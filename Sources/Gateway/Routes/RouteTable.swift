@@ -100,7 +100,7 @@ struct RouteTable: Sendable {
         return nil
     }
 
-    /// The row with that pattern; traps where there is none.
+    /// The row with a pattern of the source code; a pattern without a row is a programming error and traps.
     func route(_ pattern: String) -> Route {
         guard let route = routes.first(where: { $0.patterns.contains { $0.text == pattern } })
         else { preconditionFailure("no row has the pattern \(pattern)") }
