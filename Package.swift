@@ -4,9 +4,9 @@
 
 import PackageDescription
 
-// The table below is the architecture: tiers from the C libraries (0) up to the executables (6).
-// A target may only depend on its own tier or a lower one; `Tests/TidyTests` checks every import
-// against this table.
+// The table below is the architecture: tiers from the C libraries (0) up to the executables (6),
+// each a folder of `Sources`. A target may only depend on its own tier or a lower one;
+// `Tests/TidyTests` checks every import against this table.
 
 let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -16,25 +16,29 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-    // Else each of some 3,000 conformances has 128 bytes of its own in every process that links it, used or not.
+    // Else each of some 3,000 conformances has 128 bytes of its own in every process that links it,
+    // used or not.
     .unsafeFlags(["-Xfrontend", "-disable-preallocated-instantiation-caches"]),
 ]
 
-// `CAIRN_TESTS=1`, as `deploy/build-tests` sets it: what the tests spend most of their time in is optimised in a debug
-// build too. It is asked for, because any other debug build is there to be debugged.
+// `CAIRN_TESTS=1`, as `deploy/build-tests` sets it: what the tests spend most of their time in is
+// optimised in a debug build too. It is asked for, because any other debug build is there to be
+// debugged.
 let isForTests = Context.environment["CAIRN_TESTS"] != nil
 
-// Vector instructions that are not optimised are slower than none, and every process begins by hashing its program.
+// Vector instructions that are not optimised are slower than none, and every process begins by
+// hashing its program.
 let hotLoops: [CSetting] =
     isForTests ? [.unsafeFlags(["-O2"], .when(configuration: .debug))] : []
 
-// Whole, as in a release build; with threads there is one object file per source file, which SwiftPM expects.
+// Whole, as in a release build; with threads there is one object file per source file, which
+// SwiftPM expects.
 let hotModule: [SwiftSetting] =
     isForTests
     ? [.unsafeFlags(["-O", "-wmo", "-num-threads", "2"], .when(configuration: .debug))] : []
 
-// Linux maps 64 KiB of a program's text around each fault. With the segments aligned alike in every process these are the
-// same pages in all of them.
+// Linux maps 64 KiB of a program's text around each fault. With the segments aligned alike in every
+// process these are the same pages in all of them.
 let sharedText = LinkerSetting.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "max-page-size=65536"])
 
 func library(
@@ -42,14 +46,14 @@ func library(
     isHot: Bool = false
 ) -> Target {
     .target(
-        name: name, dependencies: dependencies, path: "Sources/\(name)",
+        name: name, dependencies: dependencies,
         resources: data.map { .embedInCode("Data/" + $0) },
         swiftSettings: settings + (isHot ? hotModule : []))
 }
 
 func process(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(
-        name: name, dependencies: dependencies + [arguments], path: "Sources/\(name)",
+        name: name, dependencies: dependencies + [arguments],
         swiftSettings: settings, linkerSettings: [sharedText])
 }
 
@@ -65,21 +69,21 @@ let collections: Target.Dependency = .product(name: "DequeModule", package: "swi
 let hummingbird: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
 
 let tier0: [Target] = [
-    .systemLibrary(name: "CZeroMQ", path: "Sources/CZeroMQ"),
-    .systemLibrary(name: "CSQLite", path: "Sources/CSQLite"),
-    .systemLibrary(name: "CGDAL", path: "Sources/CGDAL"),
-    .systemLibrary(name: "CGEOS", path: "Sources/CGEOS"),
-    .systemLibrary(name: "CPROJ", path: "Sources/CPROJ"),
-    .systemLibrary(name: "CSodium", path: "Sources/CSodium"),
-    .systemLibrary(name: "CZlib", path: "Sources/CZlib"),
-    .systemLibrary(name: "CCurl", path: "Sources/CCurl"),
-    .systemLibrary(name: "CSSL", path: "Sources/CSSL"),
-    .systemLibrary(name: "CExpat", path: "Sources/CExpat"),
-    .systemLibrary(name: "CCairo", path: "Sources/CCairo"),
-    .systemLibrary(name: "CICU", path: "Sources/CICU"),
-    .systemLibrary(name: "CPango", path: "Sources/CPango"),
+    .systemLibrary(name: "CZeroMQ"),
+    .systemLibrary(name: "CSQLite"),
+    .systemLibrary(name: "CGDAL"),
+    .systemLibrary(name: "CGEOS"),
+    .systemLibrary(name: "CPROJ"),
+    .systemLibrary(name: "CSodium"),
+    .systemLibrary(name: "CZlib"),
+    .systemLibrary(name: "CCurl"),
+    .systemLibrary(name: "CSSL"),
+    .systemLibrary(name: "CExpat"),
+    .systemLibrary(name: "CCairo"),
+    .systemLibrary(name: "CICU"),
+    .systemLibrary(name: "CPango"),
     .target(name: "CDeferred"),
-    .target(name: "CCairnLinux", path: "Sources/CCairnLinux", cSettings: hotLoops),
+    .target(name: "CCairnLinux", cSettings: hotLoops),
 ]
 
 let tier1: [Target] = [
@@ -92,22 +96,21 @@ let tier1: [Target] = [
     library("Curl", ["CCurl", "CDeferred", "Platform"]),
     library("OpenSSL", ["CSSL", "CDeferred"]),
     library("Expat", ["CExpat", "CDeferred"]),
-    library("Cairo", ["CCairo", "CDeferred", "CZlib"]),
-    library("Pango", ["CPango", "CDeferred", "Cairo"]),
+    library("Cairo", ["CCairo", "CDeferred", "CPango", "CZlib"]),
     library("ICU", ["CICU", "CDeferred"]),
 ]
 
 let tier2: [Target] = [
     library("Geometry", isHot: true),
     library("SpatialIndex", ["Geometry", "Platform"], isHot: true),
-    library("CairnModel", ["Geometry", "Platform"]),
+    library("CairnCore", ["Platform"]),
+    library("CairnModel", ["CairnCore", "Geometry", "Platform"]),
     library("Tables", ["CairnModel", "Platform"], isHot: true),
     library("Expression", ["CairnModel"]),
     library("EsriForms", ["CairnModel", "Geometry", "Platform"], isHot: true),
     library(
         "Dataset",
         ["CairnModel", "Geometry", "SpatialIndex", "Platform", "GDAL", "PROJ", "SQLite", "Tables"]),
-    library("Raster", ["CairnModel", "Dataset", "GDAL", "Geometry", "Platform"]),
 ]
 
 let tier3: [Target] = [
@@ -118,18 +121,18 @@ let tier3: [Target] = [
             "CairnModel", "Curl", "Dataset", "EsriForms", "Expat", "Expression", "Geometry", "PROJ",
             "Platform", "Site",
         ]),
-    library("EventLog", ["CairnModel", "Platform", "SQLite"]),
+    library("EventLog", ["CairnCore", "Platform", "SQLite"]),
     library("Recording", ["CairnModel", "Geometry", "Platform", "Site"]),
-    library("Bus", ["CairnModel", "Platform", "ZeroMQ", collections]),
+    library("Bus", ["CairnCore", "Platform", "ZeroMQ", collections]),
 ]
 
 let tier4: [Target] = [
     library("MapState", ["CairnModel", "Geometry", "Expression"]),
     library(
         "Identify",
-        ["CairnModel", "Geometry", "Dataset", "Expression", "PROJ", "Raster", "SpatialIndex"]),
+        ["CairnModel", "Geometry", "Dataset", "Expression", "PROJ", "SpatialIndex"]),
     library(
-        "Rendering", ["Cairo", "CairnModel", "GDAL", "Geometry", "Identify", "Pango"]),
+        "Rendering", ["Cairo", "CairnModel", "GDAL", "Geometry", "Identify"]),
     library(
         "FeatureQuery",
         [
@@ -139,7 +142,7 @@ let tier4: [Target] = [
     library(
         "CairnIdentify",
         [
-            "CairnModel", "Dataset", "EventLog", "Geometry", "Identify", "MapState", "Raster",
+            "CairnModel", "Dataset", "EventLog", "Geometry", "Identify", "MapState",
             "Remote", "Site",
         ]),
     library(
@@ -162,12 +165,11 @@ let tier4: [Target] = [
         data: ["osmconf.ini", "points-of-interest.txt"]),
     library("Jobs", ["CairnModel"]),
     library("JobKinds", ["CairnModel", "Geometry", "Platform", "Site", "Tables"]),
-    library("Replay", ["CairnModel", "Jobs", "MapState"]),
     library(
-        "Reexecution",
+        "Replay",
         [
             "CairnIdentify", "CairnModel", "Dataset", "FeatureQuery", "JobKinds", "Jobs", "Locator",
-            "MapState", "Platform", "Recording", "Replay", "Site",
+            "MapState", "Platform", "Recording", "Site",
         ]),
     library("CairnClient", ["Bus", "CairnModel", "Jobs", "MapState", "Platform", "Site"]),
     library(
@@ -179,14 +181,14 @@ let tier4: [Target] = [
 ]
 
 let tier5: [Target] = [
-    library("Daemon", ["Bus", "CairnModel", "Platform", "Site", logging]),
+    library("Daemon", ["Bus", "CairnCore", "Platform", "Site", logging]),
     library(
-        "LogService", ["Bus", "CairnModel", "Daemon", "EventLog", "Platform", "Site", logging]),
+        "LogService", ["Bus", "CairnCore", "Daemon", "EventLog", "Platform", "Site", logging]),
     library(
         "MapStateService",
         [
             "Bus", "CairnClient", "CairnModel", "Daemon", "Dataset", "Expression", "Geometry",
-            "MapState", "PROJ", "Platform", "Raster", "Remote", "Site", logging,
+            "MapState", "PROJ", "Platform", "Remote", "Site", logging,
         ]),
     library(
         "Supervisor",
@@ -204,7 +206,7 @@ let tier5: [Target] = [
         "WorkerPools",
         [
             "Bus", "CairnClient", "CairnModel", "Daemon", "Dataset", "FeatureQuery", "Identify",
-            "JobKinds", "Locator", "MapState", "Platform", "Raster", "Recording", "Remote",
+            "JobKinds", "Locator", "MapState", "Platform", "Recording", "Remote",
             "Rendering", "Site", "SiteAnswers", "Worker", logging,
         ]),
     library(
@@ -222,8 +224,8 @@ let tier5: [Target] = [
         [
             "CairnClient", "CairnModel", "Dataset", "EventLog", "Expression", "Geometry", "ICU",
             "JobKinds", "Jobs",
-            "Locator", "LocatorSources", "MapState", "PROJ", "Platform", "Raster", "Recording",
-            "Reexecution", "Replay", "Site", "Tables", "Terminal", arguments,
+            "Locator", "LocatorSources", "MapState", "PROJ", "Platform", "Recording",
+            "Replay", "Site", "Tables", "Terminal", arguments,
         ]),
 ]
 
@@ -240,6 +242,15 @@ let tier6: [Target] = [
         ]),
     process("cairn", ["Commands"]),
 ]
+
+// The targets of a tier lie in its folder.
+let tiers = [
+    ("C", tier0), ("Wrappers", tier1), ("Kernel", tier2), ("Carriers", tier3), ("Engines", tier4),
+    ("Services", tier5), ("Programs", tier6),
+]
+for (folder, targets) in tiers {
+    for target in targets { target.path = "Sources/\(folder)/\(target.name)" }
+}
 
 let testTargets: [Target] = [
     .target(
@@ -290,13 +301,13 @@ let testTargets: [Target] = [
             "Remote", "Cairo", "CairnModel", "Curl", "Dataset", "EsriForms", "Expression",
             "FeatureQuery", "Geometry", "Identify", "Rendering", "Site", "TestKit",
         ]),
-    tests("RasterTests", ["Raster", "CairnModel", "Geometry", "TestKit"]),
+    tests("RasterTests", ["Dataset", "CairnModel", "Geometry", "TestKit"]),
     tests("MapStateTests", ["MapState", "CairnModel", "Geometry", "TestKit"]),
     tests(
         "IdentifyTests",
         [
             "Identify", "CairnModel", "Dataset", "Geometry", "GEOS",
-            "PROJ", "Raster", "TestKit",
+            "PROJ", "TestKit",
         ]),
     tests(
         "FeatureQueryTests",
@@ -307,7 +318,7 @@ let testTargets: [Target] = [
     tests(
         "RenderingTests",
         [
-            "Rendering", "Cairo", "CairnModel", "Dataset", "GDAL", "Geometry", "Identify", "Raster",
+            "Rendering", "Cairo", "CairnModel", "Dataset", "GDAL", "Geometry", "Identify",
             "TestKit",
         ]),
     tests(
@@ -327,7 +338,7 @@ let testTargets: [Target] = [
     tests(
         "ReexecutionTests",
         [
-            "Reexecution", "CairnModel", "Dataset", "EventLog", "Geometry", "JobKinds", "Jobs",
+            "CairnModel", "Dataset", "EventLog", "Geometry", "JobKinds", "Jobs",
             "Recording", "Replay", "Site", "TestKit",
         ]),
     tests("JobKindsTests", ["JobKinds", "CairnModel", "Geometry", "Site", "Tables", "TestKit"]),
@@ -388,7 +399,8 @@ let testTargets: [Target] = [
         ]),
 ]
 
-// The programs of `Examples`, each a package of its own there, built with the tests, which run them.
+// The programs of `Examples`, each a package of its own there, built with the tests, which run
+// them.
 let exampleTargets: [Target] = [
     .executableTarget(
         name: "identify-offline", dependencies: ["CairnIdentify"],
@@ -405,7 +417,8 @@ let tortureTargets: [Target] = [
         path: "Tests/Torture/Load", swiftSettings: settings)
 ]
 
-// `CAIRN_BENCH=1` adds the programs of `deploy/bench`, which neither the product nor its tests need.
+// `CAIRN_BENCH=1` adds the programs of `deploy/bench`, which neither the product nor its tests
+// need.
 let benchTargets: [Target] =
     Context.environment["CAIRN_BENCH"] == nil
     ? []
@@ -445,10 +458,10 @@ let benchTargets: [Target] =
             linkerSettings: [.linkedLibrary("zmq"), .linkedLibrary("sqlite3")]),
     ]
 
-// `CAIRN_ONLY=Identify,IdentifyTests swift build` keeps only those targets and what they need, for a
-// quick loop while working on one part.
+// `CAIRN_ONLY=Identify,IdentifyTests swift build` keeps only those targets and what they need, for
+// a quick loop while working on one part.
 var targets =
-    tier0 + tier1 + tier2 + tier3 + tier4 + tier5 + tier6 + testTargets + exampleTargets
+    tiers.flatMap(\.1) + testTargets + exampleTargets
     + tortureTargets + benchTargets
 if let only = Context.environment["CAIRN_ONLY"] {
     var wanted = only.split(separator: ",").map(String.init)

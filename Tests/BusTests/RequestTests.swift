@@ -274,8 +274,8 @@ private struct Pair {
         }
     }
 
-    /// Asks so much, and is the service that answers it all and goes; `completion` hears on the bus thread of
-    /// each question whether it was answered.
+    /// Asks so much, and is the service that answers it all and goes; `completion` hears on the bus
+    /// thread of each question whether it was answered.
     private func answer(
         _ count: Int, at path: String, of client: BusThread, by requester: Requester,
         _ completion: @escaping @Sendable (Bool) -> Void

@@ -9,7 +9,8 @@ import MapState
 import Synchronization
 import Testing
 
-/// A log that answers who asks, and publishes no heads; but for what the test publishes its events are of jobs.
+/// A log that answers who asks, and publishes no heads; but for what the test publishes its events
+/// are of jobs.
 private final class QuietLog: Sendable {
     private struct State {
         var head: Int64
@@ -78,7 +79,8 @@ private final class QuietLog: Sendable {
         LogHead(head: head, categories: ["job": head])
     }
 
-    /// Publishes the first event of a map's stream as the next of the log, once somebody follows maps.
+    /// Publishes the first event of a map's stream as the next of the log, once somebody follows
+    /// maps.
     func publish(_ event: some EventPayload, of map: MapName) async throws {
         let topic = "e/map/"
         for await announced in subscriptions.stream where announced == topic { break }

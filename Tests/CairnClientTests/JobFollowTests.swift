@@ -8,7 +8,8 @@ import Synchronization
 import TestKit
 import Testing
 
-/// A site whose job goes on by itself under a clock that waiting moves, and which is away now and then.
+/// A site whose job goes on by itself under a clock that waiting moves, and which is away now and
+/// then.
 private final class PlayedSite: Sendable {
     struct State {
         var random: SeededGenerator

@@ -166,7 +166,8 @@ extension SimulatedLog.State {
 }
 
 @Suite struct LogFollowTests {
-    /// Seeds for each of the sixteen cases: 40, or as many as `CAIRN_SEEDS` says, 625 for ten thousand.
+    /// Seeds for each of the sixteen cases: 40, or as many as `CAIRN_SEEDS` says, 625 for ten
+    /// thousand.
     static let seedCount =
         ProcessInfo.processInfo.environment["CAIRN_SEEDS"].flatMap { UInt64($0) } ?? 40
 

@@ -7,8 +7,8 @@ import Geometry
 import TestKit
 import Testing
 
-/// The fixed layout against the JSON form of the same values, against golden bytes, and against bytes
-/// that are no layout at all.
+/// The fixed layout against the JSON form of the same values, against golden bytes, and against
+/// bytes that are no layout at all.
 @Suite struct FixedLayoutTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../Golden/v1/wire").standardized

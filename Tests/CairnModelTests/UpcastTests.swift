@@ -5,8 +5,8 @@ import CairnModel
 import Foundation
 import Testing
 
-/// An event whose form has changed three times: a name in two parts, then in one, then a list of names, then
-/// one that may have a rank.
+/// An event whose form has changed three times: a name in two parts, then in one, then a list of
+/// names, then one that may have a rank.
 private struct Named: EventPayload {
     static let eventType = "test.named"
     static let schema = 4

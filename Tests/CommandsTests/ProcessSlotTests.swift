@@ -16,14 +16,15 @@ import Testing
         func add(_ line: String) { lines.withLock { $0.append(line) } }
     }
 
-    /// Runs a script again and again, as often as it takes to end so many times; what was said, with the numbers of
-    /// processes as `N`.
+    /// Runs a script again and again, as often as it takes to end so many times; what was said,
+    /// with the numbers of processes as `N`.
     private func lines(_ script: String, ends: Int, log: String) throws -> [String] {
         var slot = ProcessSlot(
             ProcessPlan(
                 role: .log, number: 1, path: "/bin/sh", arguments: ["-c", script], logPath: log))
         let said = Said()
-        // A process may end between its start and the look that follows: its end is counted by what is said of it.
+        // A process may end between its start and the look that follows: its end is counted by what
+        // is said of it.
         var count: Int { said.lines.withLock { $0.count { $0.contains(" ended: ") } } }
         let end = ContinuousClock.now + .seconds(40)
         while count < ends {

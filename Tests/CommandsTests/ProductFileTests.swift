@@ -46,7 +46,9 @@ import Testing
         let code = unsafe mkfifo(path, 0o600)
         try #require(code == 0)
         // Both ends wait for each other.
-        let reader = try Aside("reader") { try FileHandle(forReadingAtPath: path)?.readToEnd() }
+        let reader = try BackgroundThread("reader") {
+            try FileHandle(forReadingAtPath: path)?.readToEnd()
+        }
         try ProductFile(path: path).write(product, of: blobs)
         #expect(try reader.value() == bytes)
         #expect(try type(path) != .typeRegular)

@@ -15,7 +15,8 @@ import Testing
     }
 
     @Test func `a body that the open gate cancels is not heard`() async throws {
-        // It ends as soon as it is cancelled: a thread that cancels before it answers loses some of these.
+        // It ends as soon as it is cancelled: a thread that cancels before it answers loses some of
+        // these.
         for _ in 0..<20_000 {
             let gate = ShutdownGate()
             let outcome = try await gate.first { () -> Int in

@@ -19,8 +19,8 @@ import Testing
         try DatasetBuilder.importFile(path: path, into: scratch.datasets)
     }
 
-    /// Expects that an import is refused, in words that name the file and have `words`, without a trace of
-    /// the outside.
+    /// Expects that an import is refused, in words that name the file and have `words`, without a
+    /// trace of the outside.
     private func expectRefused(
         _ path: String, _ words: String, code: Failure.Code? = nil,
         sourceLocation: SourceLocation = #_sourceLocation

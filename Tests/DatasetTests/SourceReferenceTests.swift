@@ -59,7 +59,8 @@ import Testing
             + #"\#(unit)\#(authority)]"#
     }
 
-    // Expected values: 500 000 east is the central meridian; 4 982 950.40 north is 45 degrees (cs2cs 9.1.1).
+    // Expected values: 500 000 east is the central meridian; 4 982 950.40 north is 45 degrees
+    // (cs2cs 9.1.1).
     private static let northOf45 = 4_982_950.400
 
     // MARK: Definitions against names

@@ -59,7 +59,7 @@ import Testing
                 "/usr/bin/ogr2ogr", ["-f", "GPKG", "-a_srs", system, named, path]))
         let folder = scratch.datasets
         func imported(_ files: [String]) throws -> ContentID? {
-            try Aside("import") {
+            try BackgroundThread("import") {
                 try files.map { try DatasetBuilder.importFile(path: $0, into: folder) }
                     .last?.first?.dataset
             }.value()
@@ -89,7 +89,7 @@ import Testing
             damage(&bytes)
             // A thread that was there before: the import's own may not look for the file.
             let (written, damaged) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-            let damaging = try Aside("damage") { [bytes, datasets = scratch.datasets] in
+            let damaging = try BackgroundThread("damage") { [bytes, datasets = scratch.datasets] in
                 defer { damaged.signal() }
                 written.wait()
                 if let file = Scratch.staged(in: datasets) {

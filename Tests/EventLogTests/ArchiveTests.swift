@@ -122,7 +122,7 @@ import Testing
         let before = try fill(store)
         let archive = try archive(store, through: 20)
         try FileManager.default.removeItem(atPath: folder() + "/" + archive.name)
-        let reader = try WholeLogReader(path: scratch.file)
+        let reader = try ArchivedLogReader(path: scratch.file)
 
         for range in [
             ReadRange(after: 0, limit: 5), ReadRange(after: 14, limit: 100),
@@ -245,7 +245,7 @@ import Testing
 
         try Data(contentsOf: URL(filePath: other.path + "/archives/" + foreign.name))
             .write(to: URL(filePath: path))
-        let reader = try WholeLogReader(path: scratch.file)
+        let reader = try ArchivedLogReader(path: scratch.file)
         #expect(try reader.firstFault()?.position == 1)
         let end = try reader.verify(after: archive.last, limit: 10)
         #expect(end.fault?.position == archive.last + 1)
@@ -255,7 +255,7 @@ import Testing
         let text = try #require(bad.range(of: Data("event 4.1".utf8)))
         bad[text.lowerBound] = UInt8(ascii: "E")
         try bad.write(to: URL(filePath: path))
-        #expect(try WholeLogReader(path: scratch.file).firstFault()?.position == 8)
+        #expect(try ArchivedLogReader(path: scratch.file).firstFault()?.position == 8)
     }
 
     @Test(arguments: [
@@ -303,7 +303,7 @@ import Testing
 
         for limit in [2, 1_000] {
             let fault = try #require(
-                try WholeLogReader(path: scratch.file).firstFault(limit: limit))
+                try ArchivedLogReader(path: scratch.file).firstFault(limit: limit))
             #expect(fault.position == position, "\(fault)")
         }
     }
@@ -314,7 +314,7 @@ import Testing
         let archive = try archive(store, through: 20)
         let path = folder() + "/" + archive.name
         let away = scratch.path + "/away"
-        let reader = try WholeLogReader(path: scratch.file)
+        let reader = try ArchivedLogReader(path: scratch.file)
         #expect(try reader.firstFault() == nil)
 
         try FileManager.default.moveItem(atPath: path, toPath: away)

@@ -18,7 +18,8 @@ final class Scratch {
     deinit { try? FileManager.default.removeItem(atPath: path) }
     var file: String { path + "/events.sqlite" }
 
-    /// What the indexes of the log file say other than its events, up to where they go; nil when nothing.
+    /// What the indexes of the log file say other than its events, up to where they go; nil when
+    /// nothing.
     func indexFault() throws -> String? {
         let file = try Connection(path: file, mode: .read)
         func values(_ sql: String, _ see: (borrowing Statement) -> Void) throws {

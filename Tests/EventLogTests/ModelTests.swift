@@ -175,7 +175,8 @@ extension Failure.Code: Error {}
                 {
                     return Bool.random(using: &random) ? old : event("other", id: old.id)
                 }
-                // Most begin with their time; some say nothing of it, as those that follow from a name.
+                // Most begin with their time; some say nothing of it, as those that follow from a
+                // name.
                 let id =
                     Int.random(in: 0..<4, using: &random) == 0
                     ? UUID(

@@ -523,7 +523,8 @@ import Testing
     }
 
     @Test func `a forged record with a matching checksum breaks the chain`() throws {
-        // Two logs that differ in one event: its row, checksum and all, is moved from one to the other.
+        // Two logs that differ in one event: its row, checksum and all, is moved from one to the
+        // other.
         _ = try fill()
         let other = try Scratch()
         do {

@@ -7,7 +7,8 @@ import SQLite
 import TestKit
 import Testing
 
-/// What another server is asked for, held against two databases that understand SQL each in its own way.
+/// What another server is asked for, held against two databases that understand SQL each in its own
+/// way.
 @Suite struct NarrowingTests {
     private static let fields = [
         FieldDescription(name: "OBJECTID", type: .objectID),

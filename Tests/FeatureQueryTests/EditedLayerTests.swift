@@ -9,8 +9,8 @@ import Geometry
 import TestKit
 import Testing
 
-/// A layer with edits over it answers as one that was imported as the edits left it, and as one into
-/// whose dataset they were compacted.
+/// A layer with edits over it answers as one that was imported as the edits left it, and as one
+/// into whose dataset they were compacted.
 @Suite struct EditedLayerTests {
     private static let requests: [@Sendable (inout QueryRequest) -> Void] = [
         { $0.outFields = ["*"] },

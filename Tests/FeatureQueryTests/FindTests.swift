@@ -217,7 +217,8 @@ import Testing
         }
         let holders = try ids("straße")
         try #require(holders.count > 2)
-        // One loses the text, one is deleted, one keeps it; one that lacked it and a new one get it.
+        // One loses the text, one is deleted, one keeps it; one that lacked it and a new one get
+        // it.
         let other = try #require(rows.first { !holders.contains($0.id) }?.id)
         let (lost, deleted, kept) = (holders[0], holders[1], holders[2])
         edits.apply([
@@ -333,7 +334,8 @@ import Testing
     private struct Parts {
         var bodies: [[UInt8]] = []
         var places: [QueryPart.Place] = []
-        /// How often the engine asked whether somebody still waits, which it does for every 64 KiB it reads.
+        /// How often the engine asked whether somebody still waits, which it does for every 64 KiB
+        /// it reads.
         var lookCounts: [Int] = []
     }
 

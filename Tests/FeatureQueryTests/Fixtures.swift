@@ -52,7 +52,7 @@ final class QueriedSite {
     }
 
     private static func engine(_ directory: String) -> QueryEngine {
-        let shelf = DatasetShelf(directory: directory + "/datasets")
+        let shelf = DatasetCache(directory: directory + "/datasets")
         return QueryEngine { id throws(Failure) in try shelf.dataset(id) }
     }
 

@@ -6,8 +6,8 @@ import Geometry
 import TestKit
 import Testing
 
-/// Features without geometry or time, where a query takes them to be everywhere and always: OGC 17-069r4, requirements
-/// 23 (C) and 25 (B).
+/// Features without geometry or time, where a query takes them to be everywhere and always: OGC
+/// 17-069r4, requirements 23 (C) and 25 (B).
 @Suite struct MissingTests {
     private struct Row {
         var place: Coordinate?

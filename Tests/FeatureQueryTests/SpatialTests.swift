@@ -259,8 +259,8 @@ extension Shape {
         #expect(try near(0.1, 0, 20_000) == [5])
     }
 
-    /// What a disc of so many metres around a place has to do with a feature, worked out from the feature's
-    /// coordinates, which lie close together; nil where it is nearly something else.
+    /// What a disc of so many metres around a place has to do with a feature, worked out from the
+    /// feature's coordinates, which lie close together; nil where it is nearly something else.
     private static func relations(
         of feature: DiscFeature, to centre: Coordinate, _ meters: Double
     ) -> Set<QuerySpatialFilter.Relation>? {

@@ -12,7 +12,8 @@ import Testing
 private let root = "/arcgis/rest/services"
 
 @Suite struct FolderTests {
-    /// A site with the maps `Planning/Zones`, which is asked, `Planning/Plots`, `Roads/A` and `City`.
+    /// A site with the maps `Planning/Zones`, which is asked, `Planning/Plots`, `Roads/A` and
+    /// `City`.
     private static func site() throws -> SimulatedSite {
         var map = try Samples.map()
         map.name = try MapName(parsing: "Planning/Zones")
@@ -84,7 +85,7 @@ private let root = "/arcgis/rest/services"
     @Test func `an ordinary identify in a folder is read straight from its bytes`() throws {
         let head =
             "GET \(root)/Planning/Zones/MapServer/identify?f=json HTTP/1.1\r\nHost: a\r\n\r\n"
-        let plain = try #require(PlainRequest(Array(head.utf8)))
+        let plain = try #require(FastIdentifyRequest(Array(head.utf8)))
         #expect(plain.map == "Planning/Zones")
         let match = RouteTable.shared.match((root + "/Planning/Zones/MapServer/identify").utf8)
         #expect(match.route.patterns == Route.identify.patterns)

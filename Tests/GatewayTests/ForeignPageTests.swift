@@ -13,7 +13,8 @@ import Testing
     private static let services = "/arcgis/rest/services"
     private static let host = "127.0.0.1:6080"
 
-    /// The headers a browser sends, whether pages of `https://a.example` are listed, whether it may change.
+    /// The headers a browser sends, whether pages of `https://a.example` are listed, whether it may
+    /// change.
     private static let cases: [(headers: String, isListed: Bool, isAllowed: Bool)] = [
         ("", false, true),
         ("Origin: http://127.0.0.1:6080\r\nSec-Fetch-Site: same-origin\r\n", false, true),

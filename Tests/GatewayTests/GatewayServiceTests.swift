@@ -767,7 +767,8 @@ extension RelaxedValue {
                 + "{xmin:0,ymin:6000000,xmax:1400000,ymax:7200000,spatialReference:{wkid:2154}}")
 
         let extent = try #require(asked.site.inner.withLock { $0.lastGeocode?.searchExtent })
-        // The meridian of 3° is the middle of the grid, and its parallels are bent towards the south there.
+        // The meridian of 3° is the middle of the grid, and its parallels are bent towards the
+        // south there.
         #expect(abs(extent.minX + extent.maxX - 6) < 1e-6)
         for (x, y) in [
             (0.0, 6e6), (1.4e6, 6e6), (0, 7.2e6), (1.4e6, 7.2e6), (7e5, 6e6), (7e5, 7.2e6),

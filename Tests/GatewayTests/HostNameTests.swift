@@ -20,7 +20,8 @@ import Testing
     }
 
     @Test(arguments: [
-        // What the client writes, whether names are listed, what it is on loopback, in a network, behind a proxy.
+        // What the client writes, whether names are listed, what it is on loopback, in a network,
+        // behind a proxy.
         (
             "localhost:6080", false, HostNames.Standing.known, HostNames.Standing.known,
             HostNames.Standing.known
@@ -102,7 +103,8 @@ import Testing
 
     @Test(
         arguments: [
-            // What the client writes, whether it is trusted as a proxy, the public URL, what URLs begin with.
+            // What the client writes, whether it is trusted as a proxy, the public URL, what URLs
+            // begin with.
             ("localhost:1", false, nil, "http://localhost:1"),
             ("maps.example.org", true, nil, "https://maps.example.org"),
             ("localhost:1", false, "https://maps.example.org", "https://maps.example.org"),

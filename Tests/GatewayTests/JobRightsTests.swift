@@ -73,7 +73,8 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
         "/results/output", "/results/output/file",
     ]
 
-    /// What of a job a user is given; every refusal is the one that a job gets which does not exist.
+    /// What of a job a user is given; every refusal is the one that a job gets which does not
+    /// exist.
     private func seen(_ job: JobDescription, by user: String?) async throws -> Set<String> {
         let token = try await token(user)
         let task = tasks + job.kind.rawValue
@@ -217,7 +218,8 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
         #expect(jobs.known.isEmpty)
     }
 
-    /// The service that jobs of a kind read by their parameters, written by hand: a new kind is an entry here.
+    /// The service that jobs of a kind read by their parameters, written by hand: a new kind is an
+    /// entry here.
     private static func read(_ kind: String, _ given: [String: String]) -> (
         service: String?, isPast: Bool
     )? {

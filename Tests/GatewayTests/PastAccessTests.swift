@@ -93,7 +93,8 @@ import Testing
                 backend: site,
                 access: try RuledSite([:], anonymous: [.init(.query), .init(operation)]).control())
             let line = "GET \(Self.root)MapServer/identify?\(AccessTests.identify)&at=5 HTTP/1.1"
-            let plain = try #require(PlainRequest(Array((line + "\r\nHost: h\r\n\r\n").utf8)))
+            let plain = try #require(
+                FastIdentifyRequest(Array((line + "\r\nHost: h\r\n\r\n").utf8)))
             await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
                 let begun = service.begin(plain, RequestClient(), by: service.access.snapshot) {
                     _ in done.resume()

@@ -162,7 +162,7 @@ import Testing
         let intro = """
             # Every resource and its parameters
 
-            Written from the rows of `Sources/Gateway/Routes` by `RouteTests` with `CAIRN_WRITE_GOLDEN=1`. The server \
+            Written from the rows of `Sources/Services/Gateway/Routes` by `RouteTests` with `CAIRN_WRITE_GOLDEN=1`. The server \
             publishes the same as OpenAPI 3.0 at `/arcgis/rest/openapi.json`. What the resources do: \
             [the gateway](gateway.md), [identify](identify.md), [query](query.md), [export](export.md), \
             [editing](editing.md), [OGC API](ogc.md). All but the bare ones take `token`; those with several forms take `f`.

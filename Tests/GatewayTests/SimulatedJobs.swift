@@ -9,7 +9,8 @@ import Synchronization
 
 @testable import Gateway
 
-/// Jobs that lie there, of which nothing becomes but what a test says; their blobs go away with the test.
+/// Jobs that lie there, of which nothing becomes but what a test says; their blobs go away with the
+/// test.
 final class SimulatedJobs: GatewayJobs {
     let directory: String
     let blobs: BlobStore

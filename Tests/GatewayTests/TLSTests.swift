@@ -10,7 +10,8 @@ import Testing
 
 /// TLS as Python's `ssl` sees it from outside, and the files it is spoken with.
 @Suite struct TLSTests {
-    // A certificate for 127.0.0.1 until 2126, its key, the same key behind a password, and another pair.
+    // A certificate for 127.0.0.1 until 2126, its key, the same key behind a password, and another
+    // pair.
     private static let certificate = """
         -----BEGIN CERTIFICATE-----
         MIIBkDCCATagAwIBAgIUR2DNkGRSHRqCj7g4RqymTljU03QwCgYIKoZIzj0EAwIw

@@ -195,8 +195,8 @@ struct ShapeGenerator {
     }
 }
 
-/// The definition, word for word, in integers: quadratic, no shortcuts, nothing shared with the code
-/// under test.
+/// The definition, word for word, in integers: quadratic, no shortcuts, nothing shared with the
+/// code under test.
 enum WholeNumbers {
     typealias Position = (x: Int, y: Int)
 

@@ -6,7 +6,8 @@ import Geometry
 import TestKit
 import Testing
 
-/// Reads the well-known text of points, lines and polygons, single or multiple; nil for collections.
+/// Reads the well-known text of points, lines and polygons, single or multiple; nil for
+/// collections.
 private struct WKT {
     private var tokens: ArraySlice<String>
 

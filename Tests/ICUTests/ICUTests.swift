@@ -6,7 +6,8 @@ import Testing
 
 @Suite struct ICUTests {
     @Test func `casefold agrees with Swift's own lower case on plain letters`() {
-        // A second implementation: letters whose lower case is one scalar and decomposes no further.
+        // A second implementation: letters whose lower case is one scalar and decomposes no
+        // further.
         var count = 0
         for value in [0x41...0x5A, 0x391...0x3A9, 0x410...0x42F].joined() {
             guard let scalar = Unicode.Scalar(UInt32(value)), scalar.properties.isUppercase else {

@@ -8,7 +8,8 @@ import Identify
 import TestKit
 import Testing
 
-/// A layer with edits over it is identified and drawn as one that was imported as the edits left it.
+/// A layer with edits over it is identified and drawn as one that was imported as the edits left
+/// it.
 @Suite struct EditedLayerTests {
     private func map(
         _ layer: ImportedLayer, _ wkid: Int, edits: LayerEdits? = nil

@@ -8,7 +8,8 @@ import Geometry
 import Identify
 import Testing
 
-/// A layer whose data are gone or damaged, or in a spatial reference that cannot be used, leaves the others.
+/// A layer whose data are gone or damaged, or in a spatial reference that cannot be used, leaves
+/// the others.
 @Suite struct FailingLayerTests {
     enum Fault: CaseIterable {
         case unknownSystem, localSystem, gone, cutShort

@@ -6,7 +6,6 @@ import Dataset
 import Foundation
 import Geometry
 import Identify
-import Raster
 import Synchronization
 import TestKit
 import Testing

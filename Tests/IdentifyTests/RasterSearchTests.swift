@@ -2,9 +2,9 @@
 // Part of Cairn.
 
 import CairnModel
+import Dataset
 import Geometry
 import Identify
-import Raster
 import TestKit
 import Testing
 

@@ -179,8 +179,8 @@ extension IdentifySite {
         }
     }
 
-    /// Imports the sample data as `World` with layers of every kind, and changes the map a little, so
-    /// that it has a past; one layer of each kind.
+    /// Imports the sample data as `World` with layers of every kind, and changes the map a little,
+    /// so that it has a past; one layer of each kind.
     fileprivate func importWorld(_ server: PlayedServer) async throws -> [String: LayerID] {
         let world = try MapName(parsing: "World")
         let sample = URL(filePath: #filePath).deletingLastPathComponent()

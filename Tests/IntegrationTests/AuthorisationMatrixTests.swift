@@ -9,7 +9,8 @@ import Testing
 
 /// A site whose every secret is a word that begins with `CANARY`, and eight kinds of callers.
 ///
-/// Each word says what keeps it from a reader of the map `Open` who asks for the past or for another map.
+/// Each word says what keeps it from a reader of the map `Open` who asks for the past or for
+/// another map.
 private struct CanarySite {
     /// Words that only the past of `Open` holds.
     static let past: Set<String> = [
@@ -240,7 +241,8 @@ extension MatrixClient {
         bytes.firstRange(of: headEnd) != nil
     }
 
-    /// How many bytes of the body are still to come; nil where the head is not complete or states no length.
+    /// How many bytes of the body are still to come; nil where the head is not complete or states
+    /// no length.
     private static func missingCount(_ bytes: [UInt8]) -> Int? {
         guard let end = bytes.firstRange(of: headEnd) else { return nil }
         let head = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).lowercased()
@@ -254,7 +256,8 @@ private struct MatrixFailure: Error, CustomStringConvertible {
     var description: String
 }
 
-/// Every resource × every parameter left out, empty and doubled × eight kinds of callers × now and as of a moment.
+/// Every resource × every parameter left out, empty and doubled × eight kinds of callers × now and
+/// as of a moment.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct AuthorisationMatrixTests {
     /// What callers see of one site.
     private struct Sighting: Hashable, Sendable {
@@ -317,7 +320,8 @@ private struct MatrixFailure: Error, CustomStringConvertible {
         _ = try await site.site.run("down")
     }
 
-    /// The requests that are answered otherwise of a map that the caller may not read than of one that is not there.
+    /// The requests that are answered otherwise of a map that the caller may not read than of one
+    /// that is not there.
     private static func differences(_ site: CanarySite, _ token: String) throws -> [String] {
         let client = try MatrixClient(port: site.port)
         func answer(_ request: MatrixRequest) throws -> String {
@@ -343,7 +347,8 @@ private struct MatrixFailure: Error, CustomStringConvertible {
         }
     }
 
-    /// The words in the answers to one caller, how many requests there were, and what was no answer at all.
+    /// The words in the answers to one caller, how many requests there were, and what was no answer
+    /// at all.
     private static func sightings(
         _ site: CanarySite, _ token: String
     ) throws -> (Set<Sighting>, count: Int, faults: [String]) {

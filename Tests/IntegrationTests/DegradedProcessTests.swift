@@ -53,7 +53,8 @@ import Testing
         }
         let log = try LogReader(bus: site.client.bus)
         let events = try await log.read(ReadRequest(after: head, limit: 100)).events
-        // What was refused as out of reach is decided anew by whoever asked; nothing came by itself.
+        // What was refused as out of reach is decided anew by whoever asked; nothing came by
+        // itself.
         #expect(!events.contains { $0.stream == .map(site.map) })
     }
 

@@ -303,7 +303,8 @@ import Testing
         let site = try await IdentifySite(side: 5)
         let base = try await site.madeEditable()
         try site.kill("cairn-logd")
-        // The commits of two edits, which wait for each other, then that of the compaction of the first.
+        // The commits of two edits, which wait for each other, then that of the compaction of the
+        // first.
         let victim = try site.start("cairn-logd", failpoint: "log.afterCommitBeforeReply:kill@3")
 
         async let first = site.client.command(

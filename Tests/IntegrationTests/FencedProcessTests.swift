@@ -22,8 +22,8 @@ import Testing
         try files.start("cairn-logd")
     }
 
-    /// Takes away the locks of a process that stands still, as a careless operator would, and starts
-    /// its successor; returns when that serves `endpoint`.
+    /// Takes away the locks of a process that stands still, as a careless operator would, and
+    /// starts its successor; returns when that serves `endpoint`.
     private func replace(_ name: String, serving endpoint: String) async throws {
         let socket = site.runDirectory + "/" + endpoint
         let old = inode(socket)

@@ -11,8 +11,8 @@ import Synchronization
 import TestKit
 import Testing
 
-/// A site whose log, map state, supervisor, identify workers and gateway are real processes, with the
-/// map `Grid`: `side` × `side` squares of one unit, 0.2 apart from each other, in EPSG:3857.
+/// A site whose log, map state, supervisor, identify workers and gateway are real processes, with
+/// the map `Grid`: `side` × `side` squares of one unit, 0.2 apart from each other, in EPSG:3857.
 final class IdentifySite: Sendable {
     let files: TestSite
     let site: Site

@@ -76,7 +76,8 @@ private final class Tally: Sendable {
             let job = try await jobIfHeard(id, site)
             if job?.status.isTerminal == true { break }
             try await Task.sleep(for: .milliseconds(Int.random(in: 100...400, using: &random)))
-            // However slow the machine is, some work is done between a few deaths and the next ones.
+            // However slow the machine is, some work is done between a few deaths and the next
+            // ones.
             if let count = job?.completedChunkCount, count > completed {
                 (completed, vainKills) = (count, 0)
             }

@@ -54,7 +54,8 @@ private final class Fold: Sendable {
         "geometry=0.1,0.1,3,3&geometryType=esriGeometryEnvelope&layers=visible&tolerance=0"
         + "&mapExtent=0,0,100,100&imageDisplay=100,100,96&returnGeometry=false"
 
-    /// Any change of the map; those that do not fit its present state are refused, and that is fine.
+    /// Any change of the map; those that do not fit its present state are refused, and that is
+    /// fine.
     private func command(_ random: inout SeededGenerator, _ source: LayerSource, _ number: Int)
         -> MapCommand
     {

@@ -12,7 +12,8 @@ import Testing
     private static let large = ["gdal", "proj", "geos_c", "curl", "cairo", "pango-1.0"]
 
     private func loaded(by process: Int32) throws -> [String] {
-        // A file of unknown size, of which `String(contentsOfFile:)` reads no more than the first page.
+        // A file of unknown size, of which `String(contentsOfFile:)` reads no more than the first
+        // page.
         let file = try #require(FileHandle(forReadingAtPath: "/proc/\(process)/maps"))
         let maps = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
         try #require(maps.contains("/libzmq.so."))

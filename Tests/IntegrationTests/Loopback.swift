@@ -4,8 +4,8 @@
 import Foundation
 import Testing
 
-/// HTTP over one socket to this machine, with no library between: what it sends and when it leaves is
-/// in the test's hands.
+/// HTTP over one socket to this machine, with no library between: what it sends and when it leaves
+/// is in the test's hands.
 final class Loopback: Sendable {
     private let descriptor: Int32
 

@@ -3,7 +3,8 @@
 
 @testable import Gateway
 
-/// One request of the matrix of rights: a path with parameters that make it answer as much as it can.
+/// One request of the matrix of rights: a path with parameters that make it answer as much as it
+/// can.
 struct MatrixRequest: Hashable, Sendable {
     /// A parameter: what the request has, and another value that means something else.
     struct Parameter: Hashable, Sendable {
@@ -16,7 +17,8 @@ struct MatrixRequest: Hashable, Sendable {
     var isPost = false
     /// Whether the answer is a stream of events.
     var isStream = false
-    /// Whether another request has the same parameters and is asked in every way, so that a few do for this one.
+    /// Whether another request has the same parameters and is asked in every way, so that a few do
+    /// for this one.
     var isBrief = false
     var parameters: [Parameter]
 
@@ -47,7 +49,8 @@ struct MatrixRequest: Hashable, Sendable {
             }
     }
 
-    /// Every way to ask: as it is; each parameter left out, empty, doubled with the other value first or last.
+    /// Every way to ask: as it is; each parameter left out, empty, doubled with the other value
+    /// first or last.
     ///
     /// A stream is read the same way as the answer that it follows.
     var variants: [[(name: String, value: String)]] {
@@ -146,7 +149,8 @@ struct MatrixSubject: Sendable {
         (0...3).map { MatrixRequest("\(path)/\($0)\(rest)") }
     }
 
-    /// The requests for one kind of resource; none for a label that does not stand here, which the matrix's test refuses.
+    /// The requests for one kind of resource; none for a label that does not stand here, which the
+    /// matrix's test refuses.
     func requests(for label: String) -> [MatrixRequest] {
         let (mapServer, featureServer) = (
             "\(services)/\(map)/MapServer", "\(services)/\(map)/FeatureServer"

@@ -64,7 +64,8 @@ import Testing
         return paths
     }
 
-    /// Makes five layers whose first feature is called `canary` and the layer's number; the sequence number after that.
+    /// Makes five layers whose first feature is called `canary` and the layer's number; the
+    /// sequence number after that.
     private func prepare(_ site: IdentifySite) async throws -> Int64 {
         let source = try #require(try await site.client.map(named: site.map)?.layer(0)?.kind.source)
         for number in 1..<5 {

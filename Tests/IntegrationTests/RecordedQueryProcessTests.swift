@@ -8,7 +8,8 @@ import Geometry
 import TestKit
 import Testing
 
-/// Queries and finds that real processes answered while features were edited, asked again by `cairn replay`.
+/// Queries and finds that real processes answered while features were edited, asked again by `cairn
+/// replay`.
 @Suite(.serialized, .timeLimit(.minutes(4))) struct RecordedQueryProcessTests {
     private static let root = "/arcgis/rest/services/Grid"
 
@@ -16,7 +17,8 @@ import Testing
         var operation: String, process: String, sequence: Int64, form: Int, datasets: [String]?
     }
 
-    /// Everything is kept, by a gateway that answers what it can and by one that asks a worker for all.
+    /// Everything is kept, by a gateway that answers what it can and by one that asks a worker for
+    /// all.
     private func makeSite() async throws -> (site: IdentifySite, ports: [Int]) {
         let site = try await IdentifySite(side: 8, workers: 0, gateway: ["--record", "all"])
         try site.start("cairn-worker --pool identify", ["--record", "all"])
@@ -160,7 +162,8 @@ import Testing
         }
         try site.start("cairn-worker --pool identify", ["--record", "all"])
         try await site.waitForWorkers(1)
-        // A process knows which log it follows once it has heard of it, half a second after its start at most.
+        // A process knows which log it follows once it has heard of it, half a second after its
+        // start at most.
         try await site.until("a line that names its log") { site in
             _ = try await ask(site.port, question)
             return try named().last?.incarnation != nil

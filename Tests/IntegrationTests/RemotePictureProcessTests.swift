@@ -6,8 +6,8 @@ import Foundation
 import TestKit
 import Testing
 
-/// Pictures and tiles with layers of other servers, as real processes draw them, while the server is there, gone and
-/// back.
+/// Pictures and tiles with layers of other servers, as real processes draw them, while the server
+/// is there, gone and back.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct RemotePictureProcessTests {
     private let site: SmallSite
 
@@ -128,7 +128,8 @@ import Testing
         return try #require(worker?["pid"] as? Int)
     }
 
-    /// A site that is up, with the map `World`: a square below, a web map service and a map service.
+    /// A site that is up, with the map `World`: a square below, a web map service and a map
+    /// service.
     private func start(_ port: Int, _ url: String) async throws {
         let square =
             #"{"type":"Feature","properties":{"name":"here"},"geometry":{"type":"Polygon","#

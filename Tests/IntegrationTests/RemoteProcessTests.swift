@@ -5,7 +5,8 @@ import Foundation
 import TestKit
 import Testing
 
-/// One identify over layers of the site and of other servers, good and bad, as real processes do it.
+/// One identify over layers of the site and of other servers, good and bad, as real processes do
+/// it.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct RemoteProcessTests {
     private let site: SmallSite
     private let server: PlayedServer

@@ -7,8 +7,8 @@ import Foundation
 import TestKit
 import Testing
 
-/// A layer of a feature service whose server is the same site: through gateway, supervisor, worker, HTTP and gateway
-/// again it answers as the layer behind it does.
+/// A layer of a feature service whose server is the same site: through gateway, supervisor, worker,
+/// HTTP and gateway again it answers as the layer behind it does.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct RemoteQueryProcessTests {
     private func fetch(_ site: IdentifySite, _ path: String) async throws -> (Int, Data) {
         let connection = try #require(Loopback(port: site.port))

@@ -11,7 +11,8 @@ import Synchronization
 import TestKit
 import Testing
 
-/// The drill: back up and archive a log that is being written, lose it, put the backup in its place.
+/// The drill: back up and archive a log that is being written, lose it, put the backup in its
+/// place.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct RestoreProcessTests {
     let files: TestSite
     let site: Site
@@ -85,7 +86,8 @@ import Testing
         #expect(restored.objects.first?["incarnation"] as? Int == 2)
         try files.start("cairn-logd")
 
-        // Whoever is ahead stops: the gateway, the subscription, and the map state, which would write on.
+        // Whoever is ahead stops: the gateway, the subscription, and the map state, which would
+        // write on.
         #expect(files.waitForExit(gateway) == 1, "\(files.output())")
         #expect(files.output().contains("cairn-gateway: the event log has been replaced"))
         while stopped.withLock({ $0 }) == nil { try await Task.sleep(for: .milliseconds(5)) }

@@ -57,8 +57,8 @@ import Testing
         return answers
     }
 
-    /// Kills what folds, and starts it again, to write a snapshot after so many events; returns when it has
-    /// the whole log, with the gateway's port.
+    /// Kills what folds, and starts it again, to write a snapshot after so many events; returns
+    /// when it has the whole log, with the gateway's port.
     private func restart(
         _ site: JobSite, _ services: inout [Int32], eventCount: Int
     ) async throws -> Int {
@@ -151,8 +151,8 @@ import Testing
         try FileManager.default.removeItem(atPath: site.files.path + "/snapshots")
         port = try await restart(site, &services, eventCount: 1_000_000)
         #expect(try await answers(site, port) == expected, "from the log alone")
-        // Of a log without maps nothing is folded, then only the tail behind a snapshot, and twice everything; a
-        // gateway folds the one locator too.
+        // Of a log without maps nothing is folded, then only the tail behind a snapshot, and twice
+        // everything; a gateway folds the one locator too.
         for (words, program, locators) in [
             ("maps ready", "cairn-mapstate", 0), ("maps known", "cairn-worker --pool identify", 0),
             ("maps known", "cairn-gateway", 1),

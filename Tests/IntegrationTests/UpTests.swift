@@ -164,7 +164,8 @@ import Testing
         #expect(try await site.run("why Small/nothing").status == 1)
     }
 
-    /// What three services hold in memory is what the log leads to, and the past has the hash it had.
+    /// What three services hold in memory is what the log leads to, and the past has the hash it
+    /// had.
     private func stateHash(_ site: SmallSite, at before: String) async throws {
         let live = try await site.run("log state-hash --live --json")
         #expect(live.status == 0, "\(live.errors)")

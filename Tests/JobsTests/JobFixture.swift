@@ -5,7 +5,8 @@ import CairnModel
 import FoundationEssentials
 import Jobs
 
-/// One job over a log that keeps records as the real one does: expected versions, ids once for ever.
+/// One job over a log that keeps records as the real one does: expected versions, ids once for
+/// ever.
 struct JobFixture {
     var log: [RecordedEvent] = []
     var state: JobState

@@ -7,8 +7,8 @@ import Jobs
 import TestKit
 import Testing
 
-/// A supervisor and its workers as one random story: deaths, errors, drains, results that come twice,
-/// late or after a lease was lost, restarts between commit and fold, pauses and cancels.
+/// A supervisor and its workers as one random story: deaths, errors, drains, results that come
+/// twice, late or after a lease was lost, restarts between commit and fold, pauses and cancels.
 struct JobSimulation {
     var random: SeededGenerator
     var job: JobFixture

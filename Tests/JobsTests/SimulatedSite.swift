@@ -7,9 +7,9 @@ import FoundationEssentials
 import Jobs
 import TestKit
 
-/// A whole site in one thread and in simulated time: a client, supervisors, workers and a log, joined
-/// by a network that loses, doubles, delays and reorders, with clocks that are wrong, processes that
-/// die and freeze, and a disk that forgets what was not committed.
+/// A whole site in one thread and in simulated time: a client, supervisors, workers and a log,
+/// joined by a network that loses, doubles, delays and reorders, with clocks that are wrong,
+/// processes that die and freeze, and a disk that forgets what was not committed.
 ///
 /// Every choice comes from the seed, so a story is repeated by its number. Times are microseconds.
 final class SimulatedSite {

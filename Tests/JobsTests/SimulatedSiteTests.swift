@@ -8,8 +8,8 @@ import Jobs
 import TestKit
 import Testing
 
-/// A failing seed is repeated by `CAIRN_SEED=<seed> swift test --filter SimulatedSiteTests`, more are
-/// run by `CAIRN_SEEDS=10000`.
+/// A failing seed is repeated by `CAIRN_SEED=<seed> swift test --filter SimulatedSiteTests`, more
+/// are run by `CAIRN_SEEDS=10000`.
 @Suite(.timeLimit(.minutes(30))) struct SimulatedSiteTests {
     private func events(_ site: SimulatedSite) throws -> [RecordedEvent] {
         try site.log.read(ReadRange(after: 0, limit: .max, byteLimit: .max)).events

@@ -7,8 +7,8 @@ import FoundationEssentials
 
 @testable import Jobs
 
-/// A supervisor of a simulated site: the real state of jobs and the real decisions, joined to log and
-/// workers by the rules of `Docs/jobs.md`.
+/// A supervisor of a simulated site: the real state of jobs and the real decisions, joined to log
+/// and workers by the rules of `Docs/jobs.md`.
 final class SimulatedSupervisor {
     enum Then {
         case nothing
@@ -109,7 +109,8 @@ final class SimulatedSupervisor {
         dispatch(site)
     }
 
-    /// It goes on where it was stopped, under an epoch that has passed, and ends: nothing reaches it.
+    /// It goes on where it was stopped, under an epoch that has passed, and ends: nothing reaches
+    /// it.
     func wake(_ site: SimulatedSite) {
         guard isLoaded, !isFenced else { return }
         isFenced = true

@@ -5,8 +5,8 @@ import CairnModel
 import FoundationEssentials
 import Jobs
 
-/// A worker of a simulated site: computes, keeps results until they are acknowledged, and says hello
-/// when it hears nothing.
+/// A worker of a simulated site: computes, keeps results until they are acknowledged, and says
+/// hello when it hears nothing.
 struct SimulatedWorker {
     let number: Int
     private var instance = UUID(words: (0, 0))

@@ -9,8 +9,9 @@ import LocatorSources
 
 /// A town of streets at right angles with known house numbers, around (10°, 50°).
 ///
-/// Streets run east (`Alder Street` …) and north (`First Avenue` …) in blocks of 100 m; block *n* has
-/// the numbers 100 *n* to 100 *n* + 98 on its left and 100 *n* + 1 to 100 *n* + 99 on its right.
+/// Streets run east (`Alder Street` …) and north (`First Avenue` …) in blocks of 100 m; block *n*
+/// has the numbers 100 *n* to 100 *n* + 98 on its left and 100 *n* + 1 to 100 *n* + 99 on its
+/// right.
 struct GridCity {
     struct Segment {
         var street: String

@@ -149,7 +149,8 @@ import Testing
     }
 
     @Test func `borders of countries and divisions stay in the locator`() throws {
-        // A second country, east of the first; its town is nearer to the first one's east than `Dorf`.
+        // A second country, east of the first; its town is nearer to the first one's east than
+        // `Dorf`.
         let east = """
             <node id="21" lat="49.5" lon="11.5"/><node id="22" lat="50.5" lon="11.5"/>
             <node id="23" lat="50.3" lon="10.501"><tag k="place" v="town"/><tag k="name" v="Osten"/></node>
@@ -183,8 +184,8 @@ import Testing
         #expect(try near(10.5011)?.text("CountryCode") == "QO")
     }
 
-    /// Of a country and a division every name in every tag finds it, alone and after a town, and every
-    /// language answers in its own; the gazetteer's division is found by its name in English.
+    /// Of a country and a division every name in every tag finds it, alone and after a town, and
+    /// every language answers in its own; the gazetteer's division is found by its name in English.
     @Test(arguments: [false, true])
     func `names of borders are looked for, and answer in their languages`(
         _ hasGazetteer: Bool

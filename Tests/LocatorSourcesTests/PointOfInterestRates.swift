@@ -11,8 +11,8 @@ import Platform
 import TestKit
 import Testing
 
-/// Named nodes of real extracts that are shops, restaurants, hotels, museums, peaks: each asked for by
-/// its name as people write it.
+/// Named nodes of real extracts that are shops, restaurants, hotels, museums, peaks: each asked for
+/// by its name as people write it.
 ///
 /// What is right comes from GDAL's own configuration of the extract, read apart from the build.
 @Suite struct PointOfInterestRates {

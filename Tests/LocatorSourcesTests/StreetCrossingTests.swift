@@ -25,15 +25,15 @@ import Testing
         _ a: (x: Double, y: Double), _ b: (x: Double, y: Double), _ c: (x: Double, y: Double)
     ) -> Double { (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x) }
 
-    /// A crossing, and how far off it may be found where a third street crosses so near that vertices of its
-    /// crossings count as one, within 1 m: the farther the smaller the angle.
+    /// A crossing, and how far off it may be found where a third street crosses so near that
+    /// vertices of its crossings count as one, within 1 m: the farther the smaller the angle.
     private struct Crossing {
         var location: Coordinate
         var toleranceMeters: Double
     }
 
-    /// Where two lines cross, by trying all their edges; nil where one nearly touches the other, so that
-    /// rounding decides.
+    /// Where two lines cross, by trying all their edges; nil where one nearly touches the other, so
+    /// that rounding decides.
     private static func crossings(_ one: Line, _ other: Line) -> [Crossing]? {
         var result: [Crossing] = []
         for first in one.edges {
@@ -135,7 +135,8 @@ import Testing
         #expect(apart > 10)
     }
 
-    /// How far a position is from the nearest of some edges; longitudes and latitudes as they are kept.
+    /// How far a position is from the nearest of some edges; longitudes and latitudes as they are
+    /// kept.
     private static func meters(
         from vertex: (x: Double, y: Double), to line: Line
     ) -> (meters: Double, at: (x: Double, y: Double)) {
@@ -155,8 +156,8 @@ import Testing
 
     /// Main roads one below the other, and lanes that end or bend near one of them.
     ///
-    /// On it, on it but for rounding, a little before it, or well before it. Who meets whom follows from trying
-    /// all pairs.
+    /// On it, on it but for rounding, a little before it, or well before it. Who meets whom follows
+    /// from trying all pairs.
     @Test(arguments: [4, 5] as [UInt64])
     func `a line that ends on another's meets it there`(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)

@@ -192,8 +192,8 @@ import Testing
                     [GridCity.location(0, 0), GridCity.location(100, 0)],
                     Self.lineFields.merging(["FULLNAME": $0 + " Street"]) { $1 })
             })
-        // After the header of 100 bytes and that of the record of 8: a point has its kind and x; a line
-        // its kind, box, two counts, the beginning of its part, and x.
+        // After the header of 100 bytes and that of the record of 8: a point has its kind and x; a
+        // line its kind, box, two counts, the beginning of its part, and x.
         for (text, offset) in [(points, 112), (lines, 156)] {
             let json = try Scratch.file(text, "data.geojson")
             guard let path = try converted(json, "ESRI Shapefile", "data.shp") else { return }

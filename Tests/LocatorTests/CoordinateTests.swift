@@ -85,7 +85,8 @@ import Testing
         }
     }
 
-    /// Anywhere in all zones, poles and neighbours of a zone included, PROJ says the same to 10⁻⁹ degrees.
+    /// Anywhere in all zones, poles and neighbours of a zone included, PROJ says the same to 10⁻⁹
+    /// degrees.
     @Test func `zones of UTM are where another program has them`() throws {
         var random = SeededGenerator(seed: 77)
         for zone in 1...60 {

@@ -9,7 +9,8 @@ import TestKit
 import Testing
 
 @Suite struct LanguageTests {
-    /// `alternateNamesV2.txt`: names of Paris, Île-de-France and München, and what is no name of them.
+    /// `alternateNamesV2.txt`: names of Paris, Île-de-France and München, and what is no name of
+    /// them.
     private static let names = """
         1\t1\tde\tParis\t\t\t\t\t\t
         2\t1\tit\tParigi\t\t\t\t\t\t
@@ -141,8 +142,9 @@ import Testing
         }
     }
 
-    /// Every name of a drawn table, in every language, by a rule of its own: the first preferred one that
-    /// is not short, else the first that is neither, then short ones; colloquial and historic ones never.
+    /// Every name of a drawn table, in every language, by a rule of its own: the first preferred
+    /// one that is not short, else the first that is neither, then short ones; colloquial and
+    /// historic ones never.
     @Test func `of several names in a language the best is shown`() throws {
         var random = SeededGenerator(seed: 7)
         let languages = ["de", "fr", "ja"]

@@ -77,8 +77,8 @@ import Testing
         #expect(try first("48.5, 2.5", in: locator).text("Origins") == "")
     }
 
-    /// Places in one table and two vector sources; which source has which is drawn, and what must come
-    /// out follows from that alone.
+    /// Places in one table and two vector sources; which source has which is drawn, and what must
+    /// come out follows from that alone.
     @Test func `merged places have exactly the union of their origins`() throws {
         var random = SeededGenerator(seed: 5)
         var has: [[Bool]] = []
@@ -192,8 +192,8 @@ import Testing
         var latitude: Int
     }
 
-    /// What must become of the houses of one street, town and number in their order: those of the first
-    /// source that are near; each pair by its distance alone.
+    /// What must become of the houses of one street, town and number in their order: those of the
+    /// first source that are near; each pair by its distance alone.
     private static func merged(_ houses: [SourceHouse], at latitude: Double) -> Set<MergedHouse> {
         func house(_ all: [SourceHouse]) -> MergedHouse {
             MergedHouse(
@@ -211,7 +211,8 @@ import Testing
 
     /// Three sources of the same streets in towns at one place, two of one name in two countries.
     ///
-    /// All three have a house within a few metres, or two have it near or far; under any postcode or none.
+    /// All three have a house within a few metres, or two have it near or far; under any postcode
+    /// or none.
     @Test(arguments: [1, 2, 3] as [UInt64])
     func `houses with other postcodes are one where they are very near, on one street of one town`(
         _ seed: UInt64

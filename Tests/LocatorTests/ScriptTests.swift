@@ -68,7 +68,8 @@ import Testing
 
     @Test func `Latin letters fold as ICU writes them in ASCII`() throws {
         let oracle = try #require(Transliterator("Latin-ASCII; Lower"))
-        // What the locator reads otherwise, on purpose: ə and ɛ as e, ŋ as ng, apostrophes as nothing.
+        // What the locator reads otherwise, on purpose: ə and ɛ as e, ŋ as ng, apostrophes as
+        // nothing.
         let own: Set<Unicode.Scalar> = [
             "Ə", "ə", "Ɛ", "ɛ", "ŉ", "ĸ", "Ɔ", "ɔ", "Ɣ", "ɣ", "Ʋ", "ʋ", "Ŋ", "ŋ",
         ]

@@ -8,8 +8,8 @@ import Locator
 import TestKit
 import Testing
 
-/// Files of every version: places alone, with addresses, with streets as lines, with sources and languages,
-/// with steps of house numbers.
+/// Files of every version: places alone, with addresses, with streets as lines, with sources and
+/// languages, with steps of house numbers.
 @Suite struct VersionTests {
     private func locator(_ version: Int) throws -> Locator {
         let path = Sample.root + "/Tests/Golden/v1/locator/version-\(version).bin"
@@ -45,8 +45,8 @@ import Testing
         #expect(try locator.reverse(request).candidate == nil)
     }
 
-    /// Of two tables of areas, one of places, alternate names, a row of BANO, and an extract with a town
-    /// and a museum.
+    /// Of two tables of areas, one of places, alternate names, a row of BANO, and an extract with a
+    /// town and a museum.
     @Test func `a file of version 5 says what it was built from, and in languages`() throws {
         let locator = try locator(5)
         #expect(

@@ -21,8 +21,8 @@ import Testing
         var result: Result<AppendResult, Failure>
         /// Nil for success.
         var refusal: Failure.Code?
-        /// Whether it went out again because the log was silent for two seconds, as on a busy machine: what it is told may
-        /// be the answer to the second time.
+        /// Whether it went out again because the log was silent for two seconds, as on a busy
+        /// machine: what it is told may be the answer to the second time.
         var isAskedAgain = false
     }
 
@@ -202,7 +202,8 @@ import Testing
         let sent = client.bus.statistics.sentCount
         logd.signal(SIGSTOP)
 
-        // Sixteen before which fewer are under way, ten full messages of 64, and three that wait for an answer.
+        // Sixteen before which fewer are under way, ten full messages of 64, and three that wait
+        // for an answer.
         let calls = (0..<659).map { _ in
             Task {
                 try await client.log.append([newEvent()], to: name, expected: .any).firstPosition
@@ -276,7 +277,8 @@ import Testing
 }
 
 extension LogReader {
-    /// Either way of asking; a completion that is called twice traps, one that is not called never returns.
+    /// Either way of asking; a completion that is called twice traps, one that is not called never
+    /// returns.
     fileprivate func append(
         _ appends: [StreamAppend], isWaiting: Bool, timeout: Duration = .seconds(60)
     ) async throws(Failure) -> AppendResult {

@@ -12,7 +12,8 @@ final class LogdProcess {
     private let process = Process()
     private let output = Pipe()
 
-    /// Starts it; `failpoint` is a value of `CAIRN_FAILPOINT`, `variables` are further ones of its environment.
+    /// Starts it; `failpoint` is a value of `CAIRN_FAILPOINT`, `variables` are further ones of its
+    /// environment.
     init(_ site: Site, failpoint: String? = nil, variables: [String: String] = [:]) throws {
         let folder = try #require(OwnProgram.path()).split(separator: "/").dropLast()
         process.executableURL = URL(

@@ -54,8 +54,8 @@ enum SnapshotFolder: String, CaseIterable {
         }
     }
 
-    /// Appends a story, and writes its maps down at some places of a seed; the locators are left out, as
-    /// the service that writes snapshots has none.
+    /// Appends a story, and writes its maps down at some places of a seed; the locators are left
+    /// out, as the service that writes snapshots has none.
     func tell(
         _ seed: UInt64, _ random: inout SeededGenerator
     ) async throws -> (Told, kept: [Int64]) {
@@ -86,7 +86,8 @@ enum SnapshotFolder: String, CaseIterable {
         return (Told(records: records, states: states), kept)
     }
 
-    /// Brings the folder into a condition; returns where a follower may begin, 0 for the first event.
+    /// Brings the folder into a condition; returns where a follower may begin, 0 for the first
+    /// event.
     func prepare(_ folder: SnapshotFolder, _ kept: [Int64]) async throws -> Int64 {
         let store = running.store
         func damage(_ sequence: Int64) throws {

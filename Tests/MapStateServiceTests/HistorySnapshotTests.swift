@@ -18,7 +18,7 @@ extension FollowerSnapshotTests {
     private func history(
         pageSize: Int, _ report: @escaping @Sendable (String) -> Void = { _ in }
     ) throws -> MapHistory {
-        let log = try WholeLogReader(path: running.site.logFile)
+        let log = try ArchivedLogReader(path: running.site.logFile)
         let snapshots = try #require(try LogSnapshots(running.store, of: log, report: report))
         return try MapHistory(reading: log, from: snapshots, pageSize: pageSize)
     }

@@ -17,8 +17,8 @@ import Testing
 
 /// Whose turn it is.
 @Suite(.timeLimit(.minutes(5))) struct LayerCompactorTests {
-    /// A map of two squares on two layers, each with a square more than its dataset, and one in which it is written that
-    /// the first layer's new dataset is there and not recorded.
+    /// A map of two squares on two layers, each with a square more than its dataset, and one in
+    /// which it is written that the first layer's new dataset is there and not recorded.
     private final class Fixture {
         let site: Site
         private(set) var state = MapsState()
@@ -93,8 +93,8 @@ import Testing
         #expect(made.properties.featureCount == 2)
         compactor.ended(second, isDone: true)
 
-        // The first rests, and is never made again of the same edits; the log of this test never names the second's
-        // dataset, so that layer alone has its turn again.
+        // The first rests, and is never made again of the same edits; the log of this test never
+        // names the second's dataset, so that layer alone has its turn again.
         compactor.startNext(fixture.state)
         let third = try #require(delivered.pop())
         #expect(third.layer.layer == 1)

@@ -98,7 +98,8 @@ final class SnapshotSite {
         }
     }
 
-    /// Adds what happened elsewhere, as it was committed there or all at once; returns it as the log has it.
+    /// Adds what happened elsewhere, as it was committed there or all at once; returns it as the
+    /// log has it.
     func append(_ records: ArraySlice<RecordedEvent>, size: Int) async throws {
         var rest = records
         while !rest.isEmpty {

@@ -89,14 +89,15 @@ import Testing
     @Test func `a thread started behind the walls is behind them`() throws {
         guard has(.files) else { return }
         let error = try confined {
-            try Aside("inner") { Self.error(unsafe open("/etc/passwd", O_RDONLY)) }.value()
+            try BackgroundThread("inner") { Self.error(unsafe open("/etc/passwd", O_RDONLY)) }
+                .value()
         }
         #expect(error == EACCES)
     }
 
     @Test func `the rest of the process is as it was, during and after`() throws {
         let (asked, answered) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let before = try Aside("before") {
+        let before = try BackgroundThread("before") {
             asked.wait()
             defer { answered.signal() }
             return Self.error(unsafe open("/etc/passwd", O_RDONLY))

@@ -5,8 +5,8 @@ import Platform
 import TestKit
 import Testing
 
-/// The comparisons of many lanes, with every set of instructions that this processor has, against the
-/// same comparisons one by one.
+/// The comparisons of many lanes, with every set of instructions that this processor has, against
+/// the same comparisons one by one.
 @Suite struct LanesTests {
     private static let seed: UInt64 = 64
 

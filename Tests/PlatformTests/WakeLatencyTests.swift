@@ -27,7 +27,8 @@ struct WakeLatencyTests {
         }
     }
 
-    /// Another thread sleeps and is woken up, while this one waits once; the count is the whole process's.
+    /// Another thread sleeps and is woken up, while this one waits once; the count is the whole
+    /// process's.
     @Test func `every time a thread was woken up counts`() throws {
         let before = WakeLatency.wakeUpCount
         let thread = try PinnedThread(name: "sleeper") { for _ in 0..<20 { usleep(1) } }

@@ -2,8 +2,8 @@
 // Part of Cairn.
 
 import CairnModel
+import Dataset
 import Foundation
-import Raster
 import TestKit
 import Testing
 

@@ -2,9 +2,9 @@
 // Part of Cairn.
 
 import CairnModel
+import Dataset
 import Foundation
 import Geometry
-import Raster
 import TestKit
 import Testing
 
@@ -224,7 +224,8 @@ import Testing
     }
 
     @Test func `a raster whose tiles are cut short is read as far as they go`() throws {
-        // The bytes are all there, but lie: whatever GDAL makes of it, it is an answer or a failure.
+        // The bytes are all there, but lie: whatever GDAL makes of it, it is an answer or a
+        // failure.
         let path = try fixture.geoTIFF(
             "grid", rows: grid(64, 64, 9), origin: (x: 0, y: 0), cell: 1, wkid: 3857)
         let whole = try Data(contentsOf: URL(filePath: path))

@@ -9,7 +9,6 @@ import Geometry
 import JobKinds
 import Jobs
 import Recording
-import Reexecution
 import Replay
 import Site
 import TestKit
@@ -127,7 +126,8 @@ private final class ComparedSite {
     }
 }
 
-/// The engine of a build with a defect: from one sequence number on it answers a little differently.
+/// The engine of a build with a defect: from one sequence number on it answers a little
+/// differently.
 private struct DefectiveEngine: AnswerEngine {
     let engine: SiteEngine
     let from: Int64
@@ -204,7 +204,7 @@ private struct DefectiveEngine: AnswerEngine {
     {
         let compared = try ComparedSite()
         let file = compared.site.logFile
-        let before = try #require(try WholeLogReader(path: file).incarnation())
+        let before = try #require(try ArchivedLogReader(path: file).incarnation())
         let lost = UUID()
         var records = compared.records
         // The defect is in every answer: what is compared differs.

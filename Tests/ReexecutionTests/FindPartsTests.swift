@@ -7,7 +7,6 @@ import EventLog
 import Foundation
 import Platform
 import Recording
-import Reexecution
 import Replay
 import Site
 import Testing

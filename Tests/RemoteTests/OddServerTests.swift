@@ -11,7 +11,8 @@ import Testing
 
 @testable import Remote
 
-/// Layers of servers that do not keep to what they say: the answer is everything, or says that it is not.
+/// Layers of servers that do not keep to what they say: the answer is everything, or says that it
+/// is not.
 @Suite struct OddServerTests {
     typealias Ways = OddServer.Ways
 

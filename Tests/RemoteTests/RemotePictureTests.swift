@@ -11,8 +11,8 @@ import Rendering
 import TestKit
 import Testing
 
-/// Layers of played servers in pictures: against what the servers say the ground looks like, and against the same
-/// features drawn from the map itself.
+/// Layers of played servers in pictures: against what the servers say the ground looks like, and
+/// against the same features drawn from the map itself.
 @Suite(.timeLimit(.minutes(5))) struct RemotePictureTests {
     private static let half = 20_037_508.342789244
 
@@ -68,7 +68,8 @@ import Testing
             pixels: try canvas.rgba())
     }
 
-    /// How many pixels are not the ground's, of those whose middle is farther than `slack` from a border.
+    /// How many pixels are not the ground's, of those whose middle is farther than `slack` from a
+    /// border.
     ///
     /// `tolerance` is for forms of pictures that lose something; such have no alpha.
     private func wrong(

@@ -14,8 +14,9 @@ import TestKit
 
 @testable import Remote
 
-/// A layer of features, asked where it lies, and asked as a layer of another server that has the same features: its
-/// questions become requests, which are answered by the engine that is the oracle, and its answers are read again.
+/// A layer of features, asked where it lies, and asked as a layer of another server that has the
+/// same features: its questions become requests, which are answered by the engine that is the
+/// oracle, and its answers are read again.
 final class ServedLayer: Sendable {
     /// What the server can do.
     struct Abilities: Sendable {
@@ -39,8 +40,8 @@ final class ServedLayer: Sendable {
     /// How many features were given.
     let givenCount = Atomic<Int>(0)
 
-    /// Imports features given as GeoJSON, whose positions have after x and y what `dimensions` says: `Z`, `M`, `ZM` or
-    /// nothing.
+    /// Imports features given as GeoJSON, whose positions have after x and y what `dimensions`
+    /// says: `Z`, `M`, `ZM` or nothing.
     init(
         _ features: [String], dimensions: String = "", wkid: Int = 4326, mapWkid: Int? = nil,
         abilities: Abilities = Abilities(),
@@ -56,7 +57,7 @@ final class ServedLayer: Sendable {
             .write(toFile: path, atomically: true, encoding: .utf8)
         if !dimensions.isEmpty { path = try Self.converted(path, dimensions) }
         let imported = try DatasetBuilder.importFile(path: path, into: directory + "/datasets")[0]
-        let shelf = DatasetShelf(directory: directory + "/datasets")
+        let shelf = DatasetCache(directory: directory + "/datasets")
         clicks = IdentifyEngine { id throws(Failure) in try shelf.dataset(id) }
         local = QueryEngine { id throws(Failure) in try shelf.dataset(id) }
         self.directory = directory

@@ -154,7 +154,8 @@ import Testing
             return gap > 0.85 && alpha > 0 || gap < -0.85 && alpha < 253
         }
         #expect(wrong.isEmpty)
-        // Where strands meet inside one pixel their shares are added: between the union and the sum.
+        // Where strands meet inside one pixel their shares are added: between the union and the
+        // sum.
         let strands = parts.map { part in
             Self.sampled { Self.distance($0, part.0, part.1) <= width / 2 }
         }

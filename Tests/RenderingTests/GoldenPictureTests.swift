@@ -10,8 +10,8 @@ import Testing
 
 /// Pictures that people have looked at: `Tests/Golden/pictures/<name>.png`.
 ///
-/// Versions of Cairo differ by a little, so what is drawn is compared with a tolerance. A picture that
-/// differs is left in the temporary directory, to be looked at.
+/// Versions of Cairo differ by a little, so what is drawn is compared with a tolerance. A picture
+/// that differs is left in the temporary directory, to be looked at.
 @Suite struct GoldenPictureTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "Golden/pictures")

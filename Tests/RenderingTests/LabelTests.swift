@@ -46,7 +46,8 @@ import Testing
             }, makeMap([layer]))
     }
 
-    /// The rectangle around all pixels that are not white, from the upper left corner; nil for none.
+    /// The rectangle around all pixels that are not white, from the upper left corner; nil for
+    /// none.
     private func marked(_ pixels: Pixels) -> Envelope? {
         var result: Envelope?
         for y in 0..<pixels.height {

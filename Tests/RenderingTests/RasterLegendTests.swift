@@ -2,9 +2,9 @@
 // Part of Cairn.
 
 import CairnModel
+import Dataset
 import Geometry
 import Identify
-import Raster
 import Rendering
 import TestKit
 import Testing
@@ -30,7 +30,8 @@ import Testing
         (0..<count).map { row in (0..<count).map { value($0, row) } }
     }
 
-    /// The legend of a raster, and the colour of each of its cells in a picture that shows one cell as 5 by 5 pixels.
+    /// The legend of a raster, and the colour of each of its cells in a picture that shows one cell
+    /// as 5 by 5 pixels.
     private func legendAndCells(
         _ path: String, count: Int, limit: Int = 200
     ) throws -> (legend: [RasterLegendRow], cells: [[[UInt8]]]) {
@@ -118,7 +119,8 @@ import Testing
 
         let (legend, cells) = try legendAndCells(path, count: 12)
 
-        // What the tool finds in each cell, and what the picture shows there, is what the legend says.
+        // What the tool finds in each cell, and what the picture shows there, is what the legend
+        // says.
         var places: [(x: Double, y: Double)] = []
         for place in 0..<144 {
             let (column, row) = (Double(place % 12), Double(place / 12))

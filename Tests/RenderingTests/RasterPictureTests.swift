@@ -3,9 +3,9 @@
 
 import CairnModel
 import Cairo
+import Dataset
 import Geometry
 import Identify
-import Raster
 import Rendering
 import TestKit
 import Testing

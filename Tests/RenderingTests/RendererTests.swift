@@ -97,7 +97,8 @@ import Testing
         return try scene.draw(makeRequest(), makeMap([layer]))
     }
 
-    /// Whether a place, in halves of the symbol's size, y down, lies in the shape by its definition.
+    /// Whether a place, in halves of the symbol's size, y down, lies in the shape by its
+    /// definition.
     static let shapes: [(LayerSymbol.MarkerStyle, @Sendable (Double, Double) -> Bool)] = [
         (.circle, { $0 * $0 + $1 * $1 < 1 }), (.square, { abs($0) < 1 && abs($1) < 1 }),
         (.diamond, { abs($0) + abs($1) < 1 }),

@@ -101,8 +101,8 @@ struct Pixels: Equatable {
         return Array(bytes[start..<start + 4])
     }
 
-    /// The mean and the greatest difference of a byte, colours multiplied by alpha: what cannot be seen
-    /// has any colour.
+    /// The mean and the greatest difference of a byte, colours multiplied by alpha: what cannot be
+    /// seen has any colour.
     func difference(from other: Pixels) -> (mean: Double, greatest: Int) {
         precondition(width == other.width && height == other.height)
         var (sum, greatest) = (0, 0)

@@ -111,7 +111,8 @@ import Testing
             Mirror(reflecting: maps).children.first { $0.label == "models" }?.value)
         let model = try #require(Mirror(reflecting: models).children.first?.value)
         let pair = Array(Mirror(reflecting: model).children)
-        // Of sources the layers say what they are; since when is left out, so that older hashes stay.
+        // Of sources the layers say what they are; since when is left out, so that older hashes
+        // stay.
         #expect(
             properties(pair[1].value) == [
                 "name", "streamPosition", "lastChange", "nextLayerID", "rootLayers", "layers",

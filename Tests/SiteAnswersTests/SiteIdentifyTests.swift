@@ -21,9 +21,9 @@ extension FedSite {
     /// Without regard to time, unless it is given.
     fileprivate func identify(
         rehearses: Bool = false, readsLog: Bool = false,
-        pace: Pace = Pace(tryLimit: 1_000_000_000_000_000, averageLimit: .max)
+        pace: LatencyGate = LatencyGate(tryLimit: 1_000_000_000_000_000, averageLimit: .max)
     ) throws -> SiteIdentify {
-        let shelf = DatasetShelf(directory: site.datasetsDirectory)
+        let shelf = DatasetCache(directory: site.datasetsDirectory)
         let engine = IdentifyEngine { id throws(Failure) in
             try shelf.dataset(id)
         } openDatasets: { id in
@@ -210,7 +210,7 @@ extension FedSite {
                 extent: nil, spatialReference: .wgs84, geometryType: nil, fields: [],
                 featureCount: 0), as: 1)
         // A slow machine takes none of these tries for a long one.
-        let pace = Pace(
+        let pace = LatencyGate(
             tryLimit: 1_000_000_000_000_000, averageLimit: 300_000_000_000_000)
         #expect(fed.follower.fault == nil)
         let site = try fed.identify(pace: pace)
@@ -232,7 +232,7 @@ extension FedSite {
 
 @Suite struct PaceTests {
     @Test func `what took long is left alone for a while, then tried again`() throws {
-        let pace = Pace()
+        let pace = LatencyGate()
         let map = try MapName(parsing: "World")
         #expect(pace.isWorthTrying(map))
         pace.note(map, nanoseconds: 1_000)

@@ -19,12 +19,13 @@ import Testing
 @testable import SiteAnswers
 
 extension FedSite {
-    /// Answers on one thread without regard to time, unless it is given; `opening` is called before a dataset is opened.
+    /// Answers on one thread without regard to time, unless it is given; `opening` is called before
+    /// a dataset is opened.
     fileprivate func queries(
-        pace: Pace = Pace(tryLimit: 1_000_000_000_000_000, averageLimit: .max),
+        pace: LatencyGate = LatencyGate(tryLimit: 1_000_000_000_000_000, averageLimit: .max),
         opening: @escaping @Sendable () -> Void = {}
     ) throws -> (at: SiteQueries, engine: QueryEngine) {
-        let shelf = DatasetShelf(directory: site.datasetsDirectory)
+        let shelf = DatasetCache(directory: site.datasetsDirectory)
         let maps = try SiteIdentify(
             engine: IdentifyEngine { id throws(Failure) in try shelf.dataset(id) },
             follower: follower, isStale: { [self] in isStale.load(ordering: .relaxed) },
@@ -301,7 +302,7 @@ private final class Count: Sendable {
     }
 
     @Test func `a map whose queries take long is left to workers for a while`() async throws {
-        let (queries, _) = try fed.queries(pace: Pace(tryLimit: -1, averageLimit: 0))
+        let (queries, _) = try fed.queries(pace: LatencyGate(tryLimit: -1, averageLimit: 0))
         #expect(try await queries.answerAtOnce(fed.query()) == nil)
     }
 

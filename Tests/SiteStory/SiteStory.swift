@@ -10,8 +10,8 @@ public import Replay
 internal import TestKit
 
 /// The log of a site on which everything happens: maps are made and changed, layers load and fail,
-/// graphics are drawn, locators published, jobs run, lose workers, fail and are cancelled; all of one
-/// seed, ids and times included.
+/// graphics are drawn, locators published, jobs run, lose workers, fail and are cancelled; all of
+/// one seed, ids and times included.
 public struct SiteStory {
     /// The log.
     public private(set) var records: [RecordedEvent] = []

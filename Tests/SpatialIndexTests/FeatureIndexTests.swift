@@ -21,8 +21,8 @@ private struct HostileShapes {
             y: offset + step * Double(Int.random(in: 0...cells, using: &random)))
     }
 
-    /// A ring: random corners, so it crosses itself; often with repeated corners, spikes, corners in
-    /// one line, or no area at all.
+    /// A ring: random corners, so it crosses itself; often with repeated corners, spikes, corners
+    /// in one line, or no area at all.
     mutating func ring(_ count: ClosedRange<Int>) -> [Coordinate] {
         var ring: [Coordinate] = []
         let wanted = Int.random(in: count, using: &random)
@@ -73,7 +73,8 @@ private struct HostileShapes {
         }
     }
 
-    /// A position on the grid, on an edge as nearly as doubles can say, or one step of a double off.
+    /// A position on the grid, on an edge as nearly as doubles can say, or one step of a double
+    /// off.
     mutating func position(_ coordinates: [Coordinate]) -> Coordinate {
         var position: Coordinate
         let index = Int.random(in: 0..<max(1, coordinates.count - 1), using: &random)

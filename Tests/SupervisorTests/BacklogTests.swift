@@ -38,7 +38,8 @@ import Testing
         return workers
     }
 
-    /// Asks so much at once, has all of it answered, and says how many of the questions each worker got first.
+    /// Asks so much at once, has all of it answered, and says how many of the questions each worker
+    /// got first.
     private func burst(
         _ round: Int, of count: Int, _ hub: HubFixture, _ workers: [HandWorker]
     ) async throws -> [Int] {
@@ -93,8 +94,8 @@ import Testing
         let hub = try await HubFixture()
         let workers = try await workers(hub, taskMicroseconds: 5)
 
-        // A slow machine lets eight tasks come drop by drop, which are then shared: only a round that began
-        // with all of them at one worker says anything.
+        // A slow machine lets eight tasks come drop by drop, which are then shared: only a round
+        // that began with all of them at one worker says anything.
         var round = 0
         let isSeen = try await eventually {
             round += 1
@@ -105,8 +106,8 @@ import Testing
         for worker in workers { worker.kill() }
     }
 
-    /// Asks eight things at once and leaves them unanswered; whether all of them were given to one worker
-    /// and some came to the other when it handed back what it was asked for.
+    /// Asks eight things at once and leaves them unanswered; whether all of them were given to one
+    /// worker and some came to the other when it handed back what it was asked for.
     private func isHandedOver(
         _ round: Int, _ hub: HubFixture, _ workers: [HandWorker]
     ) async throws -> Bool {
@@ -128,7 +129,8 @@ import Testing
                         return !texts.isDisjoint(with: sleeping.tasks)
                     })
             }
-            // What was handed back may be under way to the other still: it is answered when it has come.
+            // What was handed back may be under way to the other still: it is answered when it has
+            // come.
             let answering = Task {
                 while !Task.isCancelled {
                     for text in texts { for worker in workers { worker.answer(text) } }

@@ -9,8 +9,9 @@ import Testing
 
 @testable import Supervisor
 
-/// Clients and workers of one pool around a dispatcher, as one random story: tasks of all lengths, some of which end
-/// their workers, clients that leave or take straight answers, workers that come, die, drain and refuse, lanes without room.
+/// Clients and workers of one pool around a dispatcher, as one random story: tasks of all lengths,
+/// some of which end their workers, clients that leave or take straight answers, workers that come,
+/// die, drain and refuse, lanes without room.
 ///
 /// Messages of one worker arrive in order, each some time after it was sent.
 struct DispatcherSimulation {

@@ -12,8 +12,8 @@ import Synchronization
 final class HandWorker: Sendable {
     private let bus: BusThread
     private let sink: Pusher
-    // Not Foundation's: it looks through all open descriptors, which the tests have more than a thousand of, and
-    // reads beyond the end of their list.
+    // Not Foundation's: it looks through all open descriptors, which the tests have more than a
+    // thousand of, and reads beyond the end of their list.
     private let process: ChildProcess
     private let wasKilled = Atomic<Bool>(false)
     private let messages = Mutex<[LaneMessage]>([])

@@ -51,7 +51,8 @@ final class HubFixture: Sendable {
         return timing
     }
 
-    /// With a worker for plans and sums and so many for rows, each of which does one chunk at a time.
+    /// With a worker for plans and sums and so many for rows, each of which does one chunk at a
+    /// time.
     static func forJobs(
         rowWorkers: Int = 1
     ) async throws -> (hub: HubFixture, kind: TestKind) {

@@ -16,7 +16,8 @@ public struct AddressQuery: Sendable {
         case plain
         /// With the usual short forms.
         case abbreviated
-        /// One letter wrong, missing, too many, or two exchanged, in a word of four letters or more.
+        /// One letter wrong, missing, too many, or two exchanged, in a word of four letters or
+        /// more.
         case oneTypo
         /// Town and postcode before the street.
         case cityFirst
@@ -34,8 +35,8 @@ public struct AddressQuery: Sendable {
     public var latitude: Double
     /// In degrees.
     public var longitude: Double
-    /// Whether people there write the postcode before the town and shorten as in French, or after it and a
-    /// comma, and shorten as in the United States.
+    /// Whether people there write the postcode before the town and shorten as in French, or after
+    /// it and a comma, and shorten as in the United States.
     public var hasPostcodeFirst: Bool
 
     /// Makes an address.
@@ -52,8 +53,8 @@ public struct AddressQuery: Sendable {
         self.hasPostcodeFirst = hasPostcodeFirst
     }
 
-    /// Reads a row of BANO's table: id, number, street, postcode, town, origin, latitude, longitude; nil
-    /// for one with quotes, or too short.
+    /// Reads a row of BANO's table: id, number, street, postcode, town, origin, latitude,
+    /// longitude; nil for one with quotes, or too short.
     ///
     /// A row whose origin is `OSM-US` is written as in the United States.
     public init?(bano row: String) {

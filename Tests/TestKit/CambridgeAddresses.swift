@@ -5,8 +5,8 @@ public import CairnModel
 import Foundation
 public import Geometry
 
-/// The address points of Cambridge, Massachusetts, of the shared data: parcels, as truth for positions
-/// interpolated along its street centrelines.
+/// The address points of Cambridge, Massachusetts, of the shared data: parcels, as truth for
+/// positions interpolated along its street centrelines.
 public struct CambridgeAddresses {
     /// One row.
     public struct Row {

@@ -4,8 +4,8 @@
 public import Foundation
 public import Geometry
 
-/// The crossings of Cambridge, Massachusetts, of the shared data: pairs of names with every place that
-/// has both.
+/// The crossings of Cambridge, Massachusetts, of the shared data: pairs of names with every place
+/// that has both.
 public struct CambridgeCorners {
     /// Two names.
     public struct Corner {

@@ -4,9 +4,11 @@
 public import CairnModel
 internal import Geometry
 
-/// Random features that are edited at random, told as GeoJSON for an import and as the edits of a layer.
+/// Random features that are edited at random, told as GeoJSON for an import and as the edits of a
+/// layer.
 ///
-/// What a layer holds after edits is what an import of ``geoJSON`` then holds: the two ways share no code.
+/// What a layer holds after edits is what an import of ``geoJSON`` then holds: the two ways share
+/// no code.
 public struct EditedFeatures {
     /// What features are.
     public enum Kind: CaseIterable, Sendable { case points, lines, areas }

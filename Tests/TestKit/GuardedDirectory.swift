@@ -8,8 +8,8 @@ internal import Synchronization
 /// A directory that ends with its owner, and with it every process whose arguments or environment
 /// name it: `cairn up --detach` of a test that failed, and all that it started.
 ///
-/// A shell watches over it, which sees that the owner is gone when its standard input ends. So nothing
-/// is left when the tests themselves are killed.
+/// A shell watches over it, which sees that the owner is gone when its standard input ends. So
+/// nothing is left when the tests themselves are killed.
 public final class GuardedDirectory: Sendable {
     /// The directory; nobody else's path begins with it.
     public let path: String
@@ -48,13 +48,14 @@ public final class GuardedDirectory: Sendable {
 
     deinit { end() }
 
-    /// The shell's own arguments do not name the directory; grep's do, which is over when it is killed.
+    /// The shell's own arguments do not name the directory; grep's do, which is over when it is
+    /// killed.
     ///
     /// While the kernel puts one program in another's place, a process has neither arguments nor
-    /// environment, also after whoever started it has been told that it runs. So the end has come when
-    /// three rounds in a row found nobody, and nobody between two programs (no arguments, but a program:
-    /// the kernel's own threads and the dead have none). Reading a program may wait for the disk: after
-    /// a hundred rounds, five seconds, nobody is waited for any more.
+    /// environment, also after whoever started it has been told that it runs. So the end has come
+    /// when three rounds in a row found nobody, and nobody between two programs (no arguments, but
+    /// a program: the kernel's own threads and the dead have none). Reading a program may wait for
+    /// the disk: after a hundred rounds, five seconds, nobody is waited for any more.
     private static let script = #"""
         read -r path
         cat >/dev/null

@@ -19,8 +19,8 @@ public final class Outside: @unchecked Sendable {
     private let listener: Int32
     private let watch: Int32
 
-    /// Writes `canary.csv`, `table.csv`, `canary.geojson`, `canary.kml`, `canary.gml`, a shapefile and
-    /// a table of MapInfo of the name, and a plain `canary.txt`; needs `ogr2ogr`.
+    /// Writes `canary.csv`, `table.csv`, `canary.geojson`, `canary.kml`, `canary.gml`, a shapefile
+    /// and a table of MapInfo of the name, and a plain `canary.txt`; needs `ogr2ogr`.
     public init() throws {
         text = "canary" + UUID().uuidString.replacing("-", with: "").lowercased()
         path = NSTemporaryDirectory() + "cairn-outside-" + UUID().uuidString

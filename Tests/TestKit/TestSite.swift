@@ -70,8 +70,8 @@ public final class TestSite: Sendable {
         Glibc.kill(processID, number)
     }
 
-    /// Stops a process with SIGSTOP and waits until each of its threads stands still, so that nothing
-    /// sent to it from now on is seen before SIGCONT.
+    /// Stops a process with SIGSTOP and waits until each of its threads stands still, so that
+    /// nothing sent to it from now on is seen before SIGCONT.
     public func freeze(_ processID: Int32) {
         signal(processID, SIGSTOP)
         let folder = "/proc/\(processID)/task"

@@ -11,7 +11,15 @@ struct PackageTable {
         var name: String
         var tier: Int
         var dependencies: Set<String>
+
+        /// Below `Sources`.
+        var folder: String { PackageTable.folders[tier] + "/" + name }
     }
+
+    /// The folders of the tiers, from 0.
+    static let folders = [
+        "C", "Wrappers", "Kernel", "Carriers", "Engines", "Services", "Programs",
+    ]
 
     var rows: [String: Row] = [:]
     /// What each test target depends on of the package.
@@ -119,7 +127,8 @@ struct SourceFile: Sendable {
 
     /// The lines with a word in them, wherever in the line.
     ///
-    /// Bytes are compared: most files have none, and going through characters takes most of a minute.
+    /// Bytes are compared: most files have none, and going through characters takes most of a
+    /// minute.
     func lines(with word: String) -> [Line] { Self.lines(with: word, in: text) }
 
     private static func lines(with word: String, in text: String) -> [Line] {

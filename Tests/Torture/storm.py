@@ -12,7 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # A failpoint that has killed fewer processes than this is rare: it is armed more often, and who is armed is left alone
 # for a while.
 ENOUGH = 20
-FAILPOINTS_SOURCE = f"{HERE}/../../Sources/Daemon/Failpoints.swift"
+FAILPOINTS_SOURCE = f"{HERE}/../../Sources/Services/Daemon/Failpoints.swift"
 
 
 def failpoints():

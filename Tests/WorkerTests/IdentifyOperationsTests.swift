@@ -25,7 +25,7 @@ extension FedSite {
     ) throws -> IdentifyOperations {
         try IdentifyOperations(
             follower: follower, isStale: { isStale },
-            shelf: DatasetShelf(directory: site.datasetsDirectory),
+            shelf: DatasetCache(directory: site.datasetsDirectory),
             rasters: site.rastersDirectory,
             remotes: RemoteServices(credentials: site.credentials, askTimeout: askTimeout)
         ) { [self] request throws(Failure) in read(request) }
@@ -80,7 +80,7 @@ private func ask(
         let late = MapFollower()
         let operations = try IdentifyOperations(
             follower: late, isStale: { false },
-            shelf: DatasetShelf(directory: history.site.datasetsDirectory),
+            shelf: DatasetCache(directory: history.site.datasetsDirectory),
             rasters: history.site.rastersDirectory,
             remotes: RemoteServices(credentials: history.site.credentials)
         ) { [history] request throws(Failure) in

@@ -27,7 +27,7 @@ import Testing
         let history = try FedSite()
         let operations = try IdentifyOperations(
             follower: history.follower, isStale: { false },
-            shelf: DatasetShelf(directory: history.site.datasetsDirectory),
+            shelf: DatasetCache(directory: history.site.datasetsDirectory),
             rasters: history.site.rastersDirectory,
             remotes: RemoteServices(credentials: history.site.credentials)
         ) { request throws(Failure) in history.read(request) }

@@ -10,8 +10,9 @@ import SpatialIndex
 
 /// Measures the identify engine against GEOS and shapely, and imports against ogr2ogr.
 ///
-/// `bench-engine WORK SAMPLE [--short] [--only CASE] [--python PROGRAM SCRIPT] [--layer NAME FILE]…` works in the
-/// directory WORK on SAMPLE (deploy/sample) and layers of its own; with `--layer` on further files.
+/// `bench-engine WORK SAMPLE [--short] [--only CASE] [--python PROGRAM SCRIPT] [--layer NAME
+/// FILE]…` works in the directory WORK on SAMPLE (deploy/sample) and layers of its own; with
+/// `--layer` on further files.
 @main
 struct Main {
     static func main() throws {
@@ -188,8 +189,9 @@ struct Bench {
 
     /// Ten times the features, questions all over them.
     ///
-    /// The smaller layer also lies there ten times, its copies asked in turn, so that as much memory is
-    /// read of both: what is compared is the work of a search, not the size of the caches.
+    /// The smaller layer also lies there ten times, its copies asked in turn, so that as much
+    /// memory is read of both: what is compared is the work of a search, not the size of the
+    /// caches.
     private mutating func growth(_ tenth: String, _ whole: String) throws {
         let layers = try [tenth, whole].map { try open("footprints", $0, .features) }
         let copies = work + "/copies"

@@ -9,11 +9,12 @@ import Locator
 import LocatorSources
 import TestKit
 
-/// Builds a locator, or opens one, and asks for addresses of tables, so many of each way to write them.
+/// Builds a locator, or opens one, and asks for addresses of tables, so many of each way to write
+/// them.
 ///
-/// Prints JSON Lines: what was built, then for each case how many answers were right, the times of one
-/// call and its processor time, all in this one thread. `deploy/bench locator` calls it, and asks others
-/// the same texts.
+/// Prints JSON Lines: what was built, then for each case how many answers were right, the times of
+/// one call and its processor time, all in this one thread. `deploy/bench locator` calls it, and
+/// asks others the same texts.
 @main struct BenchLocator: ParsableCommand {
     @Argument(help: "What the locator is built of.") var sources: [String] = []
     @Option(help: "A table in BANO's form; its addresses are asked for.") var ask: [String] = []
@@ -82,8 +83,8 @@ import TestKit
         }
     }
 
-    /// Addresses typed letter by letter; each letter is a call, right where the house is at last among
-    /// the first five.
+    /// Addresses typed letter by letter; each letter is a call, right where the house is at last
+    /// among the first five.
     private func suggest(
         _ addresses: [AddressQuery], _ locator: Locator, _ random: inout SeededGenerator
     ) throws -> [Query] {

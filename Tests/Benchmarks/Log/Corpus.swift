@@ -6,8 +6,8 @@ import Foundation
 import Jobs
 import MapState
 
-/// The life of a site as its log has it: jobs that lease, complete and progress, and maps whose layers
-/// are turned on and off, renamed and limited, two thirds to one third.
+/// The life of a site as its log has it: jobs that lease, complete and progress, and maps whose
+/// layers are turned on and off, renamed and limited, two thirds to one third.
 struct Corpus {
     private static let chunkCount = 200
     private static let mapNames = (0..<8).map { "Map\($0)" }

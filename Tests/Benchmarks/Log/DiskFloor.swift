@@ -7,8 +7,8 @@ import Platform
 
 /// The least a durable commit can take on a disk.
 enum DiskFloor {
-    /// How long it takes to write 16 KiB over what a file has there and to wait until they are on the disk (`fdatasync`): what
-    /// a commit of a few events writes to the write-ahead log.
+    /// How long it takes to write 16 KiB over what a file has there and to wait until they are on
+    /// the disk (`fdatasync`): what a commit of a few events writes to the write-ahead log.
     ///
     /// So many times, with rests as between two commits.
     static func times(in directory: String, rounds: Int) throws -> Times {
@@ -37,7 +37,8 @@ enum DiskFloor {
     }
 }
 
-/// A thread that keeps the disk busy until it is stopped: it writes a file of 300 MiB, waits for it, and begins again.
+/// A thread that keeps the disk busy until it is stopped: it writes a file of 300 MiB, waits for
+/// it, and begins again.
 final class BusyDisk: Sendable {
     private let path: String
     private let isStopped = Shared(false)

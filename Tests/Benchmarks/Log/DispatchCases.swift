@@ -64,7 +64,8 @@ struct DispatchCases {
 
     /// Four workers, of whom three take 1 ms for a task and one 20; a thousand tasks at once.
     ///
-    /// The ideal is what they can do together, by the lengths that the tasks really had: a sleep of 1 ms takes longer.
+    /// The ideal is what they can do together, by the lengths that the tasks really had: a sleep of
+    /// 1 ms takes longer.
     private func fairness(credit: Int) throws {
         let milliseconds = [1, 1, 1, 20]
         let count = 1_000

@@ -6,7 +6,8 @@ import CairnModel
 import Foundation
 import Site
 
-/// Measures log, bus and dispatch beside plain C over SQLite and libzmq, and Python's `eventsourcing`.
+/// Measures log, bus and dispatch beside plain C over SQLite and libzmq, and Python's
+/// `eventsourcing`.
 ///
 /// Prints one JSON line per case. `deploy/bench log` builds and calls it.
 @main struct BenchLog: AsyncParsableCommand {

@@ -39,8 +39,9 @@ struct PipelineCase {
                 "p99 \(Int(floor.quantile(0.99))) µs, longest \(Int(floor.quantile(1))) µs"))
     }
 
-    /// In turns with what the machine allows: the same three processes in C, with one thread each beside libzmq's own;
-    /// as the machine is, and where it lets us with processors that stay awake meanwhile.
+    /// In turns with what the machine allows: the same three processes in C, with one thread each
+    /// beside libzmq's own; as the machine is, and where it lets us with processors that stay awake
+    /// meanwhile.
     private func paced() throws {
         let isLetAwake = (try? whileAwake {}) != nil
         var (usual, awake) = (PacedRuns(), PacedRuns())
@@ -195,8 +196,8 @@ enum PipelineRoles {
             metadata: EventMetadata())
     }
 
-    /// Appends as fast as eight appends under way allow, or so many events a second, whatever is still
-    /// under way.
+    /// Appends as fast as eight appends under way allow, or so many events a second, whatever is
+    /// still under way.
     static func produce(_ site: Site, count: Int, ofAppend: Int, perSecond: Int) throws {
         let bus = try BusThread(name: "producer", runDirectory: site.runDirectory)
         let log = try LogReader(bus: bus)
@@ -246,7 +247,8 @@ enum PipelineRoles {
     }
 }
 
-/// Appends at a pace, on the bus thread, which sleeps in between: like the peer's, whose one thread sleeps and sends.
+/// Appends at a pace, on the bus thread, which sleeps in between: like the peer's, whose one thread
+/// sleeps and sends.
 private final class Pace: Sendable {
     private let bus: BusThread
     private let interval: Int64

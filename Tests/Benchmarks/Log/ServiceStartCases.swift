@@ -45,7 +45,8 @@ struct ServiceStartCases {
         let bus = try BusThread(name: "bench", runDirectory: site.runDirectory)
         defer { bus.stop() }
         let requester = try bus.connectRequester(endpoint)
-        // Nobody has such a job, nor such an operation; whoever has not read the log says so instead.
+        // Nobody has such a job, nor such an operation; whoever has not read the log says so
+        // instead.
         let nobody = try CairnJSON.encode(JobID(rawValue: .timeOrdered()))
         try Blocking.run {
             while true {

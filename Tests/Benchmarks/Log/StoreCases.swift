@@ -95,8 +95,8 @@ struct StoreCases {
         )
     }
 
-    /// Many events through `cairn-logd` while somebody has subscribed to them who never reads; then its
-    /// start on what it has.
+    /// Many events through `cairn-logd` while somebody has subscribed to them who never reads; then
+    /// its start on what it has.
     func memoryAndStart() throws {
         let site = try shop.site("memory")
         defer { shop.remove(site) }
@@ -137,7 +137,8 @@ struct StoreCases {
                 .noting("\(count) events, \(Int(Double(count) / took)) a second"))
     }
 
-    /// Four parts at once, so that the writer has something to gather; a stream's events stay together.
+    /// Four parts at once, so that the writer has something to gather; a stream's events stay
+    /// together.
     private static func append(_ appends: [StreamAppend], to log: LogReader) async throws {
         let parts = Dictionary(grouping: appends) { $0.stream.rawValue.utf8.last.map { $0 % 4 } }
         try await withThrowingTaskGroup(of: Void.self) { group in

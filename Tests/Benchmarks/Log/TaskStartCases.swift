@@ -6,8 +6,9 @@ import Foundation
 import Platform
 import Site
 
-/// How long an empty `Task` waits for its first instruction in a process whose bus is idle, and in one
-/// that is asked as much as it can answer: nothing that blocks may hold the threads that tasks share.
+/// How long an empty `Task` waits for its first instruction in a process whose bus is idle, and in
+/// one that is asked as much as it can answer: nothing that blocks may hold the threads that tasks
+/// share.
 struct TaskStartCases {
     let shop: Workshop
 
@@ -43,7 +44,8 @@ struct TaskFigures: Codable {
 }
 
 extension BusRoles {
-    /// Answers whoever asks, and starts tasks, two thousand a second, once somebody does where `isSaturated`.
+    /// Answers whoever asks, and starts tasks, two thousand a second, once somebody does where
+    /// `isSaturated`.
     static func tasks(_ site: Site, count: Int, isSaturated: Bool) throws {
         let bus = try BusThread(name: "tasks", runDirectory: site.runDirectory)
         let answered = Shared(0)

@@ -56,7 +56,7 @@ final class BusLoad: Sendable {
         }
     }
 
-    private func finish(_ index: Int, _ since: Int64, _ outcome: IdentifyQuestion.Outcome) {
+    private func finish(_ index: Int, _ since: Int64, _ outcome: PendingIdentify.Outcome) {
         let now = HTTPLoad.now()
         let answer = try? outcome.answer()
         state.withLock { state in

@@ -5,7 +5,8 @@ import CPostgreSQL
 import Foundation
 import Glibc
 
-/// A connection to PostgreSQL with one prepared statement of one binary parameter; used on one thread.
+/// A connection to PostgreSQL with one prepared statement of one binary parameter; used on one
+/// thread.
 @safe final class DatabaseConnection {
     private let link: OpaquePointer
     /// The values of the last answer, each with 0x1F behind it.

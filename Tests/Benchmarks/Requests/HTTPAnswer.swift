@@ -76,8 +76,8 @@ struct HTTPAnswer {
         return true
     }
 
-    /// Reads the status and how the body's end is found; byte by byte, because what the client costs is
-    /// taken from whom it asks.
+    /// Reads the status and how the body's end is found; byte by byte, because what the client
+    /// costs is taken from whom it asks.
     private mutating func begin(_ header: ArraySlice<UInt8>) throws {
         guard header.count > 12, header[(header.startIndex + 9)...].starts(with: Self.success)
         else { throw CocoaError(.fileReadCorruptFile) }

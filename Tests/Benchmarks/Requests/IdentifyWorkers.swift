@@ -58,8 +58,8 @@ final class IdentifyWorkers {
 
 /// The memory of processes as the kernel tells it, in kilobytes.
 struct Memory: Encodable {
-    /// Resident pages, each of them once however many of the processes have it; nil for all but root, to whom alone
-    /// the kernel tells which pages are the same.
+    /// Resident pages, each of them once however many of the processes have it; nil for all but
+    /// root, to whom alone the kernel tells which pages are the same.
     var resident: Int?
     /// Proportional set sizes: pages that other programs have too count by their share.
     var proportional = 0
@@ -68,7 +68,8 @@ struct Memory: Encodable {
     /// Of that heap and stacks.
     var anonymous = 0
 
-    /// What is compared: it does not depend on which other programs use the same libraries, where that can be told.
+    /// What is compared: it does not depend on which other programs use the same libraries, where
+    /// that can be told.
     var compared: Int { resident ?? proportional }
 
     static func of(_ processes: [Int32]) -> Memory {
@@ -96,7 +97,8 @@ struct Memory: Encodable {
         return memory
     }
 
-    /// The page frames of a process (`/proc/PID/pagemap`: 8 bytes a page, bit 63 present, bits 0 to 54 its frame).
+    /// The page frames of a process (`/proc/PID/pagemap`: 8 bytes a page, bit 63 present, bits 0 to
+    /// 54 its frame).
     private static func frames(of process: Int32) -> Set<UInt64>? {
         let map = unsafe open("/proc/\(process)/pagemap", O_RDONLY)
         defer { close(map) }

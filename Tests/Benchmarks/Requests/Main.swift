@@ -10,8 +10,8 @@ import Site
 
 /// Asks a running site, and the peers that serve the same layers, what is at seeded points.
 ///
-/// Checks every answer and prints one JSON line per case. `deploy/bench identify` starts them all and
-/// calls it.
+/// Checks every answer and prints one JSON line per case. `deploy/bench identify` starts them all
+/// and calls it.
 @main struct BenchRequests: AsyncParsableCommand {
     @Option(help: "The site's directory.") var site: String
     @Option(help: "The gateway's port.") var port: Int

@@ -7,7 +7,8 @@ import Glibc
 
 /// PostGIS, asked through prepared statements of libpq in closed loops, all on the calling thread.
 ///
-/// One statement asks all layers; the point goes there and the rows come back as the database has them.
+/// One statement asks all layers; the point goes there and the rows come back as the database has
+/// them.
 final class PostGIS: Contender {
     private struct Client {
         let connection: DatabaseConnection

@@ -7,13 +7,15 @@ import Foundation
 import Geometry
 
 extension Load {
-    /// What tells the features of one edit from all others: the field of the sample's cities that edits set.
+    /// What tells the features of one edit from all others: the field of the sample's cities that
+    /// edits set.
     private static let field = "population"
     /// Above every population there is.
     private static let firstValue = 100_000_000
 
-    /// Edits a copy of the layer of cities, one request after the other, so many features at once that
-    /// the layer is compacted now and then; tells what each request did, and at the end what is there.
+    /// Edits a copy of the layer of cities, one request after the other, so many features at once
+    /// that the layer is compacted now and then; tells what each request did, and at the end what
+    /// is there.
     func editFeatures() async {
         let map = KnownMap(MapName(rawValue: "F\(seed)"))
         guard let name = map.name, let layer = await makeEditableLayer(map),
@@ -88,8 +90,8 @@ extension Load {
         return if case .layer(let source)? = cities?.kind { source } else { nil }
     }
 
-    /// Adds the layer of cities to a map of its own, waits until it has been read, and removes it, again and
-    /// again.
+    /// Adds the layer of cities to a map of its own, waits until it has been read, and removes it,
+    /// again and again.
     func loadLayers() async {
         let map = KnownMap(MapName(rawValue: "L\(seed)"))
         guard let name = map.name, let source = await citiesSource(),

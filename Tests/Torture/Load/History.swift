@@ -6,7 +6,8 @@ import Foundation
 import Platform
 import Synchronization
 
-/// What the clients were told, as JSON lines on standard output, in the order in which they heard it.
+/// What the clients were told, as JSON lines on standard output, in the order in which they heard
+/// it.
 final class History: Sendable {
     private let over = Atomic<Bool>(false)
     private let output = Mutex(())

@@ -21,8 +21,8 @@ struct Load: Sendable {
         return SeededGenerator(seed: mixed &+ UInt64(number))
     }
 
-    /// Repeats what may be repeated until it is answered; nil when it was refused, which `onRefusal`
-    /// hears first, or when nothing came in three minutes.
+    /// Repeats what may be repeated until it is answered; nil when it was refused, which
+    /// `onRefusal` hears first, or when nothing came in three minutes.
     func insist<Answer>(
         _ operation: String, onRefusal: () -> Void = {},
         _ body: () async throws(Failure) -> Answer

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Platform
+
+/// Runs tasks on a bus thread, for those that prefer it: `Task(executorPreference: bus.tasks)`.
+///
+/// What they wait for of the bus then wakes no other thread up. As with handlers, everything else
+/// of the bus waits while one runs: each piece between two waits must be brief and must not block.
+/// After the end of the bus thread they go on, on whichever thread resumes them.
+public final class BusTasks: TaskExecutor {
+    private let thread: BusThread
+
+    init(_ thread: BusThread) { self.thread = thread }
+
+    /// Takes a piece of a task; called by the runtime.
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let job = ThreadJob(job)
+        let run = { @Sendable in job.run(for: self) }
+        if !thread.loop.mailbox.postFromInside(run) { thread.lateJobs.run(run) }
+    }
+}
+
+extension BusThread {
+    /// An executor for tasks that are brief.
+    public var tasks: BusTasks { BusTasks(self) }
+}

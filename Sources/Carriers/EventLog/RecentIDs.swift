@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnCore
+internal import FoundationEssentials
+
+/// Ids of events in the order in which they came, and the place of each among them.
+///
+/// An id that begins with its time and is greater than every such id before it is new without a
+/// look, as nearly all are; only for the others a table is made of what has come.
+struct RecentIDs {
+    private(set) var ids: [UUID] = []
+    /// The greatest that begins with its time.
+    private(set) var newest: UUID?
+    /// Places of the first `placed` ids.
+    private var places: [UUID: Int] = [:]
+    private var placed = 0
+
+    /// None, with room for some.
+    init(capacity: Int = 0) { ids.reserveCapacity(capacity) }
+
+    /// Takes one that is not there.
+    mutating func append(_ id: UUID) {
+        ids.append(id)
+        if id.isTimeOrdered, !id.isTimeOrdered(before: newest) { newest = id }
+    }
+
+    /// Its place, from 0; nil when it is not there.
+    mutating func place(of id: UUID) -> Int? {
+        if id.isTimeOrdered, id.isTimeOrdered(after: newest) { return nil }
+        while placed < ids.count {
+            places[ids[placed]] = placed
+            placed += 1
+        }
+        return places[id]
+    }
+
+    /// Forgets all; with `keepingCapacity` the room stays.
+    mutating func removeAll(keepingCapacity: Bool) {
+        ids.removeAll(keepingCapacity: keepingCapacity)
+        places.removeAll(keepingCapacity: keepingCapacity)
+        (newest, placed) = (nil, 0)
+    }
+}
+
+extension UUID {
+    /// Whether it begins with its time: version 7 of RFC 9562.
+    var isTimeOrdered: Bool { uuid.6 >> 4 == 7 }
+
+    /// Whether it is greater than another, or that is nil.
+    func isTimeOrdered(after other: UUID?) -> Bool { other.map { $0.words < words } ?? true }
+
+    /// Whether another is there and greater than it.
+    func isTimeOrdered(before other: UUID?) -> Bool { other.map { words < $0.words } ?? false }
+}

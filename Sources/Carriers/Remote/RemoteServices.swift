@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+internal import Curl
+public import Site
+
+/// Layers on other servers: loads them and asks them, within bounds, whatever the servers do.
+///
+/// Any thread may call. Requests are sent from one thread, that of a `WebClient`, which bounds how
+/// many are on their way, in all and to each server. Secrets are read from the site's store when
+/// they are needed, and appear in no failure.
+public final class RemoteServices: Sendable {
+    /// How long one question may take, retries included.
+    public static let askTimeout = Duration.seconds(5)
+    /// How long each request of a load may take.
+    public static let loadTimeout = Duration.seconds(15)
+    /// How many bytes of an answer are read.
+    public static let answerBytes = 8 << 20
+    /// How many bytes of a service's description are read.
+    public static let descriptionBytes = 32 << 20
+    /// The most features asked for at once, where a server gives as many.
+    static let featuresAtOnce = 2_000
+    let credentials: CredentialStore
+    let timeout: Duration
+    let client: WebClient
+    let breakers: Breakers
+    let knownLegends = KnownLegends()
+
+    /// Asks with the credentials of a site, and in internal networks what the site lets it ask
+    /// there.
+    ///
+    /// Throws as `Site.internalServers()`, and `Failure` (`invalidParameter`) for an entry that
+    /// names no server.
+    public convenience init(of site: Site) throws(Failure) {
+        var servers = InternalServers.own
+        if let entries = try site.internalServers() {
+            do throws(InternalServers.InvalidEntry) {
+                servers = try InternalServers(only: entries)
+            } catch {
+                throw Failure(
+                    .invalidParameter,
+                    "\(site.internalServersFile): '\(error.text.prefix(80))': expected a host, an address, or a "
+                        + "network as 10.1.0.0/16")
+            }
+        }
+        self.init(credentials: site.credentials, servers: servers)
+    }
+
+    /// Asks with credentials.
+    public convenience init(
+        credentials: CredentialStore, askTimeout: Duration = RemoteServices.askTimeout
+    ) {
+        self.init(credentials: credentials, askTimeout: askTimeout, servers: .own)
+    }
+
+    /// The same with a clock that says when a rest is over.
+    init(
+        credentials: CredentialStore, askTimeout: Duration = RemoteServices.askTimeout,
+        servers: InternalServers = .own,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        client = WebClient(servers)
+        self.credentials = credentials
+        timeout = askTimeout
+        breakers = Breakers(now: now)
+    }
+
+    /// The conformance for a source: the one place that knows the protocols.
+    static func layer(_ source: LayerSource) -> (any RemoteLayer)? {
+        switch source {
+        case .wms(let source): WMSLayer(source: source)
+        case .mapService(let source): MapServiceLayer(source: source)
+        case .featureService(let source): FeatureServiceLayer(source: source)
+        case .tiles(let source): TileLayer(source: source)
+        case .dataset, .raster, .graphics: nil
+        }
+    }
+
+    /// What a layer is; throws `Failure` with one sentence that names the server.
+    ///
+    /// Blocks the calling thread.
+    public func load(_ source: LayerSource) throws(Failure) -> LayerProperties {
+        guard let layer = Self.layer(source) else {
+            throw Failure(.internal, "the source is no remote one")
+        }
+        let credential = try credential(of: layer)
+        do throws(Failure) {
+            return try layer.describe { call throws(Failure) in
+                let request = call.request(
+                    credential, timeout: Self.loadTimeout, byteLimit: Self.descriptionBytes)
+                let result = client.perform([request])[0]
+                breakers.note(
+                    Breakers.service(request.url), .free, [result], request.timeout, after: .zero)
+                do throws(WebError) { return try result.get() } catch {
+                    throw Self.failure(error)
+                }
+            }
+        } catch {
+            throw Self.named(error, layer.url)
+        }
+    }
+
+    static func failure(_ refusal: CircuitBreaker.Refusal) -> Failure {
+        switch refusal {
+        case .resting(let rest):
+            Failure(.unavailable, "it did not answer lately and is left alone for \(rest)")
+        case .onTrial:
+            Failure(.unavailable, "it did not answer lately and is just being tried again")
+        }
+    }
+
+    static func failure(_ error: WebError) -> Failure {
+        switch error.code {
+        case .timedOut: Failure(.timedOut, error.description)
+        case .cancelled: Failure(.cancelled, error.description)
+        case .busy: Failure(.busy, error.description)
+        case .unreachable: Failure(.unavailable, error.description)
+        case .tooLarge: Failure(.tooLarge, error.description)
+        case .denied, .refused: Failure(.unreadable, error.description)
+        case .invalidURL: Failure(.invalidParameter, error.description)
+        }
+    }
+
+    /// The failure with the server's address, without parameters, before it.
+    static func named(_ error: Failure, _ url: String) -> Failure {
+        let address = url.prefix { $0 != "?" && $0 != "#" }
+        return Failure(
+            error.code, "\(address.prefix(200)): \(error.message)", details: error.details)
+    }
+}

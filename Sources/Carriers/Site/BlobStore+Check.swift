@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+internal import Platform
+internal import Synchronization
+
+/// Which states of files this process has read whole and found right.
+private final class SoundFiles: Sendable {
+    private let known = Mutex<[String: FileStamp]>([:])
+
+    /// How many are remembered.
+    private static let limit = 10_000
+
+    func contains(_ path: String, _ stamp: FileStamp) -> Bool {
+        known.withLock { $0[path] == stamp }
+    }
+
+    func insert(_ path: String, _ stamp: FileStamp) {
+        known.withLock { known in
+            if known.count >= Self.limit { known.removeAll() }
+            known[path] = stamp
+        }
+    }
+}
+
+extension BlobStore {
+    private static let sound = SoundFiles()
+
+    /// Reads a blob whole, unless this process did so and found it right, and its file has the
+    /// inode, the size and the time of change that it had then.
+    ///
+    /// `step` is called after each piece that was read, 256 KiB at most. Throws what it throws, and
+    /// `Failure`: `notFound`, `unreadable`, `corrupt` when the bytes are not those it is named by.
+    public func check(
+        _ blob: BlobReference, _ step: () throws(Failure) -> Void = {}
+    ) throws(Failure) {
+        let path = path(blob.id)
+        let stamp = FileSystem.stamp(of: path)
+        if let stamp, FileSystem.byteCount(of: path) == blob.byteCount,
+            Self.sound.contains(path, stamp)
+        {
+            return
+        }
+        try read(blob) { _ throws(Failure) in try step() }
+        guard let stamp, FileSystem.stamp(of: path) == stamp else { return }
+        Self.sound.insert(path, stamp)
+    }
+
+    func isSound(_ blob: BlobReference) -> Bool {
+        do throws(Failure) {
+            try check(blob)
+            return true
+        } catch {
+            return false
+        }
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import EsriForms
+
+/// The bytes of one part of an answer, row after row.
+///
+/// A part ends in the middle of a row where it must: the next writes that row again and leaves out
+/// what is known.
+struct AnswerStream {
+    var json: JSONWriter
+    private let part: QueryPart
+    private let hasOnePart: Bool
+    private(set) var rowStart = 0
+    private var row = 0
+
+    /// `head` writes what stands before the first row.
+    init(_ part: QueryPart?, hasOnePart: Bool = false, head: () -> JSONWriter) {
+        self.hasOnePart = hasOnePart
+        self.part = part ?? QueryPart(row: 0, byteCount: 0, totalByteCount: 0)
+        json = part.map { JSONWriter(isContinued: $0.row > 0) } ?? head()
+    }
+
+    /// Call before a row is written; rows are numbered from 0 over all parts.
+    mutating func beginRow(_ row: Int) {
+        self.row = row
+        rowStart = json.bytes.count
+    }
+
+    /// Makes room for so many rows of the length that those before have.
+    mutating func makeRoom(for rowCount: Int, after writtenCount: Int) {
+        let expected = json.bytes.count / max(writtenCount, 1) * (rowCount + rowCount / 4)
+        json.makeRoom(for: min(expected, QueryLimits.partBytes - json.bytes.count))
+    }
+
+    /// Where the next part begins, when this one is full; it has been cut there.
+    mutating func endRow() -> QueryPart? {
+        if hasOnePart { return nil }
+        // What the engine leaves out of this part does not count.
+        let bound = QueryLimits.partBytes + part.byteCount
+        guard json.bytes.count > bound else { return nil }
+        json.cut(to: bound)
+        return QueryPart(
+            row: row, byteCount: bound - rowStart,
+            totalByteCount: part.totalByteCount + QueryLimits.partBytes)
+    }
+
+    /// Takes the row that was just written back where it is too much for an answer that has one
+    /// part.
+    ///
+    /// Throws `tooLarge` where it is the only one.
+    mutating func takesBack(isFirst: Bool) throws(Failure) -> Bool {
+        guard hasOnePart, json.bytes.count > QueryLimits.remoteAnswerBytes else { return false }
+        guard !isFirst else {
+            throw Failure(
+                .tooLarge,
+                "one row alone has more than \(QueryLimits.remoteAnswerBytes >> 20) MiB, which an "
+                    + "answer of a layer on another server may have: ask for fewer 'outFields', or "
+                    + "with 'maxAllowableOffset'")
+        }
+        json.cut(to: rowStart)
+        return true
+    }
+
+    /// Whether the answer has as many bytes as an answer may have.
+    var isFull: Bool {
+        part.totalByteCount + json.bytes.count - part.byteCount > QueryLimits.answerBytes
+    }
+
+    /// All bytes, and what stands after the last row.
+    mutating func finished(_ tail: String) -> [UInt8] {
+        json.raw(tail)
+        return json.bytes
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+internal import FoundationEssentials
+internal import Platform
+internal import Site
+internal import Tables
+
+/// Finds the best candidate for one row at a time, nil when nothing matches; the same for the same
+/// text.
+///
+/// The locator process brings it along: who only does other kinds of chunks has no locator in its
+/// program.
+public typealias RowGeocoder =
+    @Sendable (_ singleLine: String, _ countryCodes: [String]) throws -> Candidate?
+
+/// The job kind `BatchGeocode`: a CSV file in, the same rows with their places out.
+///
+/// Parameters: `query`, the name of the column with the whole address (default `query`); `country`,
+/// the name of a column with ISO country codes (default none); `locator` (default `World`). The
+/// output has every input row once, in order, with five more columns: `Match_addr`, `X`, `Y`
+/// (longitude and latitude, degrees), `Score` (0…100) and `Status` (`M` matched, `U` not).
+public enum BatchGeocode: JobKindDefinition {
+    /// Published: the addresses of a table.
+    public static let description = JobKindDescription(
+        kind: .batchGeocode, summary: "Finds the place of the address in every row.",
+        input: "CSV with a header row",
+        output:
+            "the same rows with Match_addr, X, Y (longitude and latitude, degrees), Score, Status",
+        outputMediaType: "text/csv",
+        parameters: [
+            .text("query", "The column that holds the whole address.", "query"),
+            .text("country", "The column that holds an ISO country code."),
+            .text("locator", "The locator that is asked.", "World"),
+        ], reads: [.locator(parameter: "locator")], inputNamesBlobs: false)
+
+    /// The smallest number of rows in a chunk.
+    public static let rowsPerChunk = 250
+    /// The most chunks a file is cut into; larger files get larger chunks.
+    public static let maximumChunkCount = 4_000
+    /// The largest input file in bytes.
+    public static let maximumInputByteCount: Int64 = 4 << 30
+
+    /// The work order of `geocodeRows`: a run of whole records of the input file.
+    struct RowsInput: Codable, Hashable, Sendable {
+        var start: Int
+        var end: Int
+        var rowCount: Int
+        /// The number of the first row, 1 for the one after the header.
+        var firstRow: Int
+        var columnCount: Int
+        var queryColumn: Int
+        var countryColumn: Int?
+        var locator: String
+        /// CRLF or LF.
+        var newline: String
+        /// How the input is written; nil for UTF-8 and commas.
+        var form: TableForm?
+    }
+
+    /// The work order of `assemble`.
+    struct AssembleInput: Codable, Hashable, Sendable {
+        var header: String
+        var rowCount: Int
+    }
+
+    /// Cuts the file, geocodes its runs of rows, joins them.
+    public static let operations = [plan, geocodeRows, assemble]
+
+    static let plan = JobOperation.files("plan") { try plan($0) }
+    static let geocodeRows = JobOperation.locators("geocodeRows") {
+        try geocodeRows($0, geocoder: $1)
+    }
+    static let assemble = JobOperation.files("assemble") { try assemble($0) }
+
+    static func openInput(_ context: ChunkContext) throws(Failure) -> MappedFile {
+        guard let blob = context.assignment.jobInput else {
+            throw Failure(.invalidParameter, "a BatchGeocode job needs a CSV file as its input")
+        }
+        guard blob.byteCount <= maximumInputByteCount else {
+            throw Failure(
+                .tooLarge,
+                "the CSV file has \(blob.byteCount) bytes; at most \(maximumInputByteCount) are "
+                    + "taken")
+        }
+        return try open(blob, context)
+    }
+
+    /// A blob whose bytes this process has found to be those it is named by.
+    ///
+    /// Throws `Failure`: `notFound`, `unreadable`, `corrupt`.
+    static func open(
+        _ blob: BlobReference, _ context: ChunkContext
+    ) throws(Failure) -> MappedFile {
+        let isInput = blob == context.assignment.jobInput
+        try context.blobs.check(blob) { () throws(Failure) in
+            try context.checkCancelled()
+            // A large input is read for a while before there is progress: who works is not stalled.
+            if isInput { context.report(0) }
+        }
+        do {
+            return try MappedFile(path: context.blobs.path(blob.id))
+        } catch {
+            throw Failure(.notFound, "blob \(blob.id) cannot be read: \(error)")
+        }
+    }
+
+    /// Runs a scanner over a range of the file in pieces of 256 KiB; returns it for what it learnt.
+    @discardableResult
+    static func scan(
+        _ file: MappedFile, _ range: Range<Int>, _ form: TableForm,
+        _ context: ChunkContext, _ body: (CSVScanner.Record) throws -> Void
+    ) throws -> CSVScanner {
+        var scanner = form.scanner(at: range.lowerBound)
+        for start in stride(from: range.lowerBound, to: range.upperBound, by: 256 << 10) {
+            try context.checkCancelled()
+            let piece = file.copy(start..<min(start + (256 << 10), range.upperBound))
+            try scanner.feed(piece, body)
+        }
+        try scanner.finish(body)
+        return scanner
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+
+extension JobKindDescription {
+    /// Something that the jobs of a kind read, besides their input.
+    public enum Read: Hashable, Sendable, Codable {
+        /// The map that a parameter names, as of the moment that another one names; now where that
+        /// is absent.
+        case map(parameter: String, moment: String)
+        /// The locator that a parameter names.
+        case locator(parameter: String)
+        /// Whatever the input names.
+        case everyService
+    }
+
+    /// A service that a job reads.
+    public enum Service: Hashable, Sendable {
+        /// A map.
+        case map(String)
+        /// A locator.
+        case locator(String)
+        /// Every map and every locator.
+        case every
+    }
+
+    /// What a job with these parameters reads, from which a reader of its product learns something.
+    ///
+    /// A parameter of ``reads`` that is absent and has no published value counts as every service.
+    public func services(_ parameters: ParameterTexts) -> Set<Service> {
+        Set(
+            reads.map { read in
+                switch read {
+                case .map(let name, _): parameters[name].map { .map($0) } ?? .every
+                case .locator(let name): parameters[name].map { .locator($0) } ?? .every
+                case .everyService: .every
+                }
+            })
+    }
+
+    /// The services whose past a job with these parameters may read.
+    ///
+    /// Its product is of the past as it was: no later restriction holds for it.
+    public func pasts(_ parameters: ParameterTexts) -> Set<Service> {
+        Set(
+            reads.compactMap { read in
+                switch read {
+                case .map(let name, let moment) where parameters[moment] != nil:
+                    parameters[name].map { .map($0) } ?? .every
+                case .everyService: .every
+                case .map, .locator: nil
+                }
+            })
+    }
+
+    /// What a job that is recorded reads, and the services whose past it reads: every service where
+    /// this build does not know the kind, or where the parameters are not the kind's.
+    public static func services(
+        _ kind: JobKind, _ parameters: [String: String]
+    ) -> (services: Set<Service>, pasts: Set<Service>) {
+        guard let description = of(kind),
+            let parameters = try? ParameterTexts(parameters, of: description)
+        else { return ([.every], [.every]) }
+        return (description.services(parameters), description.pasts(parameters))
+    }
+}

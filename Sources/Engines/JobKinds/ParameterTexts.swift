@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+
+/// The parameters of a job as its kind means them, each a text: the one reading that the work of a
+/// job and the question what it reads have in common.
+///
+/// A parameter whose text is blank counts as absent, and what is absent has the value that the kind
+/// publishes for that, where it publishes one.
+public struct ParameterTexts: Hashable, Sendable {
+    /// By the names that the kind publishes; none is blank.
+    public let texts: [String: String]
+
+    /// Reads what was submitted.
+    ///
+    /// Throws `Failure` (`invalidParameter`) for a name that the kind does not publish, also in
+    /// another letter case, and for one that it requires and that is absent.
+    public init(_ given: [String: String], of kind: JobKindDescription) throws(Failure) {
+        let names = kind.parameters.map(\.name)
+        if let unknown = given.keys.sorted().first(where: { !names.contains($0) }) {
+            throw Self.fault(unknown, "one of \(names.sorted().joined(separator: ", "))")
+        }
+        var texts = given.filter { !$0.value.allSatisfy(\.isWhitespace) }
+        for parameter in kind.parameters where texts[parameter.name] == nil {
+            guard !parameter.isRequired else {
+                throw Failure(
+                    .invalidParameter,
+                    "parameter '\(parameter.name)' is missing: \(parameter.summary)")
+            }
+            texts[parameter.name] = parameter.defaultValue
+        }
+        self.texts = texts
+    }
+
+    subscript(name: String) -> String? { texts[name] }
+
+    func numbers(_ name: String, _ counts: ClosedRange<Int>) throws(Failure) -> [Double]? {
+        guard let text = texts[name] else { return nil }
+        let numbers = text.split(separator: ",").compactMap { Double($0.filter { $0 != " " }) }
+        guard counts.contains(numbers.count), numbers.allSatisfy(\.isFinite) else {
+            throw Self.fault(
+                name,
+                counts.upperBound == 1 ? "a number" : "\(counts.upperBound) numbers with commas")
+        }
+        return numbers
+    }
+
+    func whole(_ name: String) throws(Failure) -> Int? {
+        guard let text = texts[name] else { return nil }
+        guard let number = Int(text) else { throw Self.fault(name, "a whole number") }
+        return number
+    }
+
+    /// False where there is none.
+    func flag(_ name: String) throws(Failure) -> Bool {
+        switch texts[name] {
+        case "true": return true
+        case "false", nil: return false
+        default: throw Self.fault(name, "true or false")
+        }
+    }
+
+    /// One of the words of a type, in any letter case.
+    func word<Word: CaseIterable & RawRepresentable<String>>(
+        _ name: String, of type: Word.Type
+    ) throws(Failure) -> Word? {
+        guard let text = texts[name]?.lowercased() else { return nil }
+        guard let word = type.allCases.first(where: { $0.rawValue.lowercased() == text }) else {
+            let words = type.allCases.map {
+                $0.rawValue.prefix(1).lowercased() + $0.rawValue.dropFirst()
+            }
+            throw Self.fault(name, "one of \(words.joined(separator: ", "))")
+        }
+        return word
+    }
+
+    static func fault(_ name: String, _ expected: String) -> Failure {
+        Failure(.invalidParameter, "parameter '\(name)': expected \(expected)")
+    }
+}

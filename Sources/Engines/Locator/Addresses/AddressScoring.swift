@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Platform
+
+/// One way to read a text as an address.
+struct AddressReading {
+    var street: Int
+    /// Nil where the text has no house number, or the street no such house.
+    var house: AddressHouse?
+    /// How well the house is what the text says; the least where there is none.
+    var likeness = HouseLikeness.range
+    /// 0…100.
+    var score: Double
+    /// Whether every word is explained letter by letter.
+    var isCertain: Bool
+    /// How often the words of the street's name do not follow each other in the text as in the
+    /// name.
+    var breaks: Int
+    /// Whether the text names its town or postcode.
+    var confirmsTown: Bool
+    /// The words that nothing explains.
+    var rest: UInt64
+    /// Among equal scores the greater comes first.
+    var weight: Double
+    /// How many words of the street's name the text has in another writing.
+    var otherWritings: Int
+    /// Whether it is a house although the text names another sort of street.
+    var isOtherSort = false
+
+    func precedes(_ other: AddressReading) -> Bool {
+        if score != other.score { return score > other.score }
+        if house != nil, other.house != nil, likeness != other.likeness {
+            return likeness > other.likeness
+        }
+        if breaks != other.breaks { return breaks < other.breaks }
+        if confirmsTown != other.confirmsTown { return confirmsTown }
+        if weight != other.weight { return weight > other.weight }
+        if otherWritings != other.otherWritings { return otherWritings < other.otherWritings }
+        return street < other.street
+    }
+}
+
+/// Reads a text as one street after the other.
+///
+/// A class, since a search asks it of thousands of streets, and would copy a structure each time.
+final class AddressScoring {
+    let file: LocatorFile
+    let addresses: AddressFile
+    let filter: PlaceFilter
+    /// What words of a text in parts cannot be.
+    let forbidden: ForbiddenWords
+    /// The writings of suffixes of house numbers that stand for each other.
+    let suffixes: [[[UInt8]]]
+    /// What a word of a street's name costs that the text lacks.
+    private let missing: Double
+    private let losses: Ranking.Addresses
+    /// Words that are divisions' or countries' names, with the places they are.
+    let areas: [(mask: UInt64, places: [Int], parts: [Int])]
+    /// Words that are a town's name, in the vocabulary or among the places.
+    let towns: UInt64
+
+    init(
+        file: LocatorFile, addresses: AddressFile, text: AddressText, filter: PlaceFilter,
+        _ bytes: RawSpan
+    ) {
+        self.file = file
+        self.addresses = addresses
+        self.filter = filter
+        suffixes = AddressWords.searched.suffixes
+        losses = file.ranking.addresses
+        forbidden = ForbiddenWords(text.text, count: text.count)
+        missing = text.isUnfinished ? losses.missingYet : losses.missing
+        var areas: [(mask: UInt64, places: [Int], parts: [Int])] = []
+        var towns: UInt64 = 0
+        // Slips were looked for only in words that are nothing letter by letter.
+        for entry in text.entries
+        where (entry.quality == 1 || !text.isUnfinished)
+            && !addresses.townPostings(entry.word, bytes).isEmpty
+            && addresses.kind(ofWord: entry.word, bytes) == .plain
+        { towns |= entry.mask }
+        for start in 0..<text.count {
+            for end in start + 1...min(text.count, start + 5) {
+                let span = text.text.bytes[text.text.span(start..<end)]
+                guard let key = file.key(span, bytes) else { continue }
+                var places: [Int] = []
+                // Regions with a second-level division of the name.
+                var parts: [Int] = []
+                for number in file.postings(key, bytes).prefix(256) {
+                    let posting = file.posting(number, bytes)
+                    let place = posting.place
+                    let kind = file.kind(place, bytes)
+                    if kind == .subregion || posting.role == .part {
+                        if let region = file.region(place, bytes) { parts.append(region) }
+                    }
+                    guard posting.role != .part else { continue }
+                    switch kind {
+                    case .country, .region, .subregion: places.append(place)
+                    case .settlement:
+                        if file.population(place, bytes) > 0 { towns |= text.mask(start..<end) }
+                    case .pointOfInterest: break
+                    }
+                }
+                if !places.isEmpty || !parts.isEmpty {
+                    areas.append((text.mask(start..<end), places, parts))
+                }
+            }
+        }
+        self.areas = areas
+        self.towns = towns
+    }
+
+    /// The reading of a text as a street and perhaps a house of it; nil where no word of the
+    /// street's name is in the text, or the filter refuses it.
+    ///
+    /// - Parameter step: Told after each step what was matched, and the words and losses up to
+    ///   there.
+    func reading(
+        of street: Int, _ text: AddressText, _ bytes: RawSpan,
+        step: (_ meaning: Explanation.Meaning, _ used: UInt64, _ lost: Double) -> Void = {
+            _, _, _ in
+        }
+    ) -> AddressReading? {
+        var used: UInt64 = 0
+        var lost = 0.0
+        var isCertain = true
+        var breaks = 0
+        var otherWritings = 0
+        guard
+            match(street: street, text, &used, &lost, &isCertain, &breaks, &otherWritings, bytes)
+        else {
+            return nil
+        }
+        step(.street, used, lost)
+        let town = addresses.town(ofStreet: street, bytes)
+        let place = addresses.place(ofTown: town, bytes)
+        var confirms = false
+        if let code = addresses.postcode(ofStreet: street, bytes) {
+            for entry in text.postcodes
+            where entry.postcode == code && entry.mask & (used | forbidden.postcode) == 0 {
+                used |= entry.mask
+                confirms = true
+                break
+            }
+        }
+        step(.postcode, used, lost)
+        let namesTown = match(town: town, text, &used, &lost, &isCertain, bytes)
+        if namesTown { confirms = true }
+        step(.town, used, lost)
+        useAreas(around: place, &used, bytes)
+        step(.area, used, lost)
+        let withoutHouse = used
+        let (house, likeness) = house(on: street, text, &used, bytes) ?? (nil, .range)
+        let isOtherSort = house != nil && self.isOtherSort(street, text, used, bytes)
+        if likeness == .beginning { isCertain = false }
+        if case .range(let match, let words)? = house, !match.isPlain {
+            isCertain = false
+            let share = Double(match.gap) / Double(AddressFile.widestGap)
+            let factor = losses.outside + losses.farOutside * share
+            if match.gap > 0 { lost += text.weight(words) * factor }
+        }
+        step(.house, used, lost)
+        if text.silent & ~used != 0 {
+            used |= text.silent
+            step(.street, used, lost)
+        }
+        guard filter.accepts(address: house, street: street, place: place, file, bytes) else {
+            return nil
+        }
+        let rest = text.mask(0..<text.count) & ~used
+        if isOtherNumber(street, text, used, bytes) { return nil }
+        if house != nil, confirms {
+            // What stands before a whole address says little.
+            let before = text.wordsBefore(used, house: used & ~withoutHouse)
+            if before != 0, !lacksName(street, text, bytes) {
+                isCertain = false
+                lost += text.weight(before) * losses.beforeAddress
+                used |= before
+                step(.unexplained, used, lost)
+            }
+        }
+        guard
+            let score = score(
+                text, used: used, lost: lost, isCertain: &isCertain, confirms: confirms)
+        else { return nil }
+        if house != nil, isOther(street, text, rest, bytes) { return nil }
+        if !namesTown, isTown(street, text, rest, isTogether: breaks == 0, bytes) { return nil }
+        if house != nil, breaks > 0, takesTown(street, of: town, text, rest, bytes) { return nil }
+        return AddressReading(
+            street: street, house: house, likeness: likeness, score: score,
+            isCertain: isCertain, breaks: breaks, confirmsTown: confirms, rest: rest,
+            weight: weight(of: street, in: place, bytes), otherWritings: otherWritings,
+            isOtherSort: isOtherSort)
+    }
+
+    /// Whether a text means another numbered street: no number of the street's name is in the text,
+    /// which has a number that is not of this street.
+    private func isOtherNumber(
+        _ street: Int, _ text: AddressText, _ used: UInt64, _ bytes: RawSpan
+    ) -> Bool {
+        let hasOther = (0..<text.count).contains {
+            used & text.mask($0) == 0 && text.mayBeOrdinal($0)
+        }
+        guard hasOther else { return false }
+        var isMissing = false
+        for at in addresses.words(ofStreet: street, bytes) {
+            let word = addresses.word(at: at, bytes)
+            let name = addresses.vocabulary.text(word, bytes)
+            let isDigit = UInt8(ascii: "0")...UInt8(ascii: "9") ~= bytes.byte(at: name.lowerBound)
+            let isUsed = text.entries(ofWord: word).contains {
+                text.entries[$0].mask & ~used == 0
+            }
+            if isUsed, !isDigit { continue }
+            guard isDigit || AddressWords.searched.isNumeral(name, bytes) else {
+                continue
+            }
+            if isUsed || text.isNumberBeginning(name, bytes) { return false }
+            isMissing = true
+        }
+        return isMissing
+    }
+
+    /// Whether a text names another sort of street than this one's, which it lacks.
+    private func isOtherSort(
+        _ street: Int, _ text: AddressText, _ used: UInt64, _ bytes: RawSpan
+    ) -> Bool {
+        let rest = text.mask(0..<text.count) & ~used
+        guard rest != 0 else { return false }
+        var hasSort = false
+        for at in addresses.words(ofStreet: street, bytes) {
+            let word = addresses.word(at: at, bytes)
+            guard addresses.kind(ofWord: word, bytes) == .type else { continue }
+            if !text.entries(ofWord: word).isEmpty { return false }
+            hasSort = true
+        }
+        return hasSort && text.hasSort(in: rest, bytes)
+    }
+
+    /// Whether the text lacks a word of the street's name that says something.
+    private func lacksName(_ street: Int, _ text: AddressText, _ bytes: RawSpan) -> Bool {
+        addresses.words(ofStreet: street, bytes).contains { at in
+            let word = addresses.word(at: at, bytes)
+            return addresses.kind(ofWord: word, bytes) == .plain
+                && text.entries(ofWord: word).isEmpty
+        }
+    }
+
+    /// Whether a text rather means a street of another name than this one: a word of the name is
+    /// missing and words of the text are left, none of which may be it.
+    private func isOther(
+        _ street: Int, _ text: AddressText, _ rest: UInt64, _ bytes: RawSpan
+    ) -> Bool {
+        let left = (0..<text.count).filter { !text.isNumber[$0] && rest & text.mask($0) != 0 }
+        guard !left.isEmpty else { return false }
+        for at in addresses.words(ofStreet: street, bytes) {
+            let word = addresses.word(at: at, bytes)
+            guard addresses.kind(ofWord: word, bytes) == .plain,
+                text.entries(ofWord: word).isEmpty
+            else { continue }
+            let name = addresses.vocabulary.text(word, bytes)
+            if !left.contains(where: { text.mayBe($0, name, bytes) }) { return true }
+        }
+        return false
+    }
+
+    /// Whether a text rather means a town by the words of this street's name, all of which are
+    /// names of towns: its sort of street is missing or stands elsewhere, and other words of the
+    /// text are left, as in `Damrak 1, Amsterdam` of a `Rue d'Amsterdam`.
+    private func isTown(
+        _ street: Int, _ text: AddressText, _ rest: UInt64, isTogether: Bool, _ bytes: RawSpan
+    ) -> Bool {
+        let isLeft = (0..<text.count).contains {
+            !text.isNumber[$0] && text.text.letters[$0] >= 4 && rest & text.mask($0) != 0
+        }
+        guard isLeft else { return false }
+        var isWhole = isTogether
+        for at in addresses.words(ofStreet: street, bytes) {
+            let word = addresses.word(at: at, bytes)
+            let entries = text.entries(ofWord: word)
+            switch addresses.kind(ofWord: word, bytes) {
+            case .plain:
+                let isTown = entries.contains {
+                    text.entries[$0].mask & towns == text.entries[$0].mask
+                }
+                guard isTown else { return false }
+            case .type: if entries.isEmpty { isWhole = false }
+            case .little, .silent: break
+            }
+        }
+        return !isWhole
+    }
+
+    /// Whether a word of the street's name that stands apart from the others is rather its town's,
+    /// and other words of the text are left: `Rue Wolfram, Bogny-sur-Meuse` of a `Rue de la Meuse`.
+    private func takesTown(
+        _ street: Int, of town: Int, _ text: AddressText, _ rest: UInt64, _ bytes: RawSpan
+    ) -> Bool {
+        let isLeft = (0..<text.count).contains {
+            !text.isNumber[$0] && text.text.letters[$0] >= 4 && rest & text.mask($0) != 0
+        }
+        guard isLeft else { return false }
+        let own = Set(addresses.words(ofTown: town, bytes).map { addresses.word(at: $0, bytes) })
+        return addresses.words(ofStreet: street, bytes).contains { at in
+            let word = addresses.word(at: at, bytes)
+            return addresses.kind(ofWord: word, bytes) == .plain && own.contains(word)
+        }
+    }
+
+    /// Takes the words that name a division or country around a place.
+    func useAreas(around place: Int, _ used: inout UInt64, _ bytes: RawSpan) {
+        for area in areas where area.mask & (used | forbidden.area) == 0 {
+            if file.country(place, bytes).map(area.places.contains) ?? false
+                || file.region(place, bytes).map(area.places.contains) ?? false
+                || file.subregion(place, bytes).map(area.places.contains)
+                    ?? (file.region(place, bytes).map(area.parts.contains) ?? false)
+            {
+                used |= area.mask
+            }
+        }
+    }
+
+    /// The score of a text of which these words are explained; nil where it is too low for an
+    /// answer.
+    ///
+    /// - Parameter confirms: Whether the text says that it is this town.
+    func score(
+        _ text: AddressText, used: UInt64, lost: Double, isCertain: inout Bool, confirms: Bool
+    ) -> Double? {
+        guard text.total > 0 else { return nil }
+        var lost = lost
+        var rest = text.mask(0..<text.count) & ~used
+        if rest != 0 { isCertain = false }
+        while rest != 0 {
+            lost += self.lost(rest & (~rest + 1), text, confirms: confirms)
+            rest &= rest - 1
+        }
+        var score = (10_000 * max(0, 1 - lost / text.total)).rounded() / 100
+        if !isCertain || text.text.words.count > text.count {
+            score = min(score, file.ranking.score.uncertain)
+        }
+        return score >= file.ranking.score.least ? score : nil
+    }
+
+    /// What words of one meaning lose that nothing explains.
+    func lost(_ mask: UInt64, _ text: AddressText, confirms: Bool) -> Double {
+        text.weight(mask)
+            * (towns & mask == 0
+                ? losses.unexplained : confirms ? losses.otherTown : losses.onlyOtherTown)
+    }
+
+    /// How an address stands among equal scores: by nearness, and a little by its town's
+    /// importance.
+    private func weight(of street: Int, in place: Int, _ bytes: RawSpan) -> Double {
+        losses.importance * Double(file.importance(place, bytes)) / 65_535
+            + filter.nearness(of: addresses.location(ofStreet: street, bytes), file.ranking)
+    }
+
+    /// Gives each word of the street's name the best word of the text that is left; whether the
+    /// name is in the text: one word that says something, or all but articles of a name that has no
+    /// such word.
+    private func match(
+        street: Int, _ text: AddressText, _ used: inout UInt64, _ lost: inout Double,
+        _ isCertain: inout Bool, _ breaks: inout Int, _ otherWritings: inout Int,
+        _ bytes: RawSpan
+    ) -> Bool {
+        var next: Int?
+        var hasPlain = false
+        var foundPlain = false
+        var found = false
+        var isWhole = true
+        var own: UInt64 = 0
+        var hasInitial = false
+        for at in addresses.words(ofStreet: street, bytes) {
+            let word = addresses.word(at: at, bytes)
+            let kind = addresses.kind(ofWord: word, bytes)
+            if kind == .plain { hasPlain = true }
+            if let entry = entry(for: word, text, used | forbidden.street, after: next) {
+                used |= entry.mask
+                own |= entry.mask
+                lost += text.weight(entry.mask) * (1 - entry.quality)
+                if entry.quality < 1 { isCertain = false }
+                found = true
+                if entry.isOther { otherWritings += 1 }
+                if kind == .plain { foundPlain = true }
+                let first = entry.mask.trailingZeroBitCount
+                if let next, first != next { breaks += 1 }
+                next = 64 - entry.mask.leadingZeroBitCount
+            } else if kind != .silent {
+                let letters = addresses.vocabulary.text(word, bytes).count
+                lost += Double(letters) * kind.weight(losses) * missing
+                isCertain = false
+                if kind != .little { isWhole = false }
+                if kind == .plain { hasInitial = hasInitial || !text.initials.isEmpty }
+            }
+        }
+        if foundPlain, hasInitial { takeInitials(of: street, text, own, &used, &lost, bytes) }
+        return foundPlain || found && !hasPlain && isWhole
+    }
+
+    /// Lets letters of the text beside other words of the street's name stand for words of it that
+    /// the text lacks: `J. Clément` for `Jean-Baptiste Clément`.
+    ///
+    /// - Parameter own: The words of the text that are the street's name.
+    private func takeInitials(
+        of street: Int, _ text: AddressText, _ own: UInt64, _ used: inout UInt64,
+        _ lost: inout Double, _ bytes: RawSpan
+    ) {
+        var own = own
+        for at in addresses.words(ofStreet: street, bytes) {
+            let word = addresses.word(at: at, bytes)
+            guard addresses.kind(ofWord: word, bytes) == .plain else { continue }
+            // A word of which the text has an entry was taken, or its entry is another's.
+            let isFound = text.entries(ofWord: word).contains {
+                text.entries[$0].mask & own == text.entries[$0].mask
+            }
+            guard !isFound else { continue }
+            let name = addresses.vocabulary.text(word, bytes)
+            for initial in text.initials
+            where initial.mask & (used | forbidden.street) == 0
+                && (initial.mask << 2 | initial.mask >> 2) & own != 0
+                && initial.letter == name.first.map({ bytes.byte(at: $0) })
+            {
+                used |= initial.mask
+                own |= initial.mask
+                lost -= Double(name.count) * missing
+                lost += text.weight(initial.mask) * losses.beginning
+                break
+            }
+        }
+    }
+
+    /// The same for the town's name; whether any word of it is in the text.
+    func match(
+        town: Int, _ text: AddressText, _ used: inout UInt64, _ lost: inout Double,
+        _ isCertain: inout Bool, _ bytes: RawSpan
+    ) -> Bool {
+        var isFound = false
+        var missing = 0.0
+        for at in addresses.words(ofTown: town, bytes) {
+            let word = addresses.word(at: at, bytes)
+            let kind = addresses.kind(ofWord: word, bytes)
+            if let entry = entry(for: word, text, used | forbidden.town) {
+                used |= entry.mask
+                lost += text.weight(entry.mask) * (1 - entry.quality)
+                if entry.quality < 1 { isCertain = false }
+                if kind != .little { isFound = true }
+            } else {
+                missing +=
+                    Double(addresses.vocabulary.text(word, bytes).count) * kind.weight(losses)
+            }
+        }
+        if isFound, missing > 0 {
+            lost += missing * losses.missingOfTown
+            isCertain = false
+        } else if isFound, text.hasRepeats {
+            takeAgain(town: town, text, &used, bytes)
+        }
+        return isFound
+    }
+
+    /// Takes the words of a town's name that the text has a second time, all of them or none.
+    private func takeAgain(
+        town: Int, _ text: AddressText, _ used: inout UInt64, _ bytes: RawSpan
+    ) {
+        var again: UInt64 = 0
+        for at in addresses.words(ofTown: town, bytes) {
+            let word = addresses.word(at: at, bytes)
+            guard let entry = entry(for: word, text, used | forbidden.town | again),
+                entry.quality == 1
+            else { return }
+            again |= entry.mask
+        }
+        used |= again
+    }
+
+    /// The best words of the text that are left for one of the vocabulary: of several as good those
+    /// that follow what the name's last word took, so that `8 rue du VIII mai` keeps its number.
+    @inline(__always)
+    private func entry(
+        for word: Int, _ text: AddressText, _ used: UInt64, after last: Int? = nil
+    ) -> AddressText.Entry? {
+        var best: AddressText.Entry?
+        for number in text.entries(ofWord: word) {
+            let entry = text.entries[number]
+            guard entry.mask & used == 0 else { continue }
+            guard let last else { return entry }
+            if let best, entry.quality < best.quality { break }
+            if entry.mask.trailingZeroBitCount == last { return entry }
+            if best == nil { best = entry }
+        }
+        return best
+    }
+}
+
+extension PlaceFilter {
+    /// Whether an address in a town may be an answer, where addresses are wanted at all.
+    func accepts(
+        address house: AddressHouse?, street: Int, place: Int, _ file: LocatorFile, _ bytes: RawSpan
+    ) -> Bool {
+        guard let addresses = file.addresses else { return false }
+        if let countries {
+            guard let country = file.country(place, bytes), countries.contains(country) else {
+                return false
+            }
+        }
+        guard let extent else { return true }
+        let location =
+            house.map { addresses.location(of: $0, bytes) }
+            ?? addresses.location(ofStreet: street, bytes)
+        return Sphere.envelope(extent, contains: location)
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+/// A house number as a text writes it: `12`, `12bis`, `12 b`, `12-14`, `12 1/2`.
+///
+/// What the words after it may be is read once for a text; whether they are still free differs from
+/// street to street.
+struct HouseNumberText {
+    let number: Int
+    /// The word that begins with the number.
+    let mask: UInt64
+    /// What follows the digits in the same word.
+    private let attached: ArraySlice<UInt8>
+    /// The word after it, which some houses have for a suffix; empty where there is none.
+    private let next: ArraySlice<UInt8>
+    /// Whether that word is a suffix wherever it stands after a number.
+    private let isSuffix: Bool
+    /// The second number of `12-14`.
+    private let end: Int?
+    /// The two words after it as one where they are a half, a third or quarters.
+    private let fraction: ArraySlice<UInt8>?
+
+    /// A house number without the words that belong to others.
+    struct Reading {
+        var number: Int
+        /// The second number of `12-14`.
+        var end: Int?
+        /// In the same word, or in those after it.
+        var suffix: ArraySlice<UInt8> = []
+        /// The words that it is.
+        var mask: UInt64
+        /// The word after it, whatever it is, and both words.
+        var next: (word: ArraySlice<UInt8>, mask: UInt64) = ([], 0)
+
+        /// `b`, `1/2`.
+        var suffixText: String {
+            let text = String(decoding: suffix, as: UTF8.self)
+            return suffix.first.map { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 } ?? false
+                ? text.prefix(1) + "/" + text.dropFirst() : text
+        }
+    }
+
+    /// The number at a word that begins with a digit; nil where it has more than seven.
+    ///
+    /// - Parameters:
+    ///   - isNumber: Whether the word after it begins with a digit.
+    ///   - suffixes: The writings of suffixes.
+    init?(
+        _ own: ArraySlice<UInt8>, mask: UInt64, next: ArraySlice<UInt8>, isNumber: Bool,
+        after: ArraySlice<UInt8>, suffixes: [[[UInt8]]]
+    ) {
+        let digits = own.prefix { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+        guard digits.count <= 7 else { return nil }
+        let value = digits.reduce(0) { $0 * 10 + Int($1 & 15) }
+        number = value
+        self.mask = mask
+        attached = own.dropFirst(digits.count)
+        self.next = next
+        isSuffix = Self.isSuffix(next, suffixes)
+        let last = next.reduce(0) { min($0 * 10 + Int($1 & 15), 10_000_000) }
+        end = isNumber && value < last && last <= value + 100 ? last : nil
+        let both = next + after
+        fraction =
+            next.count == 1
+                && ["12", "13", "23", "14", "34"].contains { both.elementsEqual($0.utf8) }
+            ? both : nil
+    }
+
+    /// What it is where these words are others'.
+    func reading(without used: UInt64) -> Reading {
+        var reading = Reading(number: number, suffix: attached, mask: mask)
+        let two = mask | mask << 2
+        guard attached.isEmpty, !next.isEmpty, used & (mask << 2) == 0 else { return reading }
+        reading.next = (next, two)
+        if let fraction, used & (mask << 4) == 0 {
+            (reading.suffix, reading.mask) = (fraction, two | mask << 4)
+        } else if isSuffix {
+            // `12 bis` without such a house is not number 12.
+            (reading.suffix, reading.mask) = (next, two)
+        } else if let end {
+            (reading.end, reading.mask) = (end, two)
+        }
+        return reading
+    }
+
+    /// Whether a word after a number belongs to it: `bis`, or a letter that no elision leaves
+    /// alone.
+    private static func isSuffix(_ word: ArraySlice<UInt8>, _ suffixes: [[[UInt8]]]) -> Bool {
+        if word.count == 1, let letter = word.first {
+            return UInt8(ascii: "a")...UInt8(ascii: "z") ~= letter
+                && !"adlns".utf8.contains(letter)
+        }
+        return suffixes.contains { $0.contains { $0[...] == word } }
+    }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Geometry
+internal import Platform
+internal import SpatialIndex
+
+/// Countries and first-level divisions with their borders in an opened, checked locator file.
+///
+/// The bytes are lent to each call.
+struct BorderFile: Sendable {
+    private struct Area {
+        var country: Int
+        /// Nil for a country.
+        var region: Int?
+        var accuracyMeters: Double
+    }
+
+    private let areas: [Area]
+    private let search: AreaSearch
+    private let index: Range<Int>
+    private let vertices: Range<Int>
+    /// Of the least accurate area.
+    private let reachMeters: Double
+    /// Those that have borders, or a division of theirs.
+    private let countries: Set<Int>
+
+    /// Nil for a file without areas; throws where the sections do not fit each other.
+    init?(checking bytes: RawSpan, _ sections: [Range<Int>]) throws(LocatorFile.Damage) {
+        guard sections.count > LocatorLayout.Section.areaIndex.rawValue else { return nil }
+        let records = sections[LocatorLayout.Section.areas.rawValue]
+        guard !records.isEmpty else { return nil }
+        index = sections[LocatorLayout.Section.areaIndex.rawValue]
+        vertices = sections[LocatorLayout.Section.areaVertices.rawValue]
+        areas = stride(from: records.lowerBound, to: records.upperBound, by: 12).map { at in
+            let region = bytes.uint32(at: at + 4)
+            return Area(
+                country: Int(bytes.uint32(at: at)),
+                region: region == LocatorLayout.none ? nil : Int(region),
+                accuracyMeters: Double(bytes.uint32(at: at + 8)))
+        }
+        countries = Set(areas.map(\.country))
+        reachMeters = areas.reduce(0) { max($0, $1.accuracyMeters) }
+        guard
+            let search = AreaSearch(bytes.extracting(index), vertexByteCount: vertices.count),
+            search.count == areas.count
+        else { throw LocatorFile.Damage("the index of borders does not match the areas") }
+        self.search = search
+    }
+
+    /// Checks every number that points somewhere.
+    func check(_ file: LocatorFile, _ bytes: RawSpan) throws(LocatorFile.Damage) {
+        for (number, area) in areas.enumerated() {
+            guard area.country < file.placeCount, file.kind(area.country, bytes) == .country,
+                area.region.map({ $0 < file.placeCount && file.kind($0, bytes) == .region })
+                    ?? true,
+                area.accuracyMeters <= LocatorDraft.Area.worstAccuracyMeters
+            else { throw LocatorFile.Damage("area \(number) is not sound") }
+        }
+        for at in stride(from: vertices.lowerBound, to: vertices.upperBound, by: 16) {
+            guard abs(bytes.double(at: at)) <= 180, abs(bytes.double(at: at + 8)) <= 90 else {
+                throw LocatorFile.Damage("a vertex of a border is not sound")
+            }
+        }
+        guard
+            search.isSound(
+                index: bytes.extracting(index), vertices: bytes.extracting(vertices))
+        else { throw LocatorFile.Damage("the index of borders is not sound") }
+    }
+
+    /// The country and first-level division around a position by its borders, whatever their
+    /// accuracy; nil outside all areas.
+    func territory(at location: Coordinate, _ bytes: RawSpan) -> Territory? {
+        Self.territory(around(location, within: 0, bytes).map { areas[$0.feature] })
+    }
+
+    /// Whether any border of a country is known.
+    func knows(country: Int) -> Bool { countries.contains(country) }
+
+    /// The same, as far as the accuracy of the borders tells: nil where another country may be
+    /// there too, without the division where another division may.
+    func certainTerritory(at location: Coordinate, _ bytes: RawSpan) -> Territory? {
+        let near = around(location, within: reachMeters, bytes)
+        let here = near.filter { $0.distance == 0 }.map { areas[$0.feature] }
+        guard var result = Self.territory(here) else { return nil }
+        let worst = here.reduce(0) { max($0, $1.accuracyMeters) }
+        for one in near where one.distance > 0 {
+            let other = areas[one.feature]
+            guard one.distance <= max(worst, other.accuracyMeters) else { continue }
+            if other.country != result.country { return nil }
+            if let region = other.region, region != result.region { result.region = nil }
+        }
+        return result
+    }
+
+    /// Of the areas around a position, the smaller before the larger.
+    private static func territory(_ around: [Area]) -> Territory? {
+        guard let country = (around.first { $0.region == nil } ?? around.first)?.country else {
+            return nil
+        }
+        let region = around.first { $0.region != nil && $0.country == country }?.region
+        return Territory(country: country, region: region)
+    }
+
+    private func around(
+        _ location: Coordinate, within meters: Double, _ bytes: RawSpan
+    ) -> [NearFeature] {
+        search.areas(
+            near: location, within: meters, index: bytes.extracting(index),
+            vertices: bytes.extracting(vertices))
+    }
+}
+
+/// A country, and where divisions have borders the first-level division, around a position.
+struct Territory: Hashable {
+    /// Places of the file.
+    var country: Int
+    var region: Int?
+
+    /// The place that it is: the division, else the country.
+    var place: Int { region ?? country }
+}
+
+/// What of the file belongs to a territory.
+///
+/// Something belongs to it by its codes, or by lying in the same area: a coarse border that runs on
+/// the wrong side of a town is then no border between the town and what is asked for beside it. Off
+/// all areas lies what a coarse coast leaves in the sea; it is another country's where that one's
+/// borders are known.
+struct TerritoryFilter {
+    let file: LocatorFile
+    let borders: BorderFile
+    let territory: Territory
+
+    func accepts(place: Int, _ bytes: RawSpan) -> Bool {
+        accepts(codes: place, at: file.location(place, bytes), bytes)
+    }
+
+    /// A house, or a position on a street, by the codes of its town and by where it is.
+    func accepts(
+        street: Int, at location: Coordinate, _ addresses: AddressFile, _ bytes: RawSpan
+    ) -> Bool {
+        accepts(
+            codes: addresses.place(ofTown: addresses.town(ofStreet: street, bytes), bytes),
+            at: location, bytes)
+    }
+
+    private func accepts(codes place: Int, at location: Coordinate, _ bytes: RawSpan) -> Bool {
+        let (country, region) = (file.country(place, bytes), file.region(place, bytes))
+        if territory.region == nil ? country == territory.country : region == territory.region {
+            return true
+        }
+        guard let around = borders.territory(at: location, bytes) else {
+            // Off every drawn coast: only a country with borders of its own can be another one.
+            guard let country, borders.knows(country: country) else { return true }
+            return country == territory.country && region == nil
+        }
+        guard around.country == territory.country else { return false }
+        // In the country, and nobody says in which division.
+        let isUndivided = around.region == nil && region == nil && country == territory.country
+        return territory.region == nil || around.region == territory.region || isUndivided
+    }
+}

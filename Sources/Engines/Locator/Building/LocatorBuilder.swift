@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+internal import FoundationEssentials
+internal import Platform
+
+/// Builds locator files from gazetteers.
+///
+/// The same sources give the same bytes, and so the same name. Sources are tab-separated UTF-8,
+/// plain or gzip: GeoNames' dump layout (`cities15000.txt`), `admin1CodesASCII.txt`,
+/// `admin2Codes.txt` and `countryInfo.txt`, or tables whose first line names their columns
+/// (`Docs/locator.md`). Which is which is seen from the first line. Tables of addresses are
+/// delimited text in a layout that a file of columns states.
+public enum LocatorBuilder {
+    /// Reads a source that is no text into the draft; `progress` hears of features read and may
+    /// throw to stop.
+    ///
+    /// Given by those who can read vector files, so that a locator is opened without what reads
+    /// them.
+    public typealias VectorReader = (
+        _ path: String, _ draft: inout LocatorDraft, _ progress: (Int) throws(Failure) -> Void
+    ) throws(Failure) -> Void
+
+    /// How many rejected lines are kept with their reasons; all are counted.
+    public static let longestRejectionList = 100
+
+    /// Reads every source, builds the file beside its final place and puts it there whole, as
+    /// `<directory>/<sha256>/locator.bin`; an existing one of that name is left as it is.
+    ///
+    /// - Parameters:
+    ///   - sources: Files, or directories whose `.tsv`, `.txt`, `.csv` and `.gz` files are read in
+    ///     the
+    ///     order of their names. Where two records have one id the first counts.
+    ///   - columns: Files that state the columns of further tables of addresses and vector layers,
+    ///     tried before those
+    ///     that come with the program.
+    ///   - constants: `field=text` for fields of addresses that the sources lack.
+    ///   - ranking: A file of the ranking model (`Docs/locator-ranking.md`), carried inside the
+    ///     locator; nil for the one that comes with the program.
+    ///   - sourceNames: How sources are called in the file, by path, where that is not the last
+    ///     component of the path.
+    ///   - vectors: Reads vector files; without it they are refused.
+    ///   - directory: The directory of all locators; made when missing.
+    ///   - progress: Told what is being done, on the calling thread; throwing stops the build and
+    ///     leaves nothing behind.
+    /// - Throws: `unreadable` for a source that is missing or has no known layout,
+    ///   `invalidParameter` when no place is left, `tooLarge`, `noSpace`.
+    public static func build(
+        sources: [String], columns: [String] = [], constants: [String] = [], ranking: String? = nil,
+        sourceNames: [String: String] = [:], vectors: VectorReader? = nil, into directory: String,
+        progress: (LocatorBuildProgress) throws(Failure) -> Void = { _ throws(Failure) in }
+    ) throws(Failure) -> BuiltLocator {
+        let files = try expand(sources, takesVectors: vectors != nil)
+        let rankingText = try ranking.map(read(file:)) ?? Ranking.shippedText
+        let model = try Ranking.reading(rankingText, source: ranking ?? "ranking.json")
+        let names = try files.map { file throws(Failure) in
+            try name(of: file, called: sourceNames[file])
+        }
+        var reader = GazetteerReader()
+        let given = try columns.map(read(columns:))
+        let layouts = try (given.compactMap(\.addresses) + AddressColumns.shipped).map {
+            layout throws(Failure) in try layout.adding(constants: constants)
+        }
+        var table = AddressReader(columns: layouts)
+        var draft = LocatorDraft(
+            columns: layouts, areaColumns: given.compactMap(\.areas) + AreaColumns.shipped,
+            namedColumns: given.compactMap(\.named))
+        for (number, file) in files.enumerated() {
+            let name = names[number]
+            let source = UInt16(number)
+            (reader.tally.source, table.tally.source, draft.tally.source) = (source, source, source)
+            let share = 0.6 * Double(number) / Double(files.count)
+            try progress(LocatorBuildProgress(step: "reading \(name)", share: share))
+            if !isText(file) {
+                guard let vectors else {
+                    throw Failure(
+                        .unreadable, "'\(file)' is no text, and vector files are not read")
+                }
+                try vectors(file, &draft) { features throws(Failure) in
+                    try progress(
+                        LocatorBuildProgress(
+                            step: "reading \(name), feature \(features)", share: share))
+                }
+                continue
+            }
+            let line = { (line: Int) throws(Failure) in
+                try progress(
+                    LocatorBuildProgress(step: "reading \(name), line \(line)", share: share))
+            }
+            if try !table.read(file, progress: line) { try reader.read(file, progress: line) }
+        }
+        try reader.readWaiting { path, line throws(Failure) in
+            let name = path.split(separator: "/").last ?? ""
+            try progress(
+                LocatorBuildProgress(step: "reading \(name), line \(line)", share: 0.6))
+        }
+        var addresses = table.addresses
+        table.addresses = AddressGazetteer()
+        let borders = try draft.settle(into: &addresses, near: &reader.gazetteer)
+        let rejected = Array(
+            (reader.rejected + table.rejected + draft.rejected).prefix(longestRejectionList))
+        addresses.settle()
+        addresses.settle(in: &reader.gazetteer)
+        reader.gazetteer.settlePoints()
+        guard !addresses.origins.isOverfull else {
+            throw Failure(
+                .tooLarge,
+                "the addresses come from more than \(OriginSets.most) combinations of sources")
+        }
+        var tally = reader.tally
+        tally.add(table.tally)
+        tally.add(draft.tally)
+        let tallied = tally.sources(named: names)
+        guard !reader.gazetteer.settlements.isEmpty || !reader.gazetteer.points.isEmpty else {
+            throw Failure(
+                .invalidParameter, "the sources hold no place and no address with a position",
+                details: rejected.prefix(5).map(\.description))
+        }
+        try progress(LocatorBuildProgress(step: "building the index", share: 0.6))
+        let places = PlaceDrafting(reader.gazetteer, model).places
+        let bytes = try LocatorWriter.bytes(
+            for: places, addresses: addresses, borders: borders,
+            categories: reader.gazetteer.orderedCategories, sources: tallied,
+            ranking: rankingText)
+        try progress(LocatorBuildProgress(step: "writing", share: 0.9))
+        let id = try write(bytes, into: directory)
+        try progress(LocatorBuildProgress(step: "done", share: 1))
+        return BuiltLocator(
+            id: id, placeCount: places.count, streetCount: addresses.streets.count,
+            pointCount: reader.gazetteer.points.count,
+            houseCount: addresses.houseCount, segmentCount: addresses.segmentCount,
+            areaCount: borders.areas.count, sources: tallied,
+            byteCount: bytes.count, rejected: rejected,
+            rejectedCount: reader.rejectedCount + table.rejectedCount + draft.rejectedCount,
+            ignoredCount: reader.gazetteer.ignoredCount)
+    }
+
+    /// What a source is called in the file: nothing that differs from one machine to another.
+    private static func name(
+        of path: String, called other: String?
+    ) throws(Failure) -> String {
+        let last = path.split(separator: "/").last.map(String.init) ?? path
+        // What is packed is the same source.
+        let name = other ?? (last.hasSuffix(".gz") ? String(last.dropLast(3)) : last)
+        guard name.utf8.count <= 255 else {
+            throw Failure(
+                .invalidParameter, "the name of source '\(name.prefix(80))…' is over 255 bytes")
+        }
+        return name
+    }
+
+    /// What a file of columns is for: addresses, or areas.
+    private static func read(
+        columns path: String
+    ) throws(Failure) -> (addresses: AddressColumns?, areas: AreaColumns?, named: NamedColumns?) {
+        let json = try read(file: path)
+        if AreaColumns.isOne(json) { return (nil, try AreaColumns(json: json, source: path), nil) }
+        if NamedColumns.isOne(json) {
+            return (nil, nil, try NamedColumns(json: json, source: path))
+        }
+        return (try AddressColumns(json: json, source: path), nil, nil)
+    }
+
+    private static func read(file path: String) throws(Failure) -> [UInt8] {
+        guard let data = try? Data(contentsOf: URL(filePath: path)) else {
+            throw Failure(.unreadable, "'\(path)': cannot be read")
+        }
+        return Array(data)
+    }
+
+    /// Whether a file is text that is neither JSON nor XML, by its first bytes.
+    private static func isText(_ path: String) -> Bool {
+        var isDirectory = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), !isDirectory
+        else { return false }
+        let start = GzipFile.beginning(of: path, count: 32)
+        let first = start.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
+        return !start.contains(0) && ![UInt8](#"{[<"#.utf8).contains(first ?? 0x41)
+    }
+
+    private static let textSuffixes = [".tsv", ".txt", ".csv"]
+    private static let vectorSuffixes = [
+        ".geojson", ".json", ".gpkg", ".shp", ".fgb", ".gml", ".kml", ".pbf",
+    ]
+
+    private static func expand(
+        _ sources: [String], takesVectors: Bool
+    ) throws(Failure) -> [String] {
+        var files: [String] = []
+        for source in sources {
+            var isDirectory = false
+            guard FileManager.default.fileExists(atPath: source, isDirectory: &isDirectory) else {
+                throw Failure(.unreadable, "'\(source)': no such file or directory")
+            }
+            guard isDirectory, !(takesVectors && source.hasSuffix(".gdb")) else {
+                files.append(source)
+                continue
+            }
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: source)) ?? []
+            let suffixes = textSuffixes + (takesVectors ? vectorSuffixes : [])
+            let wanted = names.filter { name in
+                suffixes.contains { name.hasSuffix($0) || name.hasSuffix($0 + ".gz") }
+            }
+            guard !wanted.isEmpty else {
+                throw Failure(
+                    .unreadable,
+                    "'\(source)' holds no file of these kinds, plain or .gz: "
+                        + suffixes.joined(separator: ", "))
+            }
+            files += wanted.sorted().map { source + "/" + $0 }
+        }
+        guard !files.isEmpty else { throw Failure(.invalidParameter, "no source was given") }
+        guard files.count <= LocatorSource.most else {
+            throw Failure(
+                .tooLarge, "\(files.count) sources; expected at most \(LocatorSource.most)")
+        }
+        return files
+    }
+
+    private static func write(_ bytes: [UInt8], into directory: String) throws(Failure) -> ContentID
+    {
+        let digest = SHA256.digest(bytes).hexadecimal
+        guard let id = ContentID(rawValue: digest) else {
+            throw Failure(.internal, "'\(digest)' is not a SHA-256")
+        }
+        let folder = directory + "/" + digest
+        do {
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true)
+            var file = try StagedFile(inDirectory: folder)
+            try file.write(bytes)
+            try file.publish(as: folder + "/locator.bin", replacing: false)
+            try StagedFile.syncDirectory(directory)
+            return id
+        } catch let error as PlatformError {
+            throw Failure(error.isNoSpace ? .noSpace : .unreadable, error.description)
+        } catch {
+            throw Failure(.unreadable, "cannot make '\(folder)'")
+        }
+    }
+}
+
+/// What a build is doing.
+public struct LocatorBuildProgress: Hashable, Sendable {
+    /// For people: `reading cities15000.txt, line 10000`.
+    public var step: String
+    /// How much is done, 0…1, by estimate; never falls.
+    public var share: Double
+}
+
+/// What a build made.
+public struct BuiltLocator: Hashable, Sendable {
+    /// The SHA-256 of the file.
+    public var id: ContentID
+    /// Settlements, points of interest, regions and countries together.
+    public var placeCount: Int
+    /// Streets, each counted once in every postcode of every town.
+    public var streetCount: Int
+    /// How many of the places are points of interest.
+    public var pointCount: Int
+    /// House numbers, as the sources have them.
+    public var houseCount: Int
+    /// Lines of streets, each counted once in every postcode along it.
+    public var segmentCount: Int
+    /// Countries and first-level divisions with borders.
+    public var areaCount: Int
+    /// What it was built from, in the order of the build.
+    public var sources: [LocatorSource]
+    /// The size of the file.
+    public var byteCount: Int
+    /// The first ``LocatorBuilder/longestRejectionList`` lines that could not be used.
+    public var rejected: [RejectedLine]
+    /// How many lines could not be used.
+    public var rejectedCount: Int
+    /// How many records were left out because a locator does not hold their kind (mountains,
+    /// lakes).
+    public var ignoredCount: Int
+}
+
+/// A line of a source that could not be used.
+public struct RejectedLine: Hashable, Sendable, CustomStringConvertible {
+    /// The file.
+    public var source: String
+    /// Counted from 1.
+    public var line: Int
+    /// What is wrong with it.
+    public var reason: String
+
+    /// `cities.txt:17: the name is empty`.
+    public var description: String { "\(source):\(line): \(reason)" }
+}

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+public import Geometry
+
+/// What vector sources say, on its way into a locator.
+///
+/// A ``LocatorBuilder/VectorReader`` fills it with features in longitude and latitude, WGS 84; the
+/// builder gives those without a town the nearest settlement of the gazetteers.
+public struct LocatorDraft {
+    /// Where a layer's features have what a locator needs.
+    public struct Layout: Sendable {
+        fileprivate var columns: AddressColumns
+        var form: SourceForm {
+            SourceForm(name: "streets (\(columns.name))", attribution: columns.attribution)
+        }
+        fileprivate var positions: [AddressField: Int]
+
+        /// The places of the fields that are needed.
+        public var fields: [Int] { positions.values.sorted() }
+    }
+
+    /// A street's line, a house, or a street's position.
+    struct Feature {
+        enum Position {
+            case line([Coordinate], left: DraftSide, right: DraftSide)
+            case house((number: UInt32, suffix: String)?, Coordinate, postal: String)
+        }
+
+        var street: String
+        var city: String
+        var region: String
+        var country: String
+        var position: Position
+        var source: String
+        var number: Int
+        var origin: UInt16
+        /// Whether a line may lie above or below what it crosses, or is no street's own.
+        var isApart = false
+
+        var location: Coordinate {
+            switch position {
+            case .line(let line, _, _): line[line.count / 2]
+            case .house(_, let location, _): location
+            }
+        }
+    }
+
+    private let columns: [AddressColumns]
+    var features: [Feature] = []
+    /// Lines with numbers between houses, and the numbers of houses without a street.
+    var interpolations: [PendingInterpolation] = []
+    var streetless: [PlaceKey: UInt32] = [:]
+    private var places: [Place] = []
+    private var areas: [Area] = []
+    private let areaColumns: [AreaColumns]
+    private let namedColumns: [NamedColumns]
+    private var points: [PointOfInterest] = []
+    private(set) var rejected: [RejectedLine] = []
+    private(set) var rejectedCount = 0
+
+    /// The most vertices that a line may have.
+    public static let mostVertices = 100_000
+    /// The most categories that points of interest may have together.
+    public static let mostCategories = 1_000
+    private var categories: Set<String> = []
+    /// What was taken of which sources.
+    var tally = SourceTally()
+    /// How far from a settlement something may be to lie in it.
+    static let townReachMeters = 20_000.0
+
+    init(
+        columns: [AddressColumns], areaColumns: [AreaColumns] = [],
+        namedColumns: [NamedColumns] = []
+    ) {
+        self.columns = columns
+        self.areaColumns = areaColumns
+        self.namedColumns = namedColumns
+    }
+
+    /// What a layer with these fields holds, by the first file of columns that fits, first those of
+    /// areas and of named features; nil for none.
+    public func layout(fields: [String]) -> LayerLayout? {
+        for columns in areaColumns {
+            if let layout = columns.layout(fields: fields) { return .areas(layout) }
+        }
+        for columns in namedColumns {
+            if let layout = columns.layout(fields: fields) { return .named(layout) }
+        }
+        var best: Layout?
+        for columns in columns {
+            guard let positions = columns.layout(fields: fields) else { continue }
+            let layout = Layout(columns: columns, positions: positions)
+            if !columns.isShipped { return .addresses(layout) }
+            // Tables of other providers know a street by this name as well.
+            if positions.count > best?.positions.count ?? 0 { best = layout }
+        }
+        return best.map { .addresses($0) }
+    }
+
+    /// The layout of features whose fields are the street, number, suffix, city, postcode, region
+    /// and country, in this order.
+    public var plainLayout: Layout {
+        let fields: [AddressField] = [
+            .street, .number, .suffix, .city, .postal, .region, .country,
+        ]
+        var positions: [AddressField: Int] = [:]
+        for (number, field) in fields.enumerated() { positions[field] = number }
+        // The last of the shipped ones has these fields alone, and the constants of the build.
+        return Layout(columns: columns[columns.count - 1], positions: positions)
+    }
+
+    /// Takes a settlement.
+    public mutating func add(_ place: Place) {
+        var place = place
+        place.source = tally.source
+        places.append(place)
+    }
+
+    /// Says that the source being read is an extract of OpenStreetMap.
+    public mutating func readOpenStreetMap() { tally.read(as: .openStreetMap) }
+
+    /// Takes borders, or counts them as rejected.
+    ///
+    /// - Parameters:
+    ///   - source: The file, for people.
+    ///   - number: The feature's place in it, from 1.
+    ///   - area: Makes the area.
+    public mutating func add(
+        source: String, number: Int, _ area: () throws(Failure) -> Area
+    ) {
+        do throws(Failure) {
+            var area = try area()
+            area.origin = (source, number)
+            area.source = tally.source
+            areas.append(area)
+        } catch {
+            reject(error.message, source: source, number: number)
+        }
+    }
+
+    /// Takes a point of interest, or counts it as rejected; `source` and `number` say where it
+    /// stands, for people.
+    public mutating func add(_ point: PointOfInterest, source: String, number: Int) {
+        if let reason = point.fault {
+            return reject(reason, source: source, number: number)
+        }
+        if categories.insert(point.category).inserted, categories.count > Self.mostCategories {
+            categories.remove(point.category)
+            return reject(
+                "more than \(Self.mostCategories) categories of points of interest",
+                source: source, number: number)
+        }
+        var point = point
+        point.source = tally.source
+        points.append(point)
+    }
+
+    /// Takes one feature, or counts it as rejected.
+    ///
+    /// - Parameters:
+    ///   - shapes: Its geometry, longitude and latitude.
+    ///   - layout: Its layer's.
+    ///   - source: The file, for people.
+    ///   - number: The feature's place in it, from 1.
+    ///   - isApart: Whether a line may lie above or below those it crosses, and so meets them only
+    ///     at
+    ///     vertices in common.
+    ///   - text: The text of the field at a place, without outer blanks; empty for none.
+    public mutating func take(
+        _ shapes: [Shape], _ layout: Layout, source: String, number: Int, isApart: Bool = false,
+        text: (Int) -> String
+    ) {
+        func field(_ field: AddressField) -> String {
+            let own = layout.positions[field].map(text) ?? ""
+            return own.isEmpty ? layout.columns.constants[field] ?? "" : own
+        }
+        do {
+            var feature = try Self.feature(shapes, field, source: source, number: number)
+            feature.origin = tally.source
+            feature.isApart = isApart
+            features.append(feature)
+        } catch {
+            reject(error.reason, source: source, number: number)
+        }
+    }
+
+    /// Counts a feature that cannot be used.
+    public mutating func reject(_ reason: String, source: String, number: Int) {
+        rejectedCount += 1
+        guard rejected.count < LocatorBuilder.longestRejectionList else { return }
+        rejected.append(RejectedLine(source: source, line: number, reason: reason))
+    }
+
+    private static func feature(
+        _ shapes: [Shape], _ text: (AddressField) -> String, source: String, number: Int
+    ) throws(Unusable) -> Feature {
+        for field in [AddressField.street, .city]
+        where text(field).utf8.count > AddressReader.longestName {
+            throw Unusable(
+                "the \(field.rawValue) is longer than \(AddressReader.longestName) bytes")
+        }
+        let short: [AddressField] = [.number, .suffix, .postal, .leftPostal, .rightPostal, .region]
+        for field in short where text(field).utf8.count > 40 {
+            throw Unusable("the \(field.rawValue) is longer than 40 bytes")
+        }
+        guard !text(.street).isEmpty else { throw Unusable("the street is empty") }
+        let country = text(.country).uppercased()
+        guard country.isEmpty || country.utf8.count == 2 else {
+            throw Unusable("country '\(country.prefix(20))': expected two letters")
+        }
+        return Feature(
+            street: text(.street), city: text(.city), region: text(.region), country: country,
+            position: try position(shapes, text), source: source, number: number, origin: 0)
+    }
+
+    private static func position(
+        _ shapes: [Shape], _ text: (AddressField) -> String
+    ) throws(Unusable) -> Feature.Position {
+        let paths = shapes.flatMap { shape in
+            if case .polyline(let paths) = shape { paths } else { [[Coordinate]]() }
+        }
+        guard let line = StreetPath.joined(paths) else {
+            guard let location = shapes.first?.centroid, isOnEarth(location) else {
+                throw Unusable("its geometry has no position in longitude and latitude")
+            }
+            let house = try AddressReader.house(text(.number), suffix: text(.suffix))
+            return .house(house, location, postal: text(.postal))
+        }
+        guard line.count <= mostVertices else {
+            throw Unusable("the line has \(line.count) vertices; expected at most \(mostVertices)")
+        }
+        guard line.allSatisfy(isOnEarth) else {
+            throw Unusable("the line leaves longitude and latitude")
+        }
+        guard line.count >= 2 else { throw Unusable("the line has no length") }
+        func side(
+            _ from: AddressField, _ to: AddressField, _ postal: AddressField
+        ) throws(Unusable) -> DraftSide {
+            let own = text(postal)
+            return DraftSide(
+                range: try range(from, text(from), to, text(to)),
+                postal: own.isEmpty ? text(.postal) : own)
+        }
+        return .line(
+            line, left: try side(.leftFrom, .leftTo, .leftPostal),
+            right: try side(.rightFrom, .rightTo, .rightPostal))
+    }
+
+    /// The numbers of a side; nil where both are empty, 0 or negative.
+    private static func range(
+        _ from: AddressField, _ fromText: String, _ to: AddressField, _ toText: String
+    ) throws(Unusable) -> AddressRange? {
+        func number(_ field: AddressField, _ text: String) throws(Unusable) -> UInt32? {
+            // Cities write -1 for none.
+            guard !text.isEmpty, text.first != "-" || Double(text) == nil else { return nil }
+            let whole = text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+            guard let number = UInt32(whole), number <= AddressGazetteer.mostNumber else {
+                throw Unusable(
+                    "\(field.rawValue) '\(text.prefix(20))': expected a house number from 0 to "
+                        + "\(AddressGazetteer.mostNumber)")
+            }
+            return number
+        }
+        switch (try number(from, fromText), try number(to, toText)) {
+        case (nil, nil), (0, 0), (0, nil), (nil, 0): return nil
+        case (let first?, let last?): return AddressRange(from: first, to: last)
+        case (nil, _): throw Unusable("\(from.rawValue) is empty, \(to.rawValue) is '\(toText)'")
+        case (_, nil): throw Unusable("\(to.rawValue) is empty, \(from.rawValue) is '\(fromText)'")
+        }
+    }
+
+    static func isOnEarth(_ location: Coordinate) -> Bool {
+        location.isFinite && abs(location.x) <= 180 && abs(location.y) <= 90
+    }
+
+    /// Gives all features their towns and adds them to the tables' addresses; returns the borders.
+    ///
+    /// First it gives its settlements, and the names of its countries and divisions, to the
+    /// gazetteer, and to what has no country or region that of the area around it. Throws `Failure`
+    /// (`tooLarge`) for more borders than a file may have.
+    mutating func settle(
+        into addresses: inout AddressGazetteer, near gazetteer: inout Gazetteer
+    ) throws(Failure) -> BorderDraft {
+        let country = columns.last?.constants[.country]?.uppercased() ?? ""
+        let (areas, refused) = gazetteer.add(areas)
+        for line in refused { reject(line.reason, source: line.source, number: line.line) }
+        for area in areas { tally.count(area.source) }
+        for place in places { tally.count(place.source) }
+        for point in points { tally.count(point.source) }
+        let borders = try BorderDraft(areas)
+        gazetteer.settle(in: borders)
+        gazetteer.add(places, in: borders, country: country)
+        addresses.settle(in: borders)
+        let settlements = SettlementGrid(gazetteer)
+        let constants = columns.last?.constants ?? [:]
+        for var point in points {
+            if point.city.isEmpty { point.city = constants[.city] ?? "" }
+            if point.region.isEmpty { point.region = constants[.region] ?? "" }
+            gazetteer.add(point, in: borders, near: settlements, country: country)
+        }
+        settleInterpolations()
+        for feature in features {
+            do {
+                try add(feature, to: &addresses, settlements, borders, gazetteer)
+                tally.count(feature.origin)
+            } catch {
+                reject(error.reason, source: feature.source, number: feature.number)
+            }
+        }
+        features = []
+        places = []
+        points = []
+        self.areas = []
+        return borders
+    }
+
+    private func add(
+        _ feature: Feature, to addresses: inout AddressGazetteer, _ settlements: SettlementGrid,
+        _ borders: BorderDraft, _ gazetteer: Gazetteer
+    ) throws(Unusable) {
+        var (city, region, country) = (feature.city, feature.region, feature.country)
+        let around = borders.place(at: feature.location)
+        if country.isEmpty { country = around.country }
+        if region.isEmpty, country == around.country { region = around.region }
+        if city.isEmpty { city = around.city }
+        if city.isEmpty {
+            guard
+                let near = settlements.nearest(
+                    to: feature.location, within: Self.townReachMeters, country: country)
+            else {
+                throw Unusable(
+                    "it has no city, and no settlement of the gazetteers is within "
+                        + "\(Int(Self.townReachMeters / 1_000)) km")
+            }
+            let town = gazetteer.settlements[near]
+            city = town.name
+            if country.isEmpty { country = town.country }
+            if region.isEmpty { region = town.region }
+        }
+        switch feature.position {
+        case .line(let line, let left, let right):
+            try addresses.add(
+                street: feature.street, city: city, region: region, country: country, left: left,
+                right: right, line: line, isApart: feature.isApart, source: feature.origin)
+        case .house(let house, let location, let postal):
+            try addresses.add(
+                street: feature.street, city: city, isTownInferred: feature.city.isEmpty,
+                postal: postal, region: region, country: country, house: house, location: location,
+                source: feature.origin)
+        }
+    }
+}

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+internal import Geometry
+
+/// What bounds a map.
+public enum MapLimits {
+    /// The most maps in a site.
+    public static let maps = 10_000
+    /// The most layers and groups in a map.
+    public static let layers = 10_000
+    /// The most groups around a layer, and so the deepest nesting of groups.
+    public static let groupDepth = 32
+    /// The longest layer name in UTF-8 bytes.
+    public static let layerNameBytes = 255
+    /// The most field aliases of a layer.
+    public static let aliases = 1_000
+    /// The longest definition expression in UTF-8 bytes.
+    public static let expressionBytes = 16_384
+    /// The most graphics on a layer.
+    public static let graphics = 10_000
+    /// The most coordinates of a graphic.
+    public static let coordinatesPerGraphic = 10_000
+    /// The most coordinates of all graphics of a layer.
+    public static let coordinatesPerLayer = 1_000_000
+    /// The most attributes of a graphic.
+    public static let attributesPerGraphic = 100
+    /// The most bytes of a graphic's attributes, a number counting eight.
+    public static let attributeBytes = 65_536
+    /// The most features that one command adds or changes.
+    public static let editsPerCommand = 2_000
+    /// The most features of a layer whose edits wait to become part of its dataset.
+    public static let changedFeatures = 20_000
+    /// The greatest magnitude of a graphic's ordinate.
+    public static let ordinate = Coordinate.bound
+    /// The greatest magnitude of a graphic's place in the drawing order.
+    public static let zIndex = 1_000_000
+}
+
+extension MapsState {
+    /// The events that carry the command out, in order; none when everything is so already.
+    ///
+    /// The state is not changed: append the events to the map's stream, expecting
+    /// ``streamPosition(of:)``, and fold what the log recorded. Whether the command was carried out
+    /// before is asked first, with ``outcome(of:)``.
+    ///
+    /// Throws `Failure`, one sentence for whoever asked: `notFound` (map, layer, group), `conflict`
+    /// (name taken, a group inside itself, nothing to retry), `invalidParameter` (index, scale
+    /// range, expression, field, name), `tooLarge` (a bound of ``MapLimits``).
+    public func decide(_ request: MapCommandRequest) throws(Failure) -> [MapEvent] {
+        if case .createMap = request.command { return [try decideCreation(of: request.map)] }
+        guard let model = models[request.map] else {
+            throw Failure(.notFound, "there is no map '\(request.map)'")
+        }
+        return try MapDecision(model: model).decide(request.command).map { [$0] } ?? []
+    }
+
+    /// The event that carries out edits of a layer's features, and what comes of each of them; no
+    /// event when none can be done.
+    ///
+    /// `features` lends the features of a dataset as they were before any edit. Throws as
+    /// ``decide(_:)`` what concerns them all, `unavailable` for a layer that is not loaded, and
+    /// what `features` throws.
+    public func decide(
+        _ edits: FeatureEdits, of layer: LayerID, in map: MapName,
+        features: (ContentID) throws(Failure) -> any DatasetFeatures
+    ) throws(Failure) -> (event: MapEvent?, results: FeatureEditResults) {
+        let (event, results) = try decide([LayerFeatureEdits(layer, edits)], in: map) {
+            _, dataset throws(Failure) in
+            try features(dataset)
+        }
+        return (event, results[0])
+    }
+
+    /// The one event that carries out edits of several layers, and what comes of each of them in
+    /// each layer; no event when none can be done.
+    ///
+    /// Where the edits of a layer are atomic, so are all: one that cannot be done undoes those of
+    /// every layer. Throws as ``decide(_:of:in:features:)``, and `invalidParameter` for no layer
+    /// and one that is named twice.
+    public func decide(
+        _ edits: [LayerFeatureEdits], in map: MapName,
+        features: (LayerID, ContentID) throws(Failure) -> any DatasetFeatures
+    ) throws(Failure) -> (event: MapEvent?, results: [FeatureEditResults]) {
+        guard let model = models[map] else {
+            throw Failure(.notFound, "there is no map '\(map)'")
+        }
+        guard !edits.isEmpty else {
+            throw Failure(.invalidParameter, "no layer is named whose features are to be edited")
+        }
+        var named: Set<LayerID> = []
+        for each in edits where !named.insert(each.layer).inserted {
+            throw Failure(
+                .invalidParameter, "layer \(each.layer) is named twice: all its edits go together")
+        }
+        try FeatureDecision.checkCount(edits.map(\.edits))
+        var decisions: [FeatureDecision] = []
+        for each in edits {
+            let node = try MapDecision(model: model).featureLayer(each.layer)
+            let dataset = try FeatureDecision.dataset(of: node)
+            decisions.append(try FeatureDecision(node, try features(each.layer, dataset)))
+        }
+        var events: [FeaturesEdited] = []
+        for (decision, each) in zip(decisions, edits) {
+            events.append(try decision.decide(each.edits))
+        }
+        let isUndone = zip(events, edits).contains { $0.refused != nil && $1.edits.isAtomic }
+        if isUndone {
+            for (place, each) in edits.enumerated() where events[place].refused == nil {
+                events[place] = try decisions[place].decide(each.edits, isUndone: true)
+            }
+        }
+        let results = zip(edits, events).map { FeatureEditResults($0.edits, $1) }
+        guard !isUndone, !events.allSatisfy(\.isNothing) else { return (nil, results) }
+        return (FeaturesEdited(together: events).map { .featuresEdited($0) }, results)
+    }
+
+    private func decideCreation(of name: MapName) throws(Failure) -> MapEvent {
+        let folded = MapModel.folded(name.rawValue)
+        if let taken = mapNames.first(where: { MapModel.folded($0.rawValue) == folded }) {
+            throw Failure(.conflict, "there is a map '\(taken)' already")
+        }
+        guard mapNames.count < MapLimits.maps else {
+            throw Failure(.tooLarge, "the site has \(MapLimits.maps) maps, the most it can hold")
+        }
+        return .created(MapCreated(name: name))
+    }
+}
+
+/// Decides commands on one map; every accepted command is one event, or none.
+struct MapDecision {
+    let model: MapModel
+
+    func decide(_ command: MapCommand) throws(Failure) -> MapEvent? {
+        switch command {
+        case .createMap: nil
+        case .addLayer(let name, let source, let place):
+            try add(name, .layer(source: source), place)
+        case .addGroup(let name, let place): try add(name, .group, place)
+        case .moveLayer(let layer, let place): try move(layer, place)
+        case .removeLayer(let layer):
+            .layerRemoved(LayerRemoved(layer: try node(layer).id))
+        case .renameLayer(let layer, let name): try rename(layer, name)
+        case .setVisibility(let layer, let isVisible):
+            try node(layer).isVisible == isVisible
+                ? nil
+                : .layerVisibilityChanged(
+                    LayerVisibilityChanged(layer: layer, isVisible: isVisible))
+        case .setScaleRange(let layer, let range): try setScaleRange(layer, range)
+        case .setDefinitionExpression(let layer, let expression):
+            try setDefinition(layer, expression)
+        case .setDisplayField(let layer, let field): try setDisplayField(layer, field)
+        case .setTimeInfo(let layer, let timeInfo): try setTimeInfo(layer, timeInfo)
+        case .setDrawing(let layer, let drawing): try setDrawing(layer, drawing)
+        case .setFieldAlias(let layer, let field, let alias):
+            try setFieldAlias(layer, field, alias)
+        case .setQueryable(let layer, let isQueryable):
+            try featureLayer(layer).isQueryable == isQueryable
+                ? nil
+                : .layerQueryableChanged(
+                    LayerQueryableChanged(layer: layer, isQueryable: isQueryable))
+        case .setPopups(let layer, let isEnabled):
+            try featureLayer(layer).isPopupEnabled == isEnabled
+                ? nil : .layerPopupsChanged(LayerPopupsChanged(layer: layer, isEnabled: isEnabled))
+        case .setEditable(let layer, let isEditable):
+            try setEditable(try featureLayer(layer), isEditable)
+        case .editFeatures, .editLayers:
+            throw Failure(.internal, "features are edited where their dataset is at hand")
+        case .retryLoad(let layer): try retryLoad(layer)
+        case .setSource(let layer, let source): try setSource(layer, source)
+        case .addGraphic(let layer, let shape, let attributes, let zIndex):
+            try GraphicsDecision(model: model, layer: try featureLayer(layer))
+                .add(shape, attributes, zIndex)
+        case .updateGraphic(let layer, let graphic, let shape, let attributes, let zIndex):
+            try GraphicsDecision(model: model, layer: try featureLayer(layer))
+                .update(graphic, shape, attributes, zIndex)
+        case .removeGraphic(let layer, let graphic):
+            try GraphicsDecision(model: model, layer: try featureLayer(layer)).remove(graphic)
+        case .clearGraphics(let layer):
+            try GraphicsDecision(model: model, layer: try featureLayer(layer)).clear()
+        }
+    }
+
+    private func add(
+        _ name: String, _ kind: LayerKind, _ place: LayerPlace
+    ) throws(Failure) -> MapEvent {
+        try checkName(name, holder: nil)
+        try kind.source?.check()
+        guard model.layers.count < MapLimits.layers else {
+            throw Failure(
+                .tooLarge,
+                "map '\(model.name)' has \(MapLimits.layers) layers, the most it can hold")
+        }
+        try checkDepth(in: place.parent, height: kind == .group ? 1 : 0)
+        let index = try resolve(place, among: model.siblings(in: place.parent).count)
+        return .layerAdded(
+            LayerAdded(
+                layer: model.nextLayerID, name: name, kind: kind, parent: place.parent,
+                index: index))
+    }
+
+    private func move(_ layer: LayerID, _ place: LayerPlace) throws(Failure) -> MapEvent? {
+        let node = try node(layer)
+        if let parent = place.parent, model.subtree(of: layer).contains(parent) {
+            throw Failure(
+                .conflict,
+                "group \(layer) ('\(node.name)') cannot be moved into itself or a group it holds")
+        }
+        try checkDepth(in: place.parent, height: model.groupHeight(of: layer))
+        let siblings = model.siblings(in: place.parent)
+        let index = try resolve(place, among: siblings.count { $0 != layer })
+        if node.parent == place.parent, siblings.firstIndex(of: layer) == index { return nil }
+        return .layerMoved(LayerMoved(layer: layer, parent: place.parent, index: index))
+    }
+
+    private func rename(_ layer: LayerID, _ name: String) throws(Failure) -> MapEvent? {
+        let node = try node(layer)
+        if node.name == name { return nil }
+        try checkName(name, holder: layer)
+        return .layerRenamed(LayerRenamed(layer: layer, name: name))
+    }
+
+    private func setScaleRange(_ layer: LayerID, _ range: ScaleRange) throws(Failure) -> MapEvent? {
+        let node = try node(layer)
+        try check(range)
+        if node.scaleRange == range { return nil }
+        return .layerScaleRangeChanged(LayerScaleRangeChanged(layer: layer, scaleRange: range))
+    }
+
+    /// Throws `invalidParameter` for limits that no scale lies between.
+    func check(_ range: ScaleRange) throws(Failure) {
+        for (name, scale) in [("minScale", range.minScale), ("maxScale", range.maxScale)] {
+            guard scale.isFinite, scale >= 0 else {
+                throw Failure(
+                    .invalidParameter,
+                    "\(name) \(scale): expected a scale denominator, or 0 for no limit")
+            }
+        }
+        if range.minScale != 0, range.maxScale != 0, range.minScale < range.maxScale {
+            throw Failure(
+                .invalidParameter,
+                "minScale \(range.minScale) is less than maxScale \(range.maxScale): minScale is the "
+                    + "zoomed-out limit, the larger denominator")
+        }
+    }
+
+    private func setDefinition(
+        _ layer: LayerID, _ expression: String?
+    ) throws(Failure) -> MapEvent? {
+        let node = try featureLayer(layer)
+        try checkHasFields(node)
+        if let expression {
+            try DefinitionExpression.check(expression, fields: node.properties?.fields)
+        }
+        if node.definitionExpression == expression { return nil }
+        return .layerDefinitionChanged(
+            LayerDefinitionChanged(layer: layer, expression: expression))
+    }
+
+    private func setEditable(
+        _ node: LayerDescription, _ isEditable: Bool
+    ) throws(Failure) -> MapEvent? {
+        if isEditable { _ = try FeatureDecision.dataset(of: node, isOpen: true) }
+        if node.edits?.isOpen ?? false == isEditable { return nil }
+        return .layerEditableChanged(
+            LayerEditableChanged(layer: node.id, isEditable: isEditable))
+    }
+
+    private func retryLoad(_ layer: LayerID) throws(Failure) -> MapEvent {
+        let node = try featureLayer(layer)
+        guard node.loadStatus == .failedToLoad else {
+            throw Failure(
+                .conflict,
+                "layer \(layer) ('\(node.name)') is \(node.loadStatus.rawValue): only a layer that "
+                    + "failed to load can be retried")
+        }
+        return .layerLoadStarted(LayerLoadStarted(layer: layer))
+    }
+
+    private func setSource(_ layer: LayerID, _ source: LayerSource) throws(Failure) -> MapEvent? {
+        let node = try featureLayer(layer)
+        if node.kind == .layer(source: source) { return nil }
+        try source.check()
+        guard source.isGraphics == (node.graphics != nil) else {
+            throw Failure(
+                .invalidParameter,
+                "layer \(layer) ('\(node.name)') is a \(node.kindName) layer: what is drawn on a "
+                    + "graphics layer lies in the map, so it cannot change to or from one")
+        }
+        return .layerSourceChanged(LayerSourceChanged(layer: layer, source: source))
+    }
+
+    // MARK: Checks
+
+    func node(_ layer: LayerID) throws(Failure) -> LayerDescription {
+        guard let node = model.layers[layer] else {
+            throw Failure(.notFound, "map '\(model.name)' has no layer \(layer)")
+        }
+        return node
+    }
+
+    func featureLayer(_ layer: LayerID) throws(Failure) -> LayerDescription {
+        let node = try node(layer)
+        guard node.kind != .group else {
+            throw Failure(
+                .invalidParameter, "layer \(layer) ('\(node.name)') is a group, without features")
+        }
+        return node
+    }
+
+    /// Throws unless a WHERE clause means something on the layer.
+    private func checkHasFields(_ node: LayerDescription) throws(Failure) {
+        guard node.kind.source?.hasFields == true else {
+            throw Failure(
+                .invalidParameter,
+                "layer \(node.id) ('\(node.name)') is a \(node.kindName) layer: it has no fields to "
+                    + "select by")
+        }
+    }
+
+    private func checkName(_ name: String, holder: LayerID?) throws(Failure) {
+        let isPlain = name.unicodeScalars.allSatisfy { $0.value >= 32 && $0.value != 127 }
+        guard !name.allSatisfy(\.isWhitespace), isPlain,
+            name.utf8.count <= MapLimits.layerNameBytes
+        else {
+            throw Failure(
+                .invalidParameter,
+                "layer name: expected 1 to \(MapLimits.layerNameBytes) bytes, not blank and without "
+                    + "control characters")
+        }
+        if let taken = model.idsByName[MapModel.folded(name)], taken != holder {
+            throw Failure(
+                .conflict,
+                "map '\(model.name)' has a layer '\(model.layers[taken]?.name ?? name)' already "
+                    + "(number \(taken))")
+        }
+    }
+
+    private func checkDepth(in parent: LayerID?, height: Int) throws(Failure) {
+        if let parent, try node(parent).kind != .group {
+            throw Failure(
+                .invalidParameter,
+                "layer \(parent) ('\(try node(parent).name)') is not a group: it cannot hold layers"
+            )
+        }
+        guard model.depth(inside: parent) + height <= MapLimits.groupDepth else {
+            throw Failure(
+                .tooLarge, "groups would nest deeper than \(MapLimits.groupDepth)")
+        }
+    }
+
+    private func resolve(_ place: LayerPlace, among others: Int) throws(Failure) -> Int {
+        guard let index = place.index else { return others }
+        guard 0...others ~= index else {
+            throw Failure(
+                .invalidParameter,
+                "index \(index): expected 0 (bottom) to \(others) (on top of its siblings)")
+        }
+        return index
+    }
+}

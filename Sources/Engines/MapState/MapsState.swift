@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+public import FoundationEssentials
+
+/// All maps of a site, and the names of its locators, as the log up to one sequence number made
+/// them.
+///
+/// A value: the same events in the same order always give an equal state. It has no clock, no
+/// socket and no randomness, so a service, a reader and a replay share it. Copies are cheap (copy
+/// on write).
+public struct MapsState: Hashable, Sendable {
+    /// The global position up to which the log is folded in; 0 for the empty log.
+    public private(set) var sequence: Int64 = 0
+
+    /// The global position of the last event of ``categories`` folded in; 0 when there was none.
+    public private(set) var lastEvent: Int64 = 0
+
+    private(set) var models: [MapName: MapModel] = [:]
+    private var locators: [String: PublishedLocator] = [:]
+    private var outcomes = RecentOutcomes()
+
+    struct PublishedLocator: Hashable, Codable {
+        var event: LocatorPublished
+        var streamPosition: Int64
+        var sequence: Int64
+    }
+
+    /// The state before the first event.
+    public init() {}
+
+    /// The categories whose streams are folded; events of all others change nothing.
+    public static let categories = ["map", "locator"]
+
+    /// Folds one record in.
+    ///
+    /// Records come in rising order of global position; one that was folded already is passed over,
+    /// so overlapping reads do no harm. Records of other categories only move ``sequence``.
+    ///
+    /// Throws `Failure`: `corrupt` when the record does not follow from those before it (a gap in
+    /// its stream, an unknown layer), `newerVersion` for a type or schema this build does not know.
+    /// The state is then unchanged.
+    public mutating func apply(_ record: RecordedEvent) throws(Failure) {
+        guard record.globalPosition > sequence else { return }
+        if record.stream.isOf(category: "map") {
+            try applyMapEvent(record)
+            lastEvent = record.globalPosition
+        } else if record.stream.isOf(category: "locator") {
+            try applyLocatorEvent(record)
+            lastEvent = record.globalPosition
+        }
+        sequence = record.globalPosition
+    }
+
+    /// States that the log holds no event of ``categories`` after ``sequence`` up to `position`.
+    ///
+    /// `position` becomes the new sequence; a lower one changes nothing.
+    public mutating func advance(to position: Int64) { sequence = max(sequence, position) }
+
+    /// These maps with the locators of another state, for a reader that follows the two categories
+    /// apart; it is known up to the lower of the two sequence numbers.
+    public func joined(withLocatorsOf other: MapsState) -> MapsState {
+        var state = self
+        state.locators = other.locators
+        state.sequence = min(sequence, other.sequence)
+        state.lastEvent = max(lastEvent, other.lastEvent)
+        return state
+    }
+
+    /// One map of this state with nothing beside it, to fold that map's further events into; nil
+    /// when there is no such map.
+    public func alone(_ name: MapName) -> MapsState? {
+        guard let model = models[name] else { return nil }
+        var state = MapsState()
+        state.models = [name: model]
+        state.lastEvent = model.lastChange
+        state.sequence = model.lastChange
+        return state
+    }
+
+    /// This state as it was at an earlier sequence number, where nothing was folded in since.
+    ///
+    /// Nil when an event after `position` has changed it, or `position` lies ahead of ``sequence``.
+    public func asOf(_ position: Int64) -> MapsState? {
+        guard lastEvent <= position, position <= sequence else { return nil }
+        var state = self
+        state.sequence = position
+        return state
+    }
+
+    /// The map of exactly that name at this ``sequence``, or at its last change where the locators
+    /// are not known as far as that; nil when there is none.
+    ///
+    /// Costs a copy of every layer: keep it while ``lastChange(of:)`` stays the same.
+    public func map(named name: MapName) -> MapDescription? {
+        models[name].map { $0.description(sequence: max(sequence, $0.lastChange)) }
+    }
+
+    /// One layer or group of a map; nil when there is none.
+    public func layer(_ layer: LayerID, in map: MapName) -> LayerDescription? {
+        models[map]?.layers[layer]
+    }
+
+    /// The global position of the last event of the map; nil when there is no such map.
+    public func lastChange(of name: MapName) -> Int64? { models[name]?.lastChange }
+
+    /// The global position of the last event of any map; nil when there is no map.
+    public var lastMapChange: Int64? { models.values.lazy.map(\.lastChange).max() }
+
+    /// The position of the map's last event in its own stream: what an append expects.
+    ///
+    /// Nil when there is no such map.
+    public func streamPosition(of name: MapName) -> Int64? { models[name]?.streamPosition }
+
+    /// The names of all maps, in byte order.
+    public var mapNames: [MapName] { models.keys.sorted() }
+
+    /// The locator published last under that name, letter case apart (ASCII); nil when there is
+    /// none.
+    public func locator(named name: String) -> LocatorPublished? {
+        if let exact = locators[name] { return exact.event }
+        let wanted = name.lowercased()
+        return locators.keys.sorted().first { $0.lowercased() == wanted }
+            .flatMap { locators[$0]?.event }
+    }
+
+    /// The names of all locators, in byte order.
+    public var locatorNames: [String] { locators.keys.sorted() }
+
+    /// What came of a command that was carried out before: the answer to its repetition.
+    ///
+    /// Nil when the command is not among the last ``rememberedCommands``.
+    public func outcome(of command: UUID) -> MapCommandResult? { outcomes[command] }
+
+    /// What the next event of a layer's load follows from; nil where it has no load under way or to
+    /// come.
+    public func loadCause(of layer: LayerID, in map: MapName) -> EventCause? {
+        models[map]?.loadCauses[layer]
+    }
+
+    /// The commands that ``outcome(of:)`` remembers, oldest first.
+    var rememberedOutcomes: [(command: UUID, result: MapCommandResult)] { outcomes.oldestFirst }
+
+    /// Every published locator as a part of the state.
+    func locatorParts() throws(Failure) -> [StatePart] {
+        var parts: [StatePart] = []
+        for (name, locator) in locators {
+            parts.append(
+                try StatePart(name: "locator/\(name)", sequence: locator.sequence, locator))
+        }
+        return parts
+    }
+
+    /// The locators, each with where it was published last.
+    var publishedLocators: [PublishedLocator] { Array(locators.values) }
+
+    mutating func restore(_ model: MapModel) { models[model.name] = model }
+
+    mutating func restore(_ locator: PublishedLocator) { locators[locator.event.name] = locator }
+
+    mutating func restore(sequence: Int64, lastEvent: Int64, _ outcomes: [Outcome]) {
+        self.sequence = sequence
+        self.lastEvent = lastEvent
+        for outcome in outcomes { self.outcomes.note(outcome.command, outcome.result) }
+    }
+
+    /// How many commands ``outcome(of:)`` remembers.
+    ///
+    /// The log refuses a repetition that comes later,
+    /// because a command's event id follows from the command's.
+    public static let rememberedCommands = 4096
+
+    private mutating func applyMapEvent(_ record: RecordedEvent) throws(Failure) {
+        let event = try MapEvent(record.event)
+        if case .created(let created) = event {
+            guard models[created.name] == nil, record.streamPosition == 0,
+                record.stream == .map(created.name)
+            else {
+                throw Failure(
+                    .corrupt,
+                    "event \(record.globalPosition) creates map '\(created.name)' at position "
+                        + "\(record.streamPosition) of stream \(record.stream)")
+            }
+            models[created.name] = MapModel(created: created, at: record)
+            note(event, record)
+            return
+        }
+        guard let name = MapName(rawValue: String(record.stream.rawValue.dropFirst(4))),
+            models[name] != nil
+        else {
+            throw Failure(
+                .corrupt,
+                "event \(record.globalPosition) of stream \(record.stream) changes a map that was "
+                    + "never created")
+        }
+        try models[name]?.apply(event, at: record)
+        note(event, record)
+    }
+
+    private mutating func note(_ event: MapEvent, _ record: RecordedEvent) {
+        let metadata = record.event.metadata
+        // What a command leads to later, a load, belongs to it and was caused by an event.
+        guard let command = metadata.causation, metadata.correlation ?? command == command else {
+            return
+        }
+        var result = MapCommandResult(sequence: record.globalPosition)
+        switch event {
+        case .layerAdded(let added): result.layer = added.layer
+        case .graphicAdded(let added): result.graphic = added.graphic.id
+        default: break
+        }
+        outcomes.note(command, result)
+    }
+
+    private mutating func applyLocatorEvent(_ record: RecordedEvent) throws(Failure) {
+        guard record.event.type == LocatorPublished.eventType else {
+            throw Failure(
+                .newerVersion,
+                "event \(record.event.id) has type '\(record.event.type)', unknown to this build")
+        }
+        let event = try LocatorPublished.decode(record.event)
+        let expected = (locators[event.name]?.streamPosition ?? -1) + 1
+        guard record.stream == .locator(event.name), record.streamPosition == expected else {
+            throw Failure(
+                .corrupt,
+                "event \(record.globalPosition) publishes locator '\(event.name)' at position "
+                    + "\(record.streamPosition) of stream \(record.stream)")
+        }
+        locators[event.name] = PublishedLocator(
+            event: event, streamPosition: record.streamPosition,
+            sequence: record.globalPosition)
+    }
+}
+
+/// What an event follows from.
+public struct EventCause: Hashable, Sendable, Codable {
+    /// The event's id.
+    public var event: UUID
+    /// The command that all of it belongs to, where that is known.
+    public var correlation: UUID?
+}
+
+/// The last outcomes by command id, oldest forgotten first.
+private struct RecentOutcomes: Hashable, Sendable {
+    private var results: [UUID: MapCommandResult] = [:]
+    private var order: [UUID] = []
+    private var oldest = 0
+
+    subscript(command: UUID) -> MapCommandResult? { results[command] }
+
+    var oldestFirst: [(command: UUID, result: MapCommandResult)] {
+        (order[oldest...] + order[..<oldest]).compactMap { command in
+            results[command].map { (command, $0) }
+        }
+    }
+
+    mutating func note(_ command: UUID, _ result: MapCommandResult) {
+        guard results.updateValue(result, forKey: command) == nil else { return }
+        if order.count < MapsState.rememberedCommands {
+            order.append(command)
+            return
+        }
+        results[order[oldest]] = nil
+        order[oldest] = command
+        oldest = (oldest + 1) % order.count
+    }
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Cairo
+internal import Geometry
+
+/// Works out how much of each pixel closed pieces cover, and paints that.
+///
+/// Coordinates are rounded to 1/256 of a pixel; all after that is exact in whole numbers, so two
+/// areas that share a border cover its pixels once together. Each edge adds, in each row, the area
+/// between itself and the row's right end, as a difference from one pixel to the next; sums along
+/// the row are the coverage. It is the method of FreeType's smooth rasteriser (`ftgrays.c`) on a
+/// dense grid, as in Raph Levien's font-rs: no cells to be found and sorted.
+struct CoverageGrid {
+    private let width: Int
+    private let height: Int
+    private var edges: [Edge] = []
+    /// Of the edges, in 1/256 pixel.
+    private var bottom = Int32.min
+    private var top = Int32.max
+    /// Differences of some rows, two columns more than the picture; all 0 between shapes.
+    private var differences: [Int32] = []
+    /// First and last touched column of those rows.
+    private var touched: [(first: Int32, last: Int32)] = []
+    private var mask: CoverageMask
+
+    /// In 1/256 pixel.
+    private struct Edge {
+        var x0, y0, x1, y1: Int32
+
+        /// As high, at one place.
+        func at(x: Int) -> Edge { Edge(x0: Int32(x), y0: y0, x1: Int32(x), y1: y1) }
+    }
+
+    /// A pixel that is covered wholly: 256 rows high, twice 256 columns wide.
+    private static let full: Int32 = 256 * 512
+    /// At most so many pixels are worked out at a time, a few rows of a large picture: what fits in
+    /// a cache.
+    private static let bandPixels = 1 << 20
+
+    init(width: Int, height: Int) {
+        self.width = width
+        self.height = height
+        mask = CoverageMask(width: width)
+    }
+
+    /// Whether nothing was added since the last paint.
+    var isEmpty: Bool { edges.isEmpty }
+
+    /// Adds a closed piece; from its last place it goes back to the first.
+    mutating func add(ring: [Coordinate]) {
+        guard var last = ring.last else { return }
+        for place in ring {
+            add(from: last, to: place)
+            last = place
+        }
+    }
+
+    /// Adds a part of a closed piece's border, in pixels, y down; the caller closes the piece.
+    mutating func add(from start: Coordinate, to end: Coordinate) {
+        let edge = Edge(
+            x0: Self.fixed(start.x), y0: Self.fixed(start.y), x1: Self.fixed(end.x),
+            y1: Self.fixed(end.y))
+        guard edge.y0 != edge.y1 else { return }
+        top = min(top, edge.y0, edge.y1)
+        bottom = max(bottom, edge.y0, edge.y1)
+        edges.append(edge)
+    }
+
+    /// Far away is only far away.
+    ///
+    /// Rounded up at the half; truncation of what is above 0 is one
+    /// instruction, which `rounded` is not.
+    private static func fixed(_ ordinate: Double) -> Int32 {
+        let offset = 1 << 30
+        let value = max(-4e6, min(4e6, ordinate)) * 256
+        return Int32(truncatingIfNeeded: Int(value + (Double(offset) + 0.5)) - offset)
+    }
+
+    /// Paints what the pieces enclose, and forgets them.
+    mutating func paint(_ color: PaintColor, _ rule: Canvas.FillRule, on canvas: Canvas) {
+        let rows = (Int(top) >> 8..<(max(Int(top), Int(bottom)) + 255) >> 8)
+            .clamped(to: 0..<height)
+        let bandHeight = max(1, Self.bandPixels / width)
+        for first in stride(from: rows.lowerBound, to: rows.upperBound, by: bandHeight) {
+            let band = first..<min(first + bandHeight, rows.upperBound)
+            if differences.count < band.count * (width + 2) {
+                differences = [Int32](repeating: 0, count: band.count * (width + 2))
+            }
+            touched.removeAll(keepingCapacity: true)
+            touched.append(
+                contentsOf: repeatElement((first: Int32(width) + 1, last: -1), count: band.count))
+            for edge in edges { sum(edge, band) }
+            mask.reset(rows: band)
+            for row in band { cover(row, band, rule) }
+            canvas.paint(color, through: mask)
+        }
+        edges.removeAll(keepingCapacity: true)
+        (top, bottom) = (.max, .min)
+    }
+
+    // MARK: Edges to differences
+
+    /// Adds what an edge covers in the band's rows; what lies left of the picture counts at its
+    /// border.
+    private mutating func sum(_ edge: Edge, _ band: Range<Int>) {
+        let limit = width << 8
+        let (x0, x1) = (Int(edge.x0), Int(edge.x1))
+        if max(x0, x1) <= 0 { return sumWithin(edge.at(x: 0), band) }
+        if min(x0, x1) >= limit { return sumWithin(edge.at(x: limit), band) }
+        if min(x0, x1) >= 0 && max(x0, x1) <= limit { return sumWithin(edge, band) }
+        // Cut where it crosses a border of the picture.
+        let border = min(x0, x1) < 0 ? 0 : limit
+        let (y0, y1) = (Int(edge.y0), Int(edge.y1))
+        let y = Int32(y0 + (border - x0) * (y1 - y0) / (x1 - x0))
+        sum(Edge(x0: edge.x0, y0: edge.y0, x1: Int32(border), y1: y), band)
+        sum(Edge(x0: Int32(border), y0: y, x1: edge.x1, y1: edge.y1), band)
+    }
+
+    /// Adds an edge between the picture's left and right border, row by row.
+    private mutating func sumWithin(_ edge: Edge, _ band: Range<Int>) {
+        let isDown = edge.y0 < edge.y1
+        // From the upper end on; the sign says which way it goes.
+        let (upper, lower) = isDown ? (edge.y0, edge.y1) : (edge.y1, edge.y0)
+        let (start, end) = isDown ? (edge.x0, edge.x1) : (edge.x1, edge.x0)
+        let sign: Int32 = isDown ? 1 : -1
+        let rows = (Int(upper) >> 8..<(Int(lower) + 255) >> 8).clamped(to: band)
+        guard !rows.isEmpty else { return }
+        let (height, slope) = (Int(lower) - Int(upper), Int(end) - Int(start))
+        func x(at y: Int) -> Int32 {
+            if y == Int(lower) { return end }
+            return y == Int(upper) ? start : start + Int32((y - Int(upper)) * slope / height)
+        }
+        var y = max(Int(upper), rows.lowerBound << 8)
+        var x0 = x(at: y)
+        for row in rows {
+            let next = min(Int(lower), (row + 1) << 8)
+            let x1 = x(at: next)
+            sumRow(row - band.lowerBound, x0, x1, Int32(next - y), sign)
+            (y, x0) = (next, x1)
+        }
+    }
+
+    /// Adds a part of an edge that lies in one row, `height` high, from `x0` to `x1`.
+    private mutating func sumRow(
+        _ row: Int, _ x0: Int32, _ x1: Int32, _ height: Int32, _ sign: Int32
+    ) {
+        let base = row * (width + 2)
+        let (low, high) = x0 < x1 ? (x0, x1) : (x1, x0)
+        let (first, last) = (low >> 8, high >> 8)
+        touched[row].first = min(touched[row].first, first)
+        touched[row].last = max(touched[row].last, last + 1)
+        if first == last {
+            put(base + Int(first), height &* sign, (low & 255) + (high & 255))
+            return
+        }
+        // Which end is the upper one makes no difference to the area.
+        let length = Int(high - low)
+        var done: Int32 = 0
+        var from = low & 255
+        for column in first..<last {
+            let border = (column + 1) << 8
+            let y = Int32(Int(border - low) * Int(height) / length)
+            put(base + Int(column), (y - done) &* sign, from + 256)
+            (done, from) = (y, 0)
+        }
+        put(base + Int(last), (height - done) &* sign, high & 255)
+    }
+
+    /// An edge in one pixel, `columns` the sum of where it begins and ends there.
+    private mutating func put(_ index: Int, _ height: Int32, _ columns: Int32) {
+        // Wraps around only where thousands of pieces lie on each other: a wrong shade, no trap.
+        differences[index] &+= height &* (512 - columns)
+        differences[index + 1] &+= height &* columns
+    }
+
+    // MARK: Differences to coverage
+
+    private mutating func cover(_ row: Int, _ band: Range<Int>, _ rule: Canvas.FillRule) {
+        let number = row - band.lowerBound
+        let (first, last) = touched[number]
+        guard first <= last else { return }
+        let base = number * (width + 2)
+        var sum: Int32 = 0
+        mask.cover(row, Int(first)..<Int(last) + 1) { column in
+            sum &+= differences[base + column]
+            return Self.coverage(sum, rule)
+        }
+        for column in Int(first)...Int(last) { differences[base + column] = 0 }
+    }
+
+    private static func coverage(_ sum: Int32, _ rule: Canvas.FillRule) -> UInt8 {
+        var area = Int32(bitPattern: sum.magnitude & 0x7FFF_FFFF)
+        switch rule {
+        case .winding: area = min(area, full)
+        case .evenOdd:
+            area &= 2 * full - 1
+            if area > full { area = 2 * full - area }
+        }
+        return UInt8(truncatingIfNeeded: (area * 255 + full / 2) >> 17)
+    }
+}

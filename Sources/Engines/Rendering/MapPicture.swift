@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+internal import Cairo
+internal import FoundationEssentials
+internal import GDAL
+public import Identify
+
+/// Draws pictures of maps: no clock, no socket, no chance.
+///
+/// The same request on the same map gives the same picture, with the same version of Cairo. Any
+/// number of threads may draw at once.
+public enum MapPicture {
+    /// Of JPEG, 1…100.
+    private static let quality = 85
+
+    /// The picture of a map, or, where the request has no format, what one would show.
+    ///
+    /// `isStale` is passed on. A map without a spatial reference is blank. Throws what
+    /// `IdentifyEngine.forEachDrawnFeature` throws, and `tooLarge` for a picture of more than
+    /// ``ExportRequest/byteBound`` bytes, of all its pieces where it is cut. What is missing of
+    /// layers that cannot be shown, and of those on other servers, which are asked through
+    /// `remotes`, is said in the head, also where nothing is drawn. Holds two canvases of four
+    /// bytes a pixel, and where areas or dots are drawn four bytes more.
+    public static func draw(
+        _ request: ExportRequest, of map: PreparedMap, by engine: IdentifyEngine,
+        isStale: Bool = false, remotes: IdentifyEngine.RemotePictureProvider? = nil,
+        isCancelled: @escaping () -> Bool = { false }
+    ) throws(Failure) -> ExportedPicture {
+        let frame = try engine.frame(of: request, in: map)
+        var head = ExportedPicture.Head(
+            extent: frame.extent, spatialReference: frame.spatialReference,
+            width: request.width, height: request.height, scale: frame.scale,
+            format: request.format, sequence: map.description.sequence, isStale: isStale)
+        let isBlank = map.description.spatialReference == nil
+        if !isBlank, engine.showsRemotes(request, in: map, frame: frame) { head.hasRemote = true }
+        guard let format = request.format else {
+            if !isBlank {
+                head.missing = try engine.missing(
+                    of: request, in: map, frame: frame, remotes: remotes, isCancelled: isCancelled,
+                    wish: wish(request, frame)
+                ).nonEmpty
+            }
+            return ExportedPicture(head: head, bytes: Data())
+        }
+        let canvas = try Failure.drawing { () throws(CairoError) in
+            try Canvas(width: request.width, height: request.height, format, request.isTransparent)
+        }
+        if !isBlank {
+            head.missing = try draw(request, frame, map, engine, canvas, remotes, isCancelled)
+                .nonEmpty
+        }
+        // Writing the bytes cannot be stopped.
+        if isCancelled() {
+            throw Failure(.cancelled, "the request was cancelled, or its time was over")
+        }
+        guard let division = request.division else {
+            let bytes = try encode(canvas, format, atMost: ExportRequest.byteBound)
+            return ExportedPicture(head: head, bytes: Data(bytes))
+        }
+        let pieces = try cut(canvas, division, request, format)
+        head.pieceByteCounts = pieces.map(\.count)
+        return ExportedPicture(head: head, bytes: Data(pieces.joined()))
+    }
+
+    /// So many columns and rows of pictures, row by row.
+    private static func cut(
+        _ canvas: Canvas, _ division: Int, _ request: ExportRequest, _ format: PictureFormat
+    ) throws(Failure) -> [[UInt8]] {
+        let (width, height) = (canvas.width / division, canvas.height / division)
+        var pieces: [[UInt8]] = []
+        var left = ExportRequest.byteBound
+        for number in 0..<division * division {
+            let piece = try Failure.drawing { () throws(CairoError) in
+                try Canvas(width: width, height: height, format, request.isTransparent)
+            }
+            piece.paint(canvas, x: -(number % division) * width, y: -(number / division) * height)
+            let bytes = try encode(piece, format, atMost: left)
+            left -= bytes.count
+            pieces.append(bytes)
+        }
+        return pieces
+    }
+
+    private static func draw(
+        _ request: ExportRequest, _ frame: PictureFrame, _ map: PreparedMap,
+        _ engine: IdentifyEngine, _ canvas: Canvas,
+        _ remotes: IdentifyEngine.RemotePictureProvider?, _ isCancelled: @escaping () -> Bool
+    ) throws(Failure) -> [LayerFailure] {
+        var painter = LayerPainter(
+            canvas, PixelFrame(frame, width: request.width, height: request.height),
+            dpi: request.dpi)
+        var labels = LabelPainter(canvas, dpi: request.dpi)
+        let missing = try engine.forEachDrawnFeature(
+            of: request, in: map, frame: frame, remotes: remotes, isCancelled: isCancelled,
+            wish: wish(request, frame)
+        ) { layer throws(Failure) in
+            let style = LayerStyle(layer, scale: frame.scale)
+            painter.beginLayer(style, reach: reach(of: style, dpi: request.dpi))
+            labels.beginLayer(style)
+        } raster: { pixels throws(Failure) in
+            try painter.draw(pixels)
+        } feature: { feature throws(Failure) in
+            try painter.draw(feature)
+            labels.take(feature, painter.frame)
+        }
+        painter.endLayer()
+        try labels.draw(isCancelled)
+        return missing
+    }
+
+    /// How far symbols reach, in pixels.
+    private static func reach(of style: LayerStyle, dpi: Double) -> Double {
+        (style.reachPoints * dpi / 72).rounded(.up) + 2
+    }
+
+    private static func wish(
+        _ request: ExportRequest, _ frame: PictureFrame
+    ) -> (LayerDescription) -> DrawnWish {
+        { layer in
+            let style = LayerStyle(layer, scale: frame.scale)
+            return DrawnWish(
+                reach: reach(of: style, dpi: request.dpi) * frame.unitsPerPixel,
+                fields: style.fields, conditions: style.conditions)
+        }
+    }
+
+    private static func encode(
+        _ canvas: Canvas, _ format: PictureFormat, atMost byteLimit: Int
+    ) throws(Failure) -> [UInt8] {
+        let bytes: [UInt8]?
+        switch format {
+        case .png:
+            bytes = try Failure.drawing { () throws(CairoError) in
+                try canvas.png(atMost: byteLimit)
+            }
+        case .jpg:
+            let pixels = try Failure.drawing { () throws(CairoError) in try canvas.rgb() }
+            let jpeg = try jpeg(pixels, canvas)
+            bytes = jpeg.count > byteLimit ? nil : jpeg
+        }
+        guard let bytes else {
+            throw Failure(
+                .tooLarge,
+                "the picture would have more than \(ExportRequest.byteBound) bytes: ask for a smaller "
+                    + "size, or for format=jpg")
+        }
+        return bytes
+    }
+
+    private static func jpeg(_ pixels: [UInt8], _ canvas: Canvas) throws(Failure) -> [UInt8] {
+        do throws(GDALError) {
+            return try JPEGEncoder.encode(
+                rgb: pixels, width: canvas.width, height: canvas.height, quality: quality)
+        } catch {
+            throw Failure(.internal, error.description)
+        }
+    }
+}
+
+extension Canvas {
+    /// With what lies below the layers.
+    fileprivate convenience init(
+        width: Int, height: Int, _ format: PictureFormat, _ isTransparent: Bool
+    ) throws(CairoError) {
+        let isClear = isTransparent && format != .jpg
+        try self.init(width: width, height: height, hasAlpha: isClear)
+        if !isClear { paint(PaintColor(red: 1, green: 1, blue: 1)) }
+    }
+}
+
+extension [LayerFailure] {
+    /// Nil where there are none.
+    fileprivate var nonEmpty: [LayerFailure]? { isEmpty ? nil : self }
+}

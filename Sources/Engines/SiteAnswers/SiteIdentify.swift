@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnClient
+public import CairnModel
+internal import Geometry
+public import Identify
+internal import MapState
+internal import Platform
+internal import Synchronization
+
+/// Identify on the maps of a site: the engine, joined to a follower of the maps.
+///
+/// Workers answer with it whatever they are sent; they and the gateway answer with it at once what
+/// they can. Any thread may ask.
+public final class SiteIdentify: Sendable {
+    /// How long a request waits for a sequence number that has not come yet.
+    public static let sequencePatience = Duration.seconds(2)
+    /// How many changes of maps the log is asked for at once about a map that is not known here,
+    /// and how often: whoever is further behind says that there is none.
+    private static let (lookSize, lookLimit) = (100, 10)
+    /// The most bytes of WHERE clauses that are looked at at once.
+    private static let clauseByteLimit = 1_024
+
+    private let engine: IdentifyEngine
+    private let follower: MapFollower
+    private let isStale: @Sendable () -> Bool
+    private let readLog: MapFollower.Reader?
+    private let pace: LatencyGate
+    private let maps = RecentMaps()
+    private let rehearsal: Prefetcher?
+
+    /// - Parameters:
+    ///   - engine: Answers; it lends what is open to requests that are answered at once.
+    ///   - follower: The maps, kept up to date by somebody else.
+    ///   - isStale: Whether the maps may have changed unnoticed.
+    ///   - rehearses: Whether what could not be answered at once for want of preparation, or
+    ///     because a past has to
+    ///     be read, is prepared in the background, on a thread of its own. Not needed where ``identify(_:until:waiting:remotes:isCancelled:)``
+    ///     is asked next.
+    ///   - readLog: Reads the log, for requests about the past; not needed where the follower
+    ///     follows it
+    ///     by itself.
+    ///   - pace: How long it may take to answer at once.
+    ///
+    /// Throws `Failure` when the system has no thread left.
+    public init(
+        engine: IdentifyEngine, follower: MapFollower, isStale: @escaping @Sendable () -> Bool,
+        rehearses: Bool, readLog: MapFollower.Reader? = nil, pace: LatencyGate = LatencyGate()
+    ) throws(Failure) {
+        self.pace = pace
+        self.engine = engine
+        self.follower = follower
+        self.isStale = isStale
+        self.readLog = readLog
+        rehearsal = rehearses ? Prefetcher() : nil
+        do throws(PlatformError) {
+            try rehearsal?.start()
+        } catch {
+            throw Failure(error)
+        }
+    }
+
+    deinit { rehearsal?.end() }
+
+    // MARK: At once
+
+    /// The answer to a request, where it is at hand and soon found: the same as
+    /// ``identify(_:until:waiting:remotes:isCancelled:)`` gives.
+    ///
+    /// Holds the thread for about as long as its pace allows (half a millisecond) and never waits.
+    /// Nil for everything else: unknown maps, a sequence number that has not come yet, anything but
+    /// one position, layers that are no open dataset or ready graphics, maps on which it took long
+    /// of late. Throws `Failure` for a request that cannot be answered, as `identify` does.
+    public func identifyAtOnce(_ request: IdentifyRequest) throws(Failure) -> IdentifyAnswer? {
+        guard request.geometry.coordinateCount == 1,
+            request.layerDefinitions.values.reduce(0, { $0 + $1.utf8.count })
+                <= Self.clauseByteLimit,
+            pace.isWorthTrying(request.map),
+            let map = mapAtHand(request, named: request.map, minSequence: request.minSequence)
+        else { return nil }
+        let start = MonotonicClock.nanoseconds()
+        let outcome = try engine.answerAtOnce(
+            request, in: map, isStale: mayBeStale(request.asOf)
+        ) { [pace] in MonotonicClock.nanoseconds() - start > pace.tryLimit }
+        switch outcome {
+        case .answer(let answer):
+            pace.note(request.map, nanoseconds: MonotonicClock.nanoseconds() - start)
+            return answer
+        case .elsewhere: pace.note(request.map, nanoseconds: pace.tryLimit)
+        case .unprepared:
+            // What comes of it does not matter: whoever asked is answered elsewhere.
+            rehearsal?.offer(for: request.map) { [weak self] isEnding in
+                _ = try? self?.identify(request, isCancelled: isEnding)
+            }
+        }
+        return nil
+    }
+
+    /// What is known of a past sequence number cannot have changed unnoticed; what came before a
+    /// time can.
+    func mayBeStale(_ moment: AsOf?) -> Bool {
+        if case .sequence? = moment { false } else { isStale() }
+    }
+
+    /// The map that a request is about, where that takes neither waiting nor reading; a past that
+    /// has to be read is at hand for later requests soon.
+    func mapAtHand(
+        _ request: some PastRequest, named name: MapName, minSequence: Int64?
+    ) -> PreparedMap? {
+        if let past = request.past { return pastAtHand(name, past) }
+        let state = follower.current
+        guard minSequence ?? 0 <= state.sequence else { return nil }
+        return present(name, in: state)
+    }
+
+    private func pastAtHand(_ name: MapName, _ past: SeenPast) -> PreparedMap? {
+        if let known = remembered(name, past) { return known.map }
+        // What is yet to come is not waited for.
+        let position = max(follower.knownPosition(of: past.moment) ?? 0, past.seenFrom ?? 0)
+        guard 0...follower.current.sequence ~= position else { return nil }
+        rehearsal?.offer(for: name) { [weak self] _ in
+            _ = try? self?.past(name, past) { $0() }
+        }
+        return nil
+    }
+
+    /// A past map that is known; nil for one that there was not.
+    private struct Recollection {
+        var map: PreparedMap?
+    }
+
+    /// What memory has of a past map; nil where the log has to be read.
+    private func remembered(_ name: MapName, _ past: SeenPast) -> Recollection? {
+        guard let position = follower.knownPosition(of: past.moment) else { return nil }
+        switch follower.remembered(name, at: position) {
+        case .absent: return Recollection(map: nil)
+        case .unknown: return nil
+        case .map(let map, let change):
+            guard let seenFrom = past.seenFrom, seenFrom > position else {
+                return Recollection(map: maps.map(name, since: change, at: map.sequence) { map })
+            }
+            guard case .map(let later, let seenChange) = follower.remembered(name, at: seenFrom)
+            else { return nil }
+            return Recollection(
+                map: maps.map(name, since: change, seenSince: seenChange, at: map.sequence) {
+                    map.seen(from: later)
+                })
+        }
+    }
+
+    // MARK: At leisure
+
+    /// Runs its argument, which blocks its thread until others have done something.
+    public typealias Waiting = @Sendable (() -> Void) -> Void
+
+    /// Answers a request on the calling thread, which waits where it must, inside `waiting`.
+    ///
+    /// Layers on other servers are asked through `remotes`; without it they are failures in the
+    /// answer. Throws `Failure`: `notFound` for an unknown map, `logUnavailable` for one that the
+    /// log may know while it is out of reach, `timedOut` for a sequence number that does not come,
+    /// `invalidParameter`, `tooLarge`, `cancelled`, and what log and datasets throw.
+    public func identify(
+        _ request: IdentifyRequest, until deadline: ContinuousClock.Instant? = nil,
+        waiting: Waiting = { $0() }, remotes: IdentifyEngine.RemoteProvider? = nil,
+        isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) throws(Failure) -> IdentifyAnswer {
+        let (map, isStale) = try map(
+            named: request.map, past: request.past, minSequence: request.minSequence,
+            until: deadline, waiting: waiting)
+        return try engine.identify(
+            request, in: map, isStale: isStale, remotes: remotes, isCancelled: isCancelled)
+    }
+
+    /// A map now, knowing at least `minSequence`, or as it was, prepared for questions; and whether
+    /// it may have changed unnoticed.
+    ///
+    /// A map that is unknown here is looked for in the log before that is said, where no moment is
+    /// named. Blocks the calling thread where it must, inside `waiting`. Throws `Failure`:
+    /// `notFound` for an unknown map, `logUnavailable` for one that the log may know while it is
+    /// out of reach, `timedOut` for a sequence number that does not come, and what the log throws.
+    public func map(
+        named name: MapName, past: SeenPast?, minSequence: Int64?,
+        until deadline: ContinuousClock.Instant? = nil, waiting: Waiting = { $0() }
+    ) throws(Failure) -> (map: PreparedMap, isStale: Bool) {
+        let isStale = mayBeStale(past?.moment)
+        if let map = try find(name, past, minSequence, until: deadline, waiting) {
+            return (map, isStale)
+        }
+        guard !isStale else {
+            throw Failure(
+                .logUnavailable,
+                "the log is out of reach, and what was read of it knows no map '\(name)'")
+        }
+        for _ in 0..<Self.lookLimit where past == nil {
+            guard try learnMore(until: deadline, waiting) else { break }
+            if let map = present(name, in: follower.current) { return (map, isStale) }
+        }
+        let when = past.map { " at \($0.moment)" } ?? ""
+        throw Failure(.notFound, "there is no map '\(name)'\(when)")
+    }
+
+    /// Looks in the log for changes of maps that have not come here yet, and waits for them;
+    /// whether there were any.
+    ///
+    /// A process that was held up or has just begun is behind, and who asks it for a new map may
+    /// have been told that there is one. That costs a question to the log for each that names a map
+    /// which does not exist.
+    private func learnMore(
+        until deadline: ContinuousClock.Instant?, _ waiting: Waiting
+    ) throws(Failure) -> Bool {
+        let known = follower.current.sequence
+        let request = ReadRequest(after: known, limit: Self.lookSize, category: "map")
+        let last: Int64? = try wait(waiting) { [follower, readLog] done in
+            guard let read = readLog ?? (try? follower.ownReader()) else {
+                return done(.success(nil))
+            }
+            Task {
+                do throws(Failure) {
+                    done(.success(try await read(request).last?.globalPosition))
+                } catch {
+                    done(.failure(error))
+                }
+            }
+        }
+        guard let last else { return false }
+        _ = try wait(waiting) { [follower] done in
+            follower.whenReached(last, timeout: Self.patience(until: deadline), done)
+        }
+        return true
+    }
+
+    private static func patience(until deadline: ContinuousClock.Instant?) -> Duration {
+        min(
+            sequencePatience,
+            deadline.map { ContinuousClock.now.duration(to: $0) } ?? sequencePatience)
+    }
+
+    /// A map as it was; nil when there was none.
+    ///
+    /// Waits a little for a sequence number that is not known here yet. Throws `Failure`:
+    /// `timedOut`, and what the log throws.
+    public func map(named name: MapName, at position: Int64) throws(Failure) -> MapDescription? {
+        _ = try wait({ $0() }) { [follower] done in
+            follower.whenReached(position, timeout: Self.sequencePatience, done)
+        }
+        return try past(name, SeenPast(.sequence(position)), { $0() })?.description
+    }
+
+    private func find(
+        _ name: MapName, _ past: SeenPast?, _ minSequence: Int64?,
+        until deadline: ContinuousClock.Instant?, _ waiting: Waiting
+    ) throws(Failure) -> PreparedMap? {
+        if let minSequence {
+            _ = try wait(waiting) { [follower] done in
+                follower.whenReached(
+                    minSequence, timeout: Self.patience(until: deadline), done)
+            }
+        }
+        guard let past else { return present(name, in: follower.current) }
+        return try self.past(name, past, waiting)
+    }
+
+    private func past(
+        _ name: MapName, _ past: SeenPast, _ waiting: Waiting
+    ) throws(Failure) -> PreparedMap? {
+        if let known = remembered(name, past) { return known.map }
+        return try wait(waiting) { [follower, readLog] done in
+            Task {
+                do throws(Failure) {
+                    let read = if let readLog { readLog } else { try follower.ownReader() }
+                    done(
+                        .success(
+                            try await follower.map(named: name, past, reading: read)
+                                .map(PreparedMap.init)))
+                } catch {
+                    done(.failure(error))
+                }
+            }
+        }
+    }
+
+    /// Blocks the calling thread, which is never one of Swift's own, until `start`'s callback has
+    /// been called.
+    private func wait<Value: Sendable>(
+        _ waiting: Waiting,
+        _ start: (@escaping @Sendable (Result<Value, Failure>) -> Void) -> Void
+    ) throws(Failure) -> Value {
+        let mailbox = BlockingQueue<Result<Value, Failure>>(capacity: 1)
+        start { _ = mailbox.tryPush($0) }
+        var result: Result<Value, Failure>?
+        if mailbox.count > 0 { result = mailbox.pop() } else { waiting { result = mailbox.pop() } }
+        guard let result else {
+            throw Failure(.internal, "the maps were not handed over")
+        }
+        return try result.get()
+    }
+
+    private func present(_ name: MapName, in state: MapsState) -> PreparedMap? {
+        state.lastChange(of: name).flatMap { change in
+            maps.map(name, since: change, at: state.sequence) { state.map(named: name) }
+        }
+    }
+}

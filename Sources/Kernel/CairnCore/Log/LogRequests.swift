@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import FoundationEssentials
+
+/// Asks the log to append; the body of `append`.
+public struct AppendRequest: Hashable, Sendable, Codable {
+    /// Appended together or not at all, in this order.
+    public var appends: [StreamAppend]
+    /// The epochs under which the asker writes, by category.
+    ///
+    /// A category that somebody has claimed takes appends under its newest epoch only; one that
+    /// nobody has claimed takes those of every writer that names no epoch for it.
+    public var epochs: [String: Int64]?
+
+    /// Makes a request.
+    public init(appends: [StreamAppend], epochs: [String: Int64]? = nil) {
+        self.appends = appends
+        self.epochs = epochs
+    }
+}
+
+/// Asks the log for the right to append to the streams of a category, from now on and alone; the
+/// body of `claim`.
+public struct ClaimRequest: Hashable, Sendable, Codable {
+    /// The category, `map`.
+    public var category: String
+    /// Chosen afresh by each process that writes; the same claim again gives the same epoch.
+    public var instance: UUID
+    /// Who it is, for people: `cairn-mapstate/0.1.0`.
+    public var holder: String
+
+    /// Makes a request.
+    public init(category: String, instance: UUID, holder: String) {
+        self.category = category
+        self.instance = instance
+        self.holder = holder
+    }
+}
+
+/// The right to append to the streams of a category until somebody else claims it; the answer to
+/// `claim`.
+public struct WriterClaim: Hashable, Sendable, Codable {
+    /// The category.
+    public var category: String
+    /// 1 for its first writer, one more for each later one.
+    public var epoch: Int64
+    /// The process that claimed.
+    public var instance: UUID
+    /// Who it is, for people.
+    public var holder: String
+    /// The last global position when it was claimed: earlier writers can add nothing after it.
+    public var after: Int64
+
+    /// Makes an answer.
+    public init(
+        category: String, epoch: Int64, instance: UUID, holder: String, after: Int64
+    ) {
+        self.category = category
+        self.epoch = epoch
+        self.instance = instance
+        self.holder = holder
+        self.after = after
+    }
+}
+
+/// Asks the log for events in order; the body of `read`.
+public struct ReadRequest: Hashable, Sendable, Codable {
+    /// Only events after this global position; 0 for the beginning.
+    public var after: Int64
+    /// At most so many events, 1…1,000; a page may hold fewer, see `ReadPage`.
+    public var limit: Int
+    /// Only events of this stream.
+    public var stream: StreamName?
+    /// Only events of streams of this category; ignored when `stream` is given.
+    public var category: String?
+
+    /// Makes a request.
+    public init(after: Int64, limit: Int, stream: StreamName? = nil, category: String? = nil) {
+        self.after = after
+        self.limit = limit
+        self.stream = stream
+        self.category = category
+    }
+}
+
+/// A piece of the log; the answer to `read`.
+public struct ReadPage: Hashable, Sendable, Codable {
+    /// The events, in the order of the log; fewer than asked for when there are no more, or when
+    /// they are larger than 1 MiB together.
+    public var events: [RecordedEvent]
+    /// The page holds every event asked for up to this global position: go on after it.
+    ///
+    /// Equal to `head` when there was nothing more.
+    public var through: Int64
+    /// The last global position of the whole log when the page was read; 0 for an empty log.
+    public var head: Int64
+
+    /// Makes a page.
+    public init(events: [RecordedEvent], through: Int64, head: Int64) {
+        self.events = events
+        self.through = through
+        self.head = head
+    }
+}
+
+/// How long the log is; the answer to `head` and the body of the periodic head messages.
+public struct LogHead: Hashable, Sendable, Codable {
+    /// The last global position; 0 for an empty log.
+    public var head: Int64
+    /// The last global position in each category, so that a reader of one category knows whether it
+    /// has everything; absent when the log has more than 100 categories.
+    public var categories: [String: Int64]?
+    /// Which log it is: another id means that a backup has been put in its place; absent from a log
+    /// of an older build.
+    public var incarnation: UUID?
+    /// What the log's clock shows; absent from head messages and from a log of an older build.
+    public var time: Timestamp?
+
+    /// Makes an answer.
+    public init(
+        head: Int64, categories: [String: Int64]? = nil, incarnation: UUID? = nil,
+        time: Timestamp? = nil
+    ) {
+        self.head = head
+        self.categories = categories
+        self.incarnation = incarnation
+        self.time = time
+    }
+}
+
+/// Asks the log to check a piece of itself; the body of `verify`.
+public struct VerifyRequest: Hashable, Sendable, Codable {
+    /// Only events after this global position; 0 for the beginning.
+    public var after: Int64
+    /// About so many events, 1…10,000; whole commit batches are checked.
+    public var limit: Int
+
+    /// Makes a request.
+    public init(after: Int64, limit: Int) {
+        self.after = after
+        self.limit = limit
+    }
+}
+
+/// What a check of a piece of the log found; the answer to `verify`.
+public struct VerifyPage: Hashable, Sendable, Codable {
+    /// Everything up to this global position was checked, from where the request began.
+    ///
+    /// Equal to `head` at the end.
+    public var checkedThrough: Int64
+    /// The last global position of the whole log.
+    public var head: Int64
+    /// The hash chain's value at `checkedThrough`, 64 hexadecimal digits: two logs that agree on it
+    /// agree on everything before it.
+    ///
+    /// Empty for an empty log.
+    public var chainHash: String
+    /// The first thing found wrong, if any; what comes after it was not checked.
+    public var fault: LogFault?
+
+    /// Makes an answer.
+    public init(checkedThrough: Int64, head: Int64, chainHash: String, fault: LogFault? = nil) {
+        self.checkedThrough = checkedThrough
+        self.head = head
+        self.chainHash = chainHash
+        self.fault = fault
+    }
+}
+
+/// The first part of a log, or what followed on the archive before, as one file that is never
+/// written again.
+public struct LogArchive: Hashable, Sendable, Codable {
+    /// The global position of its first event.
+    public var first: Int64
+    /// The global position of its last event.
+    public var last: Int64
+    /// The file's name in the site's `log/archives`.
+    public var name: String
+    /// The file's size in bytes.
+    public var byteCount: Int64
+    /// The SHA-256 of the file, 64 hexadecimal digits.
+    public var fileHash: String
+
+    /// Makes a description.
+    public init(first: Int64, last: Int64, name: String, byteCount: Int64, fileHash: String) {
+        self.first = first
+        self.last = last
+        self.name = name
+        self.byteCount = byteCount
+        self.fileHash = fileHash
+    }
+}
+
+/// Asks the log to move its first part into an archive; the body of `archive`.
+public struct ArchiveRequest: Hashable, Sendable, Codable {
+    /// Chosen by the asker: the same request again asks how far it is.
+    public var id: UUID
+    /// Events up to this global position, in whole commits; never the newest commit.
+    public var through: Int64
+
+    /// Makes a request.
+    public init(id: UUID, through: Int64) {
+        self.id = id
+        self.through = through
+    }
+}
+
+/// Asks the log to copy its file as it is now; the body of `backup`.
+public struct BackupRequest: Hashable, Sendable, Codable {
+    /// Chosen by the asker: the same request again asks how far it is.
+    public var id: UUID
+    /// The new file's absolute path, on the machine of the log.
+    public var path: String
+
+    /// Makes a request.
+    public init(id: UUID, path: String) {
+        self.id = id
+        self.path = path
+    }
+}
+
+/// How far an archive or a backup is; the answer to `archive` and `backup`.
+public struct UpkeepStatus: Hashable, Sendable, Codable {
+    /// How much of `total` is done, in units that only their ratio gives a meaning.
+    public var done: Int64
+    /// How much there is to do; 0 before that is known.
+    public var total: Int64
+    /// Whether it has ended well; what ended badly is answered as a failure.
+    public var isDone: Bool
+    /// The archive that was made.
+    public var archive: LogArchive?
+    /// The last global position in the backup that was made.
+    public var head: Int64?
+
+    /// Makes a status.
+    public init(
+        done: Int64 = 0, total: Int64 = 0, isDone: Bool = false, archive: LogArchive? = nil,
+        head: Int64? = nil
+    ) {
+        self.done = done
+        self.total = total
+        self.isDone = isDone
+        self.archive = archive
+        self.head = head
+    }
+}
+
+/// A place where the stored log is not what was appended.
+public struct LogFault: Error, Hashable, Sendable, Codable {
+    /// The global position of the first event that cannot be trusted.
+    public var position: Int64
+    /// One sentence: what does not hold.
+    public var message: String
+
+    /// Makes a fault.
+    public init(position: Int64, message: String) {
+        self.position = position
+        self.message = message
+    }
+}

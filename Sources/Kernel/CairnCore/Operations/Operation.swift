@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import FoundationEssentials
+
+/// An operation of a site: where it is answered, what it takes and gives, and how both travel.
+///
+/// The client's call, the handler of the service or worker, the recording, the re-execution and the
+/// table of `Docs/bus-protocol.md` follow from it.
+public struct Operation<Request: Sendable, Answer: Sendable>: Sendable {
+    /// Its name on the bus, unique at its place.
+    public let name: String
+    /// Where it is answered.
+    public let place: OperationPlace
+    /// How the request travels.
+    public let request: PayloadForm<Request>
+    /// How the answer travels.
+    public let answer: PayloadForm<Answer>
+    /// How a worker schedules it; `.short` where a service answers.
+    public let effort: OperationEffort
+    /// How long a client waits unless it says otherwise.
+    public let timeout: Duration
+    /// The form of a recorded line with it (`RecordedRequest.form`); nil for what is not recorded.
+    public let recordedForm: Int?
+    /// The map under whose topic the answer is published (`result/<map>`); nil for none.
+    public let publishedMap: (@Sendable (Request) -> MapName?)?
+
+    /// Defines an operation.
+    public init(
+        _ name: String, at place: OperationPlace, request: PayloadForm<Request>,
+        answer: PayloadForm<Answer>, effort: OperationEffort = .short,
+        timeout: Duration = .seconds(10), recordedForm: Int? = nil,
+        publishedMap: (@Sendable (Request) -> MapName?)? = nil
+    ) {
+        self.name = name
+        self.place = place
+        self.request = request
+        self.answer = answer
+        self.effort = effort
+        self.timeout = timeout
+        self.recordedForm = recordedForm
+        self.publishedMap = publishedMap
+    }
+
+    /// The content type a question asks its answer to have.
+    public var contentType: UInt8 { answer.contentType }
+
+    /// It without its types.
+    public var summary: OperationSummary {
+        OperationSummary(
+            name: name, place: place, request: "\(Request.self)", requestForm: request.name,
+            answer: "\(Answer.self)", answerForm: answer.name, effort: effort,
+            isRecorded: recordedForm != nil)
+    }
+}
+
+extension Operation where Request: Codable, Answer: Codable {
+    /// Defines an operation whose request and answer are JSON.
+    public init(
+        _ name: String, at place: OperationPlace, effort: OperationEffort = .short,
+        timeout: Duration = .seconds(10)
+    ) {
+        self.init(
+            name, at: place, request: .json, answer: .json, effort: effort, timeout: timeout)
+    }
+}
+
+/// Where an operation is answered.
+public enum OperationPlace: Hashable, Sendable {
+    /// The log, `log.req`.
+    case log
+    /// The map state, `map.req`.
+    case maps
+    /// The supervisor itself, `sup.req`.
+    case supervisor
+    /// A worker of that pool, through the supervisor.
+    case pool(WorkerPool)
+}
+
+/// How a worker schedules an operation.
+public enum OperationEffort: String, Hashable, Sendable {
+    /// On the threads for tasks.
+    case short
+    /// Tried on the threads for tasks, and done on the threads for long work where it proves long.
+    case tried
+    /// On the threads for long work.
+    case long
+}
+
+/// An operation without its types, for tables and tests.
+public struct OperationSummary: Hashable, Sendable {
+    /// Its name on the bus.
+    public let name: String
+    /// Where it is answered.
+    public let place: OperationPlace
+    /// The type of the request.
+    public let request: String
+    /// How the request travels.
+    public let requestForm: String
+    /// The type of the answer.
+    public let answer: String
+    /// How the answer travels.
+    public let answerForm: String
+    /// How a worker schedules it.
+    public let effort: OperationEffort
+    /// Whether processes that answer it record it.
+    public let isRecorded: Bool
+}
+
+/// How values of a type travel as payloads.
+public struct PayloadForm<Value: Sendable>: Sendable {
+    /// What the table of operations calls it: `JSON`, `fixed layout`, `bytes`.
+    public let name: String
+    /// The content type a program of this repository writes and asks for: 1 for JSON, 2 for the
+    /// operation's own.
+    public let contentType: UInt8
+    /// Writes a value with the content type that its reader asked for.
+    public let encode: @Sendable (Value, _ contentType: UInt8) throws(Failure) -> Data
+    /// Reads a payload of a content type; throws `Failure`: `invalidParameter`, `corrupt`,
+    /// `newerVersion`.
+    public let decode: @Sendable (Data, _ contentType: UInt8) throws(Failure) -> Value
+
+    /// A form of its own.
+    public init(
+        _ name: String, contentType: UInt8,
+        encode: @escaping @Sendable (Value, _ contentType: UInt8) throws(Failure) -> Data,
+        decode: @escaping @Sendable (Data, _ contentType: UInt8) throws(Failure) -> Value
+    ) {
+        self.name = name
+        self.contentType = contentType
+        self.encode = encode
+        self.decode = decode
+    }
+
+    /// The content type of JSON.
+    public static var jsonType: UInt8 { 1 }
+    /// The content type of an operation's own layout.
+    public static var ownType: UInt8 { 2 }
+}
+
+extension PayloadForm where Value: Codable {
+    /// JSON, whatever was asked for.
+    public static var json: Self {
+        Self("JSON", contentType: jsonType) { value, _ throws(Failure) in
+            try CairnJSON.encode(value)
+        } decode: { bytes, _ throws(Failure) in
+            try CairnJSON.decode(Value.self, from: bytes)
+        }
+    }
+
+    /// JSON in a message that asks for the operation's own layout.
+    public static var jsonForOwn: Self {
+        Self("JSON", contentType: ownType, encode: json.encode, decode: json.decode)
+    }
+
+    /// The fixed layout where it was asked for, else JSON; read by its first byte, which is never
+    /// that of JSON.
+    public static func fixed(
+        encode: @escaping @Sendable (Value) -> Data,
+        decode: @escaping @Sendable (Data) throws(Failure) -> Value
+    ) -> Self {
+        Self("fixed layout", contentType: ownType) { value, contentType throws(Failure) in
+            contentType == ownType ? encode(value) : try CairnJSON.encode(value)
+        } decode: { bytes, contentType throws(Failure) in
+            let isJSON = contentType != ownType || bytes.first == UInt8(ascii: "{")
+            return isJSON ? try CairnJSON.decode(Value.self, from: bytes) : try decode(bytes)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnCore
+
+/// The media types of the files that jobs read and make, with the endings of their names.
+public enum MediaType: String, Hashable, Sendable, CaseIterable {
+    /// RFC 4180.
+    case csv = "text/csv"
+    /// One JSON value on each line.
+    case jsonLines = "application/jsonl"
+    /// RFC 8259.
+    case json = "application/json"
+    /// RFC 7946.
+    case geoJSON = "application/geo+json"
+    /// OGC 12-128.
+    case geoPackage = "application/geopackage+sqlite3"
+    /// OGC 12-007.
+    case kml = "application/vnd.google-earth.kml+xml"
+    /// FlatGeobuf; its authors have registered no type.
+    case flatGeobuf = "application/flatgeobuf"
+    /// A ZIP archive.
+    case zip = "application/zip"
+    /// Text of no stated form.
+    case text = "text/plain"
+    /// Any bytes.
+    case bytes = "application/octet-stream"
+
+    /// The endings of file names of this type, with their dots; a product gets the first.
+    public var endings: [String] {
+        switch self {
+        case .csv: [".csv"]
+        case .jsonLines: [".jsonl", ".ndjson"]
+        case .json: [".json"]
+        case .geoJSON: [".geojson"]
+        case .geoPackage: [".gpkg"]
+        case .kml: [".kml"]
+        case .flatGeobuf: [".fgb"]
+        case .zip: [".zip"]
+        case .text: [".txt", ".tsv"]
+        case .bytes: [".bin"]
+        }
+    }
+
+    /// Whether files of this type are text, one record on a line, that can be compared by line.
+    public var hasLines: Bool {
+        switch self {
+        case .csv, .jsonLines, .text: true
+        case .json, .geoJSON, .geoPackage, .kml, .flatGeobuf, .zip, .bytes: false
+        }
+    }
+
+    /// The `Content-Type`; of text it states UTF-8 (RFC 7111), which other types have by their
+    /// definitions.
+    public var contentType: String {
+        rawValue + (rawValue.hasPrefix("text/") ? "; charset=utf-8" : "")
+    }
+
+    /// By a file's name, in any letter case; `bytes` for an ending that is not known.
+    public init(ofFile name: String) {
+        let name = name.lowercased()
+        self = Self.allCases.first { $0.endings.contains { name.hasSuffix($0) } } ?? .bytes
+    }
+}
+
+extension BlobReference {
+    /// Its type; `bytes` for one that is not known here.
+    public var type: MediaType { MediaType(rawValue: mediaType) ?? .bytes }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Geometry
+
+extension LayerDescription {
+    /// The layer as queries see it: one of graphics has the columns, the extent and the type that
+    /// its graphics have together; any other is as it is.
+    ///
+    /// A column is of whole numbers, numbers or moments where all values are, else of text. The
+    /// object id comes first, then the other columns by their names. Points among multipoints are
+    /// multipoints; there is no geometry type where graphics are of several kinds, or there are
+    /// none.
+    public var asQueried: LayerDescription {
+        guard let graphics, kind.source?.isGraphics == true, var properties else { return self }
+        properties.fields = Self.columns(of: graphics)
+        properties.geometryType = graphicsType
+        let extent = graphics.reduce(Envelope.empty) { $0.union($1.shape.envelope) }
+        properties.extent = extent.isEmpty ? nil : extent
+        properties.featureCount = graphics.count
+        var layer = self
+        layer.properties = properties
+        return layer
+    }
+
+    private static func columns(of graphics: [Graphic]) -> [FieldDescription] {
+        // By name in lower case; no type while all values are null.
+        var found: [String: (name: String, type: FieldType?)] = [:]
+        for entry in graphics.lazy.flatMap(\.attributes.entries) {
+            let type: FieldType? =
+                switch entry.value {
+                case .null: nil
+                case .integer: .bigInteger
+                case .real: .double
+                case .date: .date
+                case .string: .string
+                }
+            var column = found[entry.name.lowercased()] ?? (entry.name, nil)
+            if let type { column.type = column.type?.common(with: type) ?? type }
+            found[entry.name.lowercased()] = column
+        }
+        return [FieldDescription(name: "OBJECTID", type: .objectID)]
+            + found.sorted { $0.key < $1.key }.map { _, column in
+                FieldDescription(name: column.name, type: column.type ?? .string)
+            }
+    }
+
+    /// What all graphics of the layer are; nil for several kinds, none, and other layers.
+    public var graphicsType: GeometryType? {
+        let types = Set((graphics ?? []).map(\.shape.geometryType))
+        return types == [.point, .multipoint] ? .multipoint : types.count == 1 ? types.first : nil
+    }
+}
+
+extension FieldType {
+    /// What holds values of both.
+    fileprivate func common(with other: FieldType) -> FieldType {
+        if self == other { return self }
+        return [self, other].allSatisfy { $0 == .bigInteger || $0 == .double } ? .double : .string
+    }
+}

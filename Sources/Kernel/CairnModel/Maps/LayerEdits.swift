@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnCore
+public import Geometry
+
+/// A feature that an edit added or changed, whole.
+public struct EditedFeature: Hashable, Sendable {
+    /// The object id, never used again in its layer.
+    public var id: Int64
+    /// The geometry, in the spatial reference of the layer's source, never an envelope; nil for a
+    /// feature without.
+    public var shape: Shape?
+    /// The Z and M of the shape's coordinates, where the layer has them.
+    public var ordinates: FurtherOrdinates
+    /// A value for each field of the layer in field order, without the object id.
+    public var attributes: Attributes
+
+    /// Makes a feature.
+    public init(
+        id: Int64, shape: Shape?, ordinates: FurtherOrdinates = FurtherOrdinates(),
+        attributes: Attributes
+    ) {
+        self.id = id
+        self.shape = shape
+        self.ordinates = ordinates
+        self.attributes = attributes
+    }
+}
+
+extension EditedFeature: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case id, attributes
+        case shape = "geometry"
+    }
+
+    /// Reads what ``encode(to:)`` writes.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        id = try container.decode(Int64.self, forKey: .id)
+        let form = try container.decodeIfPresent(GeometryForm.self, forKey: .shape)
+        shape = form?.shape
+        guard form == nil || shape != nil else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .shape, in: container,
+                debugDescription: "expected x and y, points, paths or rings")
+        }
+        ordinates = form?.ordinates ?? FurtherOrdinates()
+        attributes = try container.decode(Attributes.self, forKey: .attributes)
+    }
+
+    /// Writes `id`, `geometry` in Esri's JSON where there is one, and `attributes`.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(id, forKey: .id)
+        try container.encodeIfPresent(
+            shape.map { GeometryForm($0, ordinates) }, forKey: .shape)
+        try container.encode(attributes, forKey: .attributes)
+    }
+}
+
+/// What edits have done to a layer since its dataset was made: they lie over it.
+public struct LayerEdits: Hashable, Sendable, Codable {
+    /// Whether the layer takes edits; those that were made count in any case.
+    public var isOpen: Bool
+    /// The global position of the last event that changed a feature; 0 before the first.
+    public var sequence: Int64
+    /// The lowest object id that no feature of the layer ever had; nil before the first edit.
+    public var nextID: Int64?
+    /// By rising object id, at most one for each.
+    public var changes: [FeatureChange]
+
+    /// A layer that nobody has edited.
+    public init(isOpen: Bool) {
+        self.isOpen = isOpen
+        sequence = 0
+        changes = []
+    }
+
+    /// Hashes what tells edits apart without going through all of them.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(isOpen)
+        hasher.combine(sequence)
+        hasher.combine(changes.count)
+    }
+}
+
+/// What became of one feature: the dataset's feature of that object id, if there is one, counts no
+/// more.
+public struct FeatureChange: Hashable, Sendable, Codable {
+    /// The object id.
+    public var id: Int64
+    /// The global position of the event that said so.
+    public var sequence: Int64
+    /// The feature as it is; nil when it was deleted.
+    public var feature: EditedFeature?
+
+    /// States it.
+    public init(id: Int64, sequence: Int64, feature: EditedFeature?) {
+        self.id = id
+        self.sequence = sequence
+        self.feature = feature
+    }
+}
+
+extension LayerEdits {
+    /// Where the change of that feature is, or would be.
+    private func place(of id: Int64) -> (index: Int, isThere: Bool) {
+        var (low, high) = (0, changes.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if changes[middle].id < id { low = middle + 1 } else { high = middle }
+        }
+        return (low, low < changes.count && changes[low].id == id)
+    }
+
+    /// What became of the feature of that object id; nil when no edit concerns it.
+    public func change(of id: Int64) -> FeatureChange? {
+        let (index, isThere) = place(of: id)
+        return isThere ? changes[index] : nil
+    }
+
+    /// Makes these changes, whose ids are all different, part of the edits.
+    ///
+    /// Costs one pass over all.
+    public mutating func apply(_ news: [FeatureChange]) {
+        let news = news.sorted { $0.id < $1.id }
+        var merged: [FeatureChange] = []
+        merged.reserveCapacity(changes.count + news.count)
+        var next = news.makeIterator()
+        var new = next.next()
+        for old in changes {
+            while let change = new, change.id < old.id {
+                merged.append(change)
+                new = next.next()
+            }
+            if let change = new, change.id == old.id {
+                merged.append(change)
+                new = next.next()
+            } else {
+                merged.append(old)
+            }
+        }
+        while let change = new {
+            merged.append(change)
+            new = next.next()
+        }
+        changes = merged
+    }
+
+    /// The coordinates of all features.
+    public var coordinateCount: Int {
+        changes.reduce(0) { $0 + ($1.feature?.shape?.coordinateCount ?? 0) }
+    }
+}
+
+/// What somebody wants to do to the features of a layer.
+public struct FeatureEdits: Hashable, Sendable, Codable {
+    /// Features to add; their ids are passed over.
+    public var adds: [FeatureDraft]
+    /// Features to change: what is not given stays.
+    public var updates: [FeatureDraft]
+    /// The object ids of features to delete.
+    public var deletes: [Int64]
+    /// Whether nothing is done when one of them cannot be: Esri's `rollbackOnFailure`.
+    public var isAtomic: Bool
+
+    /// Makes a request.
+    public init(
+        adds: [FeatureDraft] = [], updates: [FeatureDraft] = [], deletes: [Int64] = [],
+        isAtomic: Bool = true
+    ) {
+        self.adds = adds
+        self.updates = updates
+        self.deletes = deletes
+        self.isAtomic = isAtomic
+    }
+}
+
+/// What somebody wants to do to the features of one layer, beside others.
+public struct LayerFeatureEdits: Hashable, Sendable, Codable {
+    /// The layer.
+    public var layer: LayerID
+    /// What to do.
+    public var edits: FeatureEdits
+
+    /// Makes a request.
+    public init(_ layer: LayerID, _ edits: FeatureEdits) {
+        self.layer = layer
+        self.edits = edits
+    }
+}
+
+/// A feature as somebody gives it.
+public struct FeatureDraft: Hashable, Sendable, Codable {
+    /// The object id, of one that exists.
+    public var id: Int64?
+    /// The geometry; nil when it is not given.
+    public var geometry: GeometryForm?
+    /// Whether the feature has no geometry from now on; nil is false.
+    public var clearsGeometry: Bool?
+    /// Of the geometry; nil for that of the layer's source.
+    public var spatialReference: SpatialReference?
+    /// The attributes that are given, by field name in any letter case; the object id is passed
+    /// over.
+    public var attributes: Attributes
+    /// Why it cannot be done, where that was found on the way here: it is refused, and the others
+    /// are not.
+    public var fault: Failure?
+
+    /// Makes one; an envelope becomes the polygon of its corners.
+    public init(
+        id: Int64? = nil, shape: Shape? = nil, ordinates: FurtherOrdinates = FurtherOrdinates(),
+        spatialReference: SpatialReference? = nil, attributes: Attributes = Attributes([])
+    ) {
+        self.id = id
+        geometry = shape.map { GeometryForm($0, ordinates) }
+        self.spatialReference = spatialReference
+        self.attributes = attributes
+    }
+}
+
+/// What came of each edit, in the order in which they were asked for.
+public struct FeatureEditResults: Hashable, Sendable, Codable {
+    /// Of `FeatureEdits.adds`.
+    public var adds: [FeatureEditResult]
+    /// Of `FeatureEdits.updates`.
+    public var updates: [FeatureEditResult]
+    /// Of `FeatureEdits.deletes`.
+    public var deletes: [FeatureEditResult]
+
+    /// Makes a list.
+    public init(
+        adds: [FeatureEditResult], updates: [FeatureEditResult], deletes: [FeatureEditResult]
+    ) {
+        self.adds = adds
+        self.updates = updates
+        self.deletes = deletes
+    }
+
+    /// What came of edits that ended as the event says.
+    public init(_ edits: FeatureEdits, _ event: FeaturesEdited) {
+        func refusals(_ kind: RefusedEdit.Kind) -> [Int: Failure] {
+            Dictionary(
+                event.refused?.filter { $0.kind == kind }.map { ($0.index, $0.reason) } ?? [],
+                uniquingKeysWith: { first, _ in first })
+        }
+        var added = event.added.makeIterator()
+        let (adds, updates, deletes) = (refusals(.add), refusals(.update), refusals(.delete))
+        self.adds = edits.adds.indices.map { index in
+            adds[index].map { FeatureEditResult(id: nil, failure: $0) }
+                ?? FeatureEditResult(id: added.next()?.id)
+        }
+        self.updates = edits.updates.enumerated().map { index, draft in
+            FeatureEditResult(id: draft.id, failure: updates[index])
+        }
+        self.deletes = edits.deletes.enumerated().map { index, id in
+            FeatureEditResult(id: id, failure: deletes[index])
+        }
+    }
+}
+
+/// What came of one edit.
+public struct FeatureEditResult: Hashable, Sendable, Codable {
+    /// The object id of the feature; nil for one that was not added.
+    public var id: Int64?
+    /// Why it was not done; nil when it was.
+    public var failure: Failure?
+
+    /// Makes one.
+    public init(id: Int64?, failure: Failure? = nil) {
+        self.id = id
+        self.failure = failure
+    }
+}
+
+/// An edit that was asked for beside others and not done.
+public struct RefusedEdit: Hashable, Sendable, Codable {
+    /// Which list it stood in.
+    public enum Kind: String, Hashable, Sendable, Codable { case add, update, delete }
+    /// Which list it stood in.
+    public var kind: Kind
+    /// Its place there, from 0.
+    public var index: Int
+    /// Why.
+    public var reason: Failure
+
+    /// Makes one.
+    public init(kind: Kind, index: Int, reason: Failure) {
+        self.kind = kind
+        self.index = index
+        self.reason = reason
+    }
+}
+
+/// Whether a layer takes edits changed.
+public struct LayerEditableChanged: EventPayload {
+    /// The stable type name.
+    public static let eventType = "map.layer.editableChanged"
+    /// The layer.
+    public var layer: LayerID
+    /// Whether it takes edits now.
+    public var isEditable: Bool
+    /// Makes the event.
+    public init(layer: LayerID, isEditable: Bool) {
+        self.layer = layer
+        self.isEditable = isEditable
+    }
+}
+
+/// Features of a layer, or of several, were added, changed or deleted, all at once.
+public struct FeaturesEdited: EventPayload {
+    /// The stable type name.
+    public static let eventType = "map.features.edited"
+    /// The second has further layers, the third Z and M, the fourth features without geometry.
+    public static let schema = 4
+    /// Each only says more.
+    public static let upcasts = [Upcast.unchanged, .unchanged, .unchanged]
+    /// The first that can say it.
+    public var writtenSchema: Int {
+        let features = layers.flatMap { $0.added + $0.changed }
+        if features.contains(where: { $0.shape == nil }) { return 4 }
+        if !features.allSatisfy(\.ordinates.isNothing) { return 3 }
+        return others == nil ? 1 : 2
+    }
+    /// The layer.
+    public var layer: LayerID
+    /// Features with object ids that none had before, rising.
+    public var added: [EditedFeature]
+    /// Features that were there, as they are now.
+    public var changed: [EditedFeature]
+    /// The object ids of features that were there.
+    public var deleted: [Int64]
+    /// The lowest object id that no feature of the layer ever had, the added ones included.
+    public var nextID: Int64
+    /// What was asked for at the same time and not done; absent when there is none.
+    public var refused: [RefusedEdit]?
+    /// What became of further layers by the same request, none of which has others itself; absent
+    /// when there is none.
+    public var others: [FeaturesEdited]?
+    /// Makes the event.
+    public init(
+        layer: LayerID, added: [EditedFeature], changed: [EditedFeature], deleted: [Int64],
+        nextID: Int64, refused: [RefusedEdit]?, others: [FeaturesEdited]? = nil
+    ) {
+        self.others = others
+        self.layer = layer
+        self.added = added
+        self.changed = changed
+        self.deleted = deleted
+        self.nextID = nextID
+        self.refused = refused
+    }
+}
+
+extension FeaturesEdited {
+    /// What became of each layer, without others, in the order in which they were asked for.
+    public var layers: [FeaturesEdited] {
+        var first = self
+        first.others = nil
+        return [first] + (others ?? [])
+    }
+
+    /// The edits of several layers as one event; nil for none.
+    public init?(together layers: [FeaturesEdited]) {
+        guard var event = layers.first else { return nil }
+        event.others = layers.count > 1 ? Array(layers.dropFirst()) : nil
+        self = event
+    }
+}
+
+/// The edits of a layer up to a sequence number became part of a new dataset.
+public struct LayerCompacted: EventPayload {
+    /// The stable type name.
+    public static let eventType = "map.layer.compacted"
+    /// The layer.
+    public var layer: LayerID
+    /// Its dataset from now on.
+    public var dataset: ContentID
+    /// The global position of the last edit that is in it.
+    public var through: Int64
+    /// What the new dataset holds.
+    public var properties: LayerProperties
+    /// Makes the event.
+    public init(
+        layer: LayerID, dataset: ContentID, through: Int64, properties: LayerProperties
+    ) {
+        self.layer = layer
+        self.dataset = dataset
+        self.through = through
+        self.properties = properties
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnCore
+public import FoundationEssentials
+public import Geometry
+
+/// Where a layer goes among its siblings.
+public struct LayerPlace: Hashable, Sendable, Codable {
+    /// The group to lie in; nil for the top level.
+    public var parent: LayerID?
+    /// The place among the siblings, 0 = bottom; nil = on top.
+    public var index: Int?
+
+    /// On top of everything, unless said otherwise.
+    public init(parent: LayerID? = nil, index: Int? = nil) {
+        self.parent = parent
+        self.index = index
+    }
+}
+
+/// A wish to change a map.
+///
+/// The map state accepts it, as events, or refuses it with a `Failure`.
+public enum MapCommand: Hashable, Sendable, Codable {
+    /// Makes an empty map.
+    case createMap
+    /// Adds a layer; it loads in the background.
+    case addLayer(name: String, source: LayerSource, place: LayerPlace)
+    /// Adds an empty group.
+    case addGroup(name: String, place: LayerPlace)
+    /// Moves a layer or group; `index` counts among the siblings it will have, itself taken out.
+    case moveLayer(layer: LayerID, place: LayerPlace)
+    /// Removes a layer, or a group with all it holds.
+    case removeLayer(layer: LayerID)
+    /// Gives it another name, unique in the map.
+    case renameLayer(layer: LayerID, name: String)
+    /// Turns it on or off.
+    case setVisibility(layer: LayerID, isVisible: Bool)
+    /// Limits the scales at which it is drawn.
+    case setScaleRange(layer: LayerID, scaleRange: ScaleRange)
+    /// Limits its features by a WHERE clause; nil lifts the limit.
+    case setDefinitionExpression(layer: LayerID, expression: String?)
+    /// Chooses the field shown for a feature; nil goes back to the default.
+    case setDisplayField(layer: LayerID, field: String?)
+    /// Names the fields that say when features are; nil makes it a layer without time.
+    case setTimeInfo(layer: LayerID, timeInfo: LayerTimeInfo?)
+    /// Says how its features are drawn; nil goes back to the symbol of its number.
+    case setDrawing(layer: LayerID, drawing: LayerDrawing?)
+    /// Gives a field an alias; nil goes back to what the source says.
+    case setFieldAlias(layer: LayerID, field: String, alias: String?)
+    /// Says whether its features may be asked for.
+    case setQueryable(layer: LayerID, isQueryable: Bool)
+    /// Turns its popups on or off.
+    case setPopups(layer: LayerID, isEnabled: Bool)
+    /// Says whether it takes edits of its features.
+    case setEditable(layer: LayerID, isEditable: Bool)
+    /// Adds, changes and deletes features.
+    case editFeatures(layer: LayerID, edits: FeatureEdits)
+    /// Adds, changes and deletes features of several layers by one event, each layer named once.
+    case editLayers([LayerFeatureEdits])
+    /// Tries to load again after a failure.
+    case retryLoad(layer: LayerID)
+    /// Gives it another source, and loads that.
+    case setSource(layer: LayerID, source: LayerSource)
+    /// Draws on a graphics layer.
+    case addGraphic(layer: LayerID, shape: Shape, attributes: Attributes, zIndex: Int)
+    /// Changes what is given of a graphic.
+    case updateGraphic(
+        layer: LayerID, graphic: Int64, shape: Shape?, attributes: Attributes?, zIndex: Int?)
+    /// Removes a graphic.
+    case removeGraphic(layer: LayerID, graphic: Int64)
+    /// Removes every graphic of a layer.
+    case clearGraphics(layer: LayerID)
+}
+
+/// A command on its way to the map state.
+public struct MapCommandRequest: Hashable, Sendable, Codable {
+    /// Chosen by the caller, kept over retries: the same id is carried out once.
+    public var id: UUID
+    /// The map.
+    public var map: MapName
+    /// What to do.
+    public var command: MapCommand
+    /// Who asks.
+    public var actor: String?
+
+    /// Makes a request.
+    public init(id: UUID, map: MapName, command: MapCommand, actor: String? = nil) {
+        self.id = id
+        self.map = map
+        self.command = command
+        self.actor = actor
+    }
+}
+
+/// The answer to an accepted command.
+public struct MapCommandResult: Hashable, Sendable, Codable {
+    /// The global position of the command's last event: pass it as `minSequence` to read one's own
+    /// write.
+    public var sequence: Int64
+    /// The layer that was made, for `addLayer` and `addGroup`.
+    public var layer: LayerID?
+    /// The graphic that was drawn, for `addGraphic`.
+    public var graphic: Int64?
+    /// What came of each edit, for `editFeatures`.
+    public var edits: FeatureEditResults?
+    /// The same for each layer of `editLayers`, in the order of the request.
+    public var layerEdits: [FeatureEditResults]?
+
+    /// Makes a result.
+    public init(
+        sequence: Int64, layer: LayerID? = nil, graphic: Int64? = nil,
+        edits: FeatureEditResults? = nil, layerEdits: [FeatureEditResults]? = nil
+    ) {
+        self.layerEdits = layerEdits
+        self.sequence = sequence
+        self.layer = layer
+        self.graphic = graphic
+        self.edits = edits
+    }
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnCore
+
+/// Every operation of a site.
+public enum Operations {
+    /// In the order of the table of `Docs/bus-protocol.md`.
+    public static let all: [OperationSummary] = [
+        Operation.append.summary, Operation.claim.summary, Operation.read.summary,
+        Operation.head.summary, Operation.verify.summary, Operation.archive.summary,
+        Operation.backup.summary,
+        Operation.mapCommand.summary, Operation.mapsHash.summary,
+        Operation.submit.summary, Operation.jobCommand.summary, Operation.describe.summary,
+        Operation.list.summary, Operation.usage.summary, Operation.workers.summary,
+        Operation.status.summary, Operation.jobsHash.summary,
+        Operation.identify.summary, Operation.export.summary, Operation.legend.summary,
+        Operation.query.summary, Operation.find.summary, Operation.workerHash.summary,
+        Operation.geocode.summary, Operation.suggest.summary, Operation.reverse.summary,
+    ]
+}
+
+// MARK: The map state
+
+extension Operation where Request == MapCommandRequest, Answer == MapCommandResult {
+    /// Changes a map.
+    public static var mapCommand: Self {
+        Self("command", at: .maps, timeout: .seconds(30))
+    }
+}
+
+extension Operation where Request == Nothing, Answer == StateHash {
+    /// The hash of the maps, as the map state has them.
+    public static var mapsHash: Self { Self("stateHash", at: .maps, timeout: .seconds(30)) }
+    /// The hash of the jobs, as the supervisor has them.
+    public static var jobsHash: Self {
+        Self("stateHash", at: .supervisor, timeout: .seconds(30))
+    }
+    /// The hash of the maps, as some identify worker has them.
+    public static var workerHash: Self {
+        Self("stateHash", at: .pool(.identify), timeout: .seconds(30))
+    }
+}
+
+// MARK: The supervisor
+
+extension Operation where Request == JobSubmission, Answer == JobDescription {
+    /// Submits a job.
+    public static var submit: Self { Self("submit", at: .supervisor, timeout: .seconds(30)) }
+}
+
+extension Operation where Request == JobCommandRequest, Answer == JobDescription {
+    /// Pauses, resumes or cancels a job.
+    public static var jobCommand: Self {
+        Self("command", at: .supervisor, timeout: .seconds(30))
+    }
+}
+
+extension Operation where Request == JobID, Answer == JobDescription {
+    /// One job as it is now.
+    public static var describe: Self { Self("describe", at: .supervisor) }
+}
+
+extension Operation where Request == Nothing, Answer == [JobDescription] {
+    /// The newest jobs.
+    public static var list: Self { Self("list", at: .supervisor) }
+}
+
+extension Operation where Request == String, Answer == JobUsage {
+    /// What the jobs of an actor take up.
+    public static var usage: Self { Self("usage", at: .supervisor) }
+}
+
+extension Operation where Request == Nothing, Answer == [WorkerDescription] {
+    /// The workers that are there now.
+    public static var workers: Self { Self("workers", at: .supervisor) }
+}
+
+extension Operation where Request == Nothing, Answer == SupervisorStatus {
+    /// The supervisor's backlog and counters.
+    public static var status: Self { Self("status", at: .supervisor) }
+}
+
+// MARK: Identify workers
+
+extension Operation where Request == IdentifyRequest, Answer == IdentifyAnswer {
+    /// Answers what is here.
+    public static var identify: Self {
+        Self(
+            "identify", at: .pool(.identify),
+            request: .fixed(encode: FixedLayout.encode, decode: FixedLayout.identifyRequest),
+            answer: .fixed(encode: FixedLayout.encode, decode: FixedLayout.identifyAnswer),
+            effort: .tried, recordedForm: 1, publishedMap: { $0.map })
+    }
+}
+
+extension Operation where Request == ExportRequest, Answer == ExportedPicture {
+    /// A picture of a map.
+    public static var export: Self {
+        Self(
+            "export", at: .pool(.identify), request: .json,
+            answer: PayloadForm("bytes", contentType: PayloadForm<Answer>.ownType) {
+                picture, _ throws(Failure) in
+                try picture.wireForm()
+            } decode: { bytes, _ throws(Failure) in
+                try ExportedPicture(wireForm: bytes)
+            },
+            effort: .long, timeout: .seconds(15))
+    }
+}
+
+extension Operation where Request == LegendRequest, Answer == LayerLegends {
+    /// The legends of a map's layers on other servers.
+    public static var legend: Self {
+        Self(
+            "legend", at: .pool(.identify), request: .json, answer: .jsonForOwn, effort: .long,
+            timeout: .seconds(15))
+    }
+}
+
+extension Operation where Request == QueryRequest, Answer == QueryAnswer {
+    /// Answers which features of a layer meet a request, in parts.
+    public static var query: Self {
+        Self(
+            "query", at: .pool(.identify), request: .json, answer: .body, effort: .tried,
+            timeout: .seconds(15), recordedForm: 2)
+    }
+}
+
+extension Operation where Request == FindRequest, Answer == QueryAnswer {
+    /// Answers which features of a map hold a text, in parts.
+    public static var find: Self {
+        Self(
+            "find", at: .pool(.identify), request: .json, answer: .body, effort: .long,
+            timeout: .seconds(15), recordedForm: 3)
+    }
+}
+
+extension PayloadForm where Value == QueryAnswer {
+    fileprivate static var body: Self {
+        Self("bytes", contentType: jsonType) { answer, _ throws(Failure) in
+            answer.wireForm
+        } decode: { bytes, _ throws(Failure) in
+            try QueryAnswer(wireForm: bytes)
+        }
+    }
+}
+
+// MARK: Locators
+
+extension Operation where Request == GeocodeRequest, Answer == GeocodeAnswer {
+    /// Answers where something is.
+    public static var geocode: Self {
+        Self(
+            "geocode", at: .pool(.locator), request: .json,
+            answer: .fixed(encode: FixedLayout.encode, decode: FixedLayout.geocodeAnswer),
+            recordedForm: 1)
+    }
+}
+
+extension Operation where Request == SuggestRequest, Answer == SuggestAnswer {
+    /// Answers how a text may go on.
+    public static var suggest: Self {
+        Self(
+            "suggest", at: .pool(.locator), request: .json,
+            answer: .fixed(encode: FixedLayout.encode, decode: FixedLayout.suggestAnswer),
+            timeout: .seconds(5), recordedForm: 1)
+    }
+}
+
+extension Operation where Request == ReverseGeocodeRequest, Answer == ReverseGeocodeAnswer {
+    /// Answers what a place is called.
+    public static var reverse: Self {
+        Self(
+            "reverse", at: .pool(.locator), request: .json,
+            answer: .fixed(encode: FixedLayout.encode, decode: FixedLayout.reverseAnswer),
+            recordedForm: 1)
+    }
+}

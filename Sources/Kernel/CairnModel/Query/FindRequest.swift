@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnCore
+
+/// "Which features hold this text?", with the parameters of Esri's find operation on a map.
+public struct FindRequest: PartedRequest, Hashable, Codable {
+    /// The most features of one answer.
+    public static let resultBound = 1_000
+    /// The most bytes of the text.
+    public static let textByteBound = 1_000
+
+    /// The map that is asked.
+    public var map: MapName
+    /// What is looked for.
+    public var text: String
+    /// Whether values that hold the text count, whatever its letter case; else those that are it.
+    public var contains = true
+    /// The fields that are looked at, in any letter case, where a layer has them; nil for all.
+    public var fields: [String]?
+    /// The layers that are searched, a group for those in it; nil for all.
+    public var layers: [LayerID]?
+    /// A WHERE clause per layer, ANDed with the layer's own; those of other layers are not looked
+    /// at.
+    public var layerDefinitions: [LayerID: String] = [:]
+    /// The reference of the geometries; nil for the map's.
+    public var outReference: SpatialReference?
+    /// Whether results have geometries.
+    public var returnGeometry = true
+    /// How far generalised geometries may be off, in units of their reference; nil: not at all.
+    public var maxAllowableOffset: Double?
+    /// The decimals of the coordinates, 0…15; nil for all.
+    public var geometryPrecision: Int?
+    /// Whether coordinates carry their Z, where the layer has Z.
+    public var returnZ = false
+    /// Whether coordinates carry their M, where the layer has M.
+    public var returnM = false
+    /// Whether attributes stand under the fields' names, else under their aliases.
+    public var returnFieldName = false
+    /// Whether numbers are numbers and moments epoch milliseconds, else every value is text.
+    public var returnUnformattedValues = false
+    /// Asks the map as it was at this sequence number; nil: now.
+    public var at: Int64?
+    /// Asks the map as it was at this moment; at most one of `at` and `atTime` may be given.
+    public var atTime: Timestamp?
+    /// With `at` or `atTime`, leaves out what was removed, hidden or deleted by this sequence
+    /// number; nil: nothing.
+    public var seenFrom: Int64?
+    /// The answer must know at least this sequence number (read your own writes).
+    public var minSequence: Int64?
+    /// Which part of the answer is asked for; nil for the first.
+    public var part: QueryPart?
+    /// Whether failures leave out what other servers and files said, for callers without `admin`;
+    /// nil: no.
+    public var hidesInside: Bool?
+
+    /// Asks for a text in every field of every layer.
+    public init(map: MapName, text: String) {
+        self.map = map
+        self.text = text
+    }
+}
+
+/// A request whose answer comes in parts (``QueryAnswer``), all of the map as the first knew it.
+public protocol PartedRequest: PastRequest, Sendable, Encodable {
+    /// The answer must know at least this sequence number.
+    var minSequence: Int64? { get set }
+    /// Which part of the answer is asked for; nil for the first.
+    var part: QueryPart? { get set }
+}
+
+extension QueryRequest: PartedRequest {}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+import FoundationEssentials
+import GDAL
+import Platform
+
+/// Makes datasets from files of the vector formats in `VectorFormats`.
+public enum DatasetBuilder {
+    /// Imports every layer of a file that can be read; each that cannot fails alone.
+    ///
+    /// Each layer becomes a dataset `<directory>/<sha256>/layer.fgb`, a layer of mixed geometry one
+    /// per kind. The datasets are built in a hidden directory beside them and get their names once
+    /// all are complete and on the disk; the same file gives the same bytes, and a dataset that is
+    /// there already is left as it is. Blocks the calling thread: a confined one reads the file and
+    /// nothing else (`SourceFile`), and uses another.
+    ///
+    /// Throws `.notFound`, `.unreadable` (not one of the formats, cut short, leading to other
+    /// files, or no spatial reference that could be assumed), `.invalidParameter` (nothing to
+    /// import in it), `.tooLarge` (beyond ``ImportBounds``), `.noSpace`.
+    ///
+    /// - Parameters:
+    ///   - path: A file, a directory that is a data source (`.gdb`), a gzip file, a zip or tar
+    ///     archive of one.
+    ///   - directory: The site's datasets.
+    ///   - fields: The types of columns, where others are wanted than those found.
+    ///   - progress: Called on the thread that reads, while this one waits.
+    public static func importFile(
+        path: String, into directory: String, fields: [FieldStatement] = [],
+        progress: (ImportProgress) -> Void = { _ in }
+    ) throws(Failure) -> [ImportedLayer] {
+        let staging = try StagingDirectory(in: directory)
+        do {
+            let staged = try SourceFile.readAll(path, in: staging) { files in
+                try build(files, fields, staging, progress)
+            }
+            for dataset in staged { try publish(dataset, staging) }
+            return staged.map(\.layer)
+        } catch {
+            throw Failure(importing: error).naming(path)
+        }
+    }
+
+    private static func build(
+        _ files: [SourceFile], _ fields: [FieldStatement],
+        _ staging: borrowing StagingDirectory, _ progress: (ImportProgress) -> Void
+    ) throws -> [StagedDataset] {
+        var found = Found()
+        for file in files {
+            do {
+                try build(file, fields, staging, &found, progress)
+            } catch {
+                let failure = try Failure(partOf: error)
+                guard files.count > 1 else { throw failure }
+                found.leaveOut(file.part, "", failure)
+            }
+        }
+        try check(fields, found.columns)
+        guard !found.staged.isEmpty else {
+            if found.reasons.count == 1, let failure = found.failures.first { throw failure }
+            throw Failure(
+                .invalidParameter, "there is nothing to import in '\(files[0].name)'",
+                details: Array(found.reasons.prefix(16)))
+        }
+        for (name, failure) in zip(found.failed, found.failures) {
+            progress(.skipped(layer: name, reason: failure.message))
+        }
+        return found.named()
+    }
+
+    /// What became of the layers of a source.
+    private struct Found {
+        var staged: [StagedDataset] = []
+        /// The names of the columns of all layers.
+        var columns: [String] = []
+        /// Why layers and files are left out.
+        var reasons: [String] = []
+        /// Those of the reasons that are failures, and what failed.
+        var failures: [Failure] = []
+        var failed: [String] = []
+
+        /// - Parameter kind: `layer`, or nothing where the message names it.
+        mutating func leaveOut(_ name: String, _ kind: String, _ failure: Failure) {
+            let what = kind.isEmpty ? "'\(name)'" : "\(kind) '\(name)'"
+            let isNamed = failure.message.contains("'\(name)'")
+            let message = isNamed ? failure.message : "\(what): \(failure.message)"
+            failed.append(name)
+            failures.append(Failure(failure.code, message, details: failure.details))
+            reasons.append(message)
+        }
+
+        /// The datasets, with names of their own, and with a word on what failed beside the first.
+        func named() -> [StagedDataset] {
+            var names = LayerNames()
+            var named = staged.map { dataset in
+                var dataset = dataset
+                let name = names.take(dataset.layer.name)
+                if name != dataset.layer.name {
+                    dataset.layer.notes.append(
+                        "the name '\(dataset.layer.name.prefix(80))' cannot be used, or another layer of "
+                            + "the source has it: called '\(name)'")
+                    dataset.layer.name = name
+                }
+                return dataset
+            }
+            for failure in failures.prefix(16) {
+                named[0].layer.notes.append("left out: " + failure.message)
+            }
+            return named
+        }
+    }
+
+    private static func build(
+        _ file: SourceFile, _ fields: [FieldStatement],
+        _ staging: borrowing StagingDirectory, _ found: inout Found,
+        _ progress: (ImportProgress) -> Void
+    ) throws {
+        let typing = try SourceTyping(file, fields, in: staging)
+        let source = try typing.file.open(options: typing.options)
+        found.columns += source.layers.flatMap { $0.fields.map(\.name) }
+        let wanted = source.layers.indices.filter { source.layers[$0].hasGeometry }
+        progress(.opened(layers: wanted.map { source.layers[$0].name }))
+        for index in source.layers.indices {
+            let name = source.layers[index].name
+            do {
+                let reason = try build(source, typing, index, staging, &found, progress)
+                guard let reason else { continue }
+                found.reasons.append("layer '\(name)': \(reason)")
+                progress(.skipped(layer: name, reason: reason))
+            } catch {
+                let failure = try Failure(partOf: error)
+                found.leaveOut(name, "layer", failure)
+            }
+        }
+    }
+
+    /// Builds the datasets of one layer; answers why it is left out.
+    private static func build(
+        _ source: VectorSource, _ typing: SourceTyping, _ index: Int,
+        _ staging: borrowing StagingDirectory, _ found: inout Found,
+        _ progress: (ImportProgress) -> Void
+    ) throws -> String? {
+        guard source.layers[index].hasGeometry else { return "it has no geometry" }
+        let builder = try LayerBuilder(source, layer: index, typing, in: staging, progress)
+        if let reason = builder.emptyReason { return reason }
+        found.staged += try builder.build(in: staging, progress)
+        return nil
+    }
+
+    /// Throws `invalidParameter` where a column of which the type is stated is in no layer.
+    private static func check(
+        _ fields: [FieldStatement], _ names: [String]
+    ) throws(Failure) {
+        let known = Set(names.map { $0.lowercased() })
+        for field in fields where !known.contains(field.name.lowercased()) {
+            throw Failure(
+                .invalidParameter,
+                "there is no column '\(field.name.prefix(80))'; there are "
+                    + names.prefix(40).map { "'\($0.prefix(40))'" }.joined(separator: ", "))
+        }
+    }
+
+    private static func publish(
+        _ dataset: StagedDataset, _ staging: borrowing StagingDirectory
+    ) throws {
+        try StagedFile.sync(dataset.path)
+        let entry = String(dataset.path.dropLast("/layer.fgb".count))
+        try staging.publish(entry: entry, as: dataset.layer.dataset.rawValue)
+    }
+}
+
+extension Failure {
+    /// The same with the path that was named, where the message does not have it.
+    public func naming(_ path: String) -> Failure {
+        guard !message.contains(path) else { return self }
+        return Failure(code, "'\(path)': \(message)", details: details)
+    }
+
+    /// What an error means that concerns a part of a source alone, which the others go on without;
+    /// throws the error where it concerns the whole import.
+    fileprivate init(partOf error: any Error) throws {
+        self = Failure(importing: error)
+        guard code == .unreadable || code == .invalidParameter || code == .corrupt else {
+            throw self
+        }
+    }
+
+    /// What any error of an import means to the user.
+    public init(importing error: any Error) {
+        switch error {
+        case let failure as Failure: self = failure
+        case let error as PlatformError: self.init(error)
+        case let error as TextError:
+            self.init(error.isNoSpace ? .noSpace : .unreadable, error.description)
+        case let error as GDALError where error.isWriteFailure:
+            self.init(
+                .noSpace, "the dataset was not written completely; is the disk full?",
+                details: [error.description])
+        case let error as GDALError:
+            self.init(.unreadable, error.description, details: Array(error.messages.dropFirst()))
+        case let error as CocoaError where error.code == .fileWriteOutOfSpace:
+            self.init(.noSpace, "the disk is full")
+        default: self.init(.internal, "\(error)")
+        }
+    }
+}

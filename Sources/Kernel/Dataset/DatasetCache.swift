@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CairnModel
+import Synchronization
+
+/// The opened datasets of a directory; any thread may ask.
+///
+/// A dataset is mapped when it is first asked for, and the last few stay mapped. Its bytes never
+/// change, so it does not matter when it was opened.
+public final class DatasetCache: Sendable {
+    /// How many files stay open; the one not asked for longest goes first.
+    public static let capacity = 512
+
+    private struct Opened {
+        var dataset: Dataset
+        var lastUse: UInt64
+    }
+
+    private struct Shelf {
+        var opened: [ContentID: Opened] = [:]
+        var uses: UInt64 = 0
+    }
+
+    private let directory: String
+    private let shelf = Mutex(Shelf())
+
+    /// An empty shelf of the datasets `<directory>/<id>/layer.fgb`.
+    public init(directory: String) { self.directory = directory }
+
+    /// The dataset of that name.
+    ///
+    /// Throws `Failure`: `notFound` or `unreadable` where its file is gone, `corrupt` where it is
+    /// damaged.
+    public func dataset(_ id: ContentID) throws(Failure) -> Dataset {
+        if let known = opened(id) { return known }
+        // Two threads may open the same file; one is as good as the other.
+        let dataset = try Dataset(path: "\(directory)/\(id)/layer.fgb")
+        shelf.withLock { shelf in
+            if shelf.opened.count >= Self.capacity {
+                let oldest = shelf.opened.min { $0.value.lastUse < $1.value.lastUse }
+                if let oldest { shelf.opened[oldest.key] = nil }
+            }
+            shelf.opened[id] = Opened(dataset: dataset, lastUse: shelf.uses)
+        }
+        return dataset
+    }
+
+    /// The dataset of that name, where it is open.
+    public func opened(_ id: ContentID) -> Dataset? {
+        shelf.withLock { shelf in
+            shelf.uses += 1
+            guard let place = shelf.opened.index(forKey: id) else { return nil }
+            shelf.opened.values[place].lastUse = shelf.uses
+            return shelf.opened.values[place].dataset
+        }
+    }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import GDAL
+
+/// Moments as text: `YYYY-MM-DD`, `YYYY-MM-DDTHH:MM[:SS[.fraction]]`, then nothing, `Z` or `±HH:MM`
+/// (nothing means UTC), proleptic Gregorian.
+enum ISODate {
+    /// Milliseconds since 1970-01-01T00:00:00Z; nil when the text has another form.
+    static func milliseconds(_ text: String) -> Int64? {
+        var scanner = Scanner(bytes: Array(text.utf8))
+        guard let day = date(&scanner) else { return nil }
+        guard scanner.skip("T") || scanner.skip(" ") else {
+            return scanner.isAtEnd ? day * 86_400_000 : nil
+        }
+        guard let hour = scanner.digits(2), hour <= 24, scanner.skip(":"),
+            let minute = scanner.digits(2), minute < 60
+        else { return nil }
+        var milliseconds = (hour * 60 + minute) * 60_000
+        if scanner.skip(":") {
+            guard let second = scanner.digits(2), second <= 60 else { return nil }
+            milliseconds += second * 1000 + scanner.fractionMilliseconds()
+        }
+        guard let offset = scanner.zoneMinutes(), scanner.isAtEnd else { return nil }
+        return day * 86_400_000 + milliseconds - offset * 60_000
+    }
+
+    private static func date(_ scanner: inout Scanner) -> Int64? {
+        let sign: Int64 = scanner.skip("-") ? -1 : 1
+        guard let year = scanner.digits(4), scanner.skip("-"), let month = scanner.digits(2),
+            1...12 ~= month, scanner.skip("-"), let day = scanner.digits(2), 1...31 ~= day
+        else { return nil }
+        return days(year: sign * year, month: month, day: day)
+    }
+
+    /// Days since 1970-01-01 (Howard Hinnant's `days_from_civil`).
+    static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+        let shifted = month <= 2 ? year - 1 : year
+        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return era * 146_097 + dayOfEra - 719_468
+    }
+
+    private struct Scanner {
+        let bytes: [UInt8]
+        var place = 0
+
+        var isAtEnd: Bool { place == bytes.count }
+
+        mutating func skip(_ character: Unicode.Scalar) -> Bool {
+            guard place < bytes.count, bytes[place] == UInt8(ascii: character) else {
+                return false
+            }
+            place += 1
+            return true
+        }
+
+        mutating func digits(_ count: Int) -> Int64? {
+            guard place + count <= bytes.count else { return nil }
+            var value: Int64 = 0
+            for byte in bytes[place..<place + count] {
+                guard UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte else { return nil }
+                value = value * 10 + Int64(byte - UInt8(ascii: "0"))
+            }
+            place += count
+            return value
+        }
+
+        mutating func fractionMilliseconds() -> Int64 {
+            guard skip(".") else { return 0 }
+            var (value, scale): (Int64, Int64) = (0, 100)
+            while let digit = digits(1) {
+                value += digit * scale
+                scale /= 10
+            }
+            return value
+        }
+
+        mutating func zoneMinutes() -> Int64? {
+            if isAtEnd || skip("Z") { return 0 }
+            let sign: Int64 = skip("-") ? -1 : 1
+            guard sign < 0 || skip("+"), let hours = digits(2) else { return nil }
+            _ = skip(":")
+            return sign * (hours * 60 + (digits(2) ?? 0))
+        }
+    }
+}
+
+extension ISODate {
+    /// A moment of the years 0…9999 in UTC as GDAL writes it: `2001-02-03T04:05:06Z`, with `.789`
+    /// where there are thousandths.
+    static func text(_ moment: CivilMoment) -> String {
+        func digits(_ number: Int, _ count: Int) -> String {
+            let text = String(number)
+            return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
+        }
+        let (seconds, thousandths) = moment.milliseconds.quotientAndRemainder(dividingBy: 1000)
+        return digits(moment.year, 4) + "-" + digits(moment.month, 2) + "-" + digits(moment.day, 2)
+            + "T" + digits(moment.hour, 2) + ":" + digits(moment.minute, 2) + ":"
+            + digits(seconds, 2) + (thousandths == 0 ? "" : "." + digits(thousandths, 3)) + "Z"
+    }
+
+    /// The same moment in UTC; nil outside the years 1…9999 or for a day no calendar has.
+    static func universal(_ moment: CivilMoment) -> CivilMoment? {
+        guard 1...9999 ~= moment.year, 1...12 ~= moment.month, 1...31 ~= moment.day else {
+            return nil
+        }
+        let day = days(
+            year: Int64(moment.year), month: Int64(moment.month), day: Int64(moment.day))
+        let minutes = Int64(moment.hour * 60 + moment.minute - moment.zoneMinutes)
+        let total = day * 86_400_000 + minutes * 60_000 + Int64(moment.milliseconds)
+        let result = civil(milliseconds: total)
+        return 1...9999 ~= result.year ? result : nil
+    }
+
+    /// Calendar and clock in UTC (Howard Hinnant's `civil_from_days`).
+    static func civil(milliseconds: Int64) -> CivilMoment {
+        let day =
+            milliseconds >= 0 ? milliseconds / 86_400_000 : (milliseconds + 1) / 86_400_000 - 1
+        let rest = Int(milliseconds - day * 86_400_000)
+        let shifted = day + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra =
+            (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        return CivilMoment(
+            year: Int(yearOfEra + era * 400 + (month <= 2 ? 1 : 0)), month: Int(month),
+            day: Int(dayOfYear - (153 * shiftedMonth + 2) / 5 + 1), hour: rest / 3_600_000,
+            minute: rest / 60_000 % 60, milliseconds: rest % 60_000, zoneMinutes: 0)
+    }
+}
+
+extension ISODate {
+    /// A moment that there may not be, for messages.
+    static func shown(_ moment: CivilMoment) -> String {
+        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(moment.year)-\(two(moment.month))-\(two(moment.day)) "
+            + "\(two(moment.hour)):\(two(moment.minute)):\(two(moment.milliseconds / 1000))"
+    }
+
+    /// Whether there is such a day, and such a time on it: no leap seconds, no 24 o'clock.
+    static func isReal(_ moment: CivilMoment) -> Bool {
+        guard 1...9999 ~= moment.year, 1...12 ~= moment.month, 1...31 ~= moment.day,
+            0...23 ~= moment.hour, 0...59 ~= moment.minute, 0..<60_000 ~= moment.milliseconds
+        else { return false }
+        let day = days(
+            year: Int64(moment.year), month: Int64(moment.month), day: Int64(moment.day))
+        return civil(milliseconds: day * 86_400_000).day == moment.day
+    }
+}

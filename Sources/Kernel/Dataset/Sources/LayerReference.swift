@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import GDAL
+import Geometry
+import PROJ
+import Platform
+
+/// The spatial reference of a source's layer: what its definition says, not what it or its number
+/// is called.
+struct LayerReference {
+    /// What the source states; nil where it states nothing.
+    private let stated: SourceSpatialReference?
+    /// The definition as the source has it; nil where it has a number only, or GDAL has read it
+    /// well.
+    private let definition: String?
+    /// Why nothing is stated; for a note.
+    private let silence: String
+
+    /// Throws `unreadable` for a system that cannot be told, or has no place on a map.
+    init(
+        _ layer: SourceLayer, of source: VectorSource, at path: String, _ outline: GeoJSONOutline?
+    ) throws(Failure) {
+        var stated = layer.spatialReference
+        var definition: String?
+        var silence = "the source states no spatial reference"
+        switch source.driver {
+        case "ESRI Shapefile":
+            definition = Self.projection(of: layer.name, at: path)
+            if stated == nil, let text = definition, !text.isEmpty {
+                throw Self.refusal("its .prj is not understood: '\(text.prefix(60))'")
+            }
+        case "GPKG":
+            if let row = SourceExamination.spatialReference(ofTable: layer.name, at: path) {
+                if row.number == 0 {
+                    stated = nil
+                    silence =
+                        "the GeoPackage says that the spatial reference is not known (srs_id 0)"
+                }
+                definition = row.definition
+            }
+        case "GeoJSON":
+            switch outline?.reference {
+            case .null?:
+                stated = nil
+                silence = "the member 'crs' is null"
+            case .name(let text)?:
+                guard let meant = Self.meaning(of: text) else {
+                    throw Self.refusal(
+                        "its member 'crs' names '\(text.prefix(60))', which is no known system")
+                }
+                stated = meant
+            case .other(let text)?:
+                stated = nil
+                silence = "the member 'crs', '\(text)', is not the name of a system"
+            case .absent?, nil: break
+            }
+        default: break
+        }
+        if let text = definition,
+            !text.contains("[")
+                || !SystemExamination.isKnown(.wkt(SystemExamination.nameless(text)))
+        {
+            definition = nil
+        }
+        if let known = stated, known.isUndefined { stated = nil }
+        if var known = stated {
+            // A number that neither EPSG nor ESRI has does not count.
+            if let number = known.wkid, !SystemExamination.isKnown(.wkid(number)) {
+                known.wkid = nil
+                known.wkt = SystemExamination.unnumbered(known.wkt)
+                stated = known
+            }
+            let system = definition.map { .wkt(SystemExamination.nameless($0)) } ?? known.system
+            if let obstacle = SystemExamination.obstacle(of: system) {
+                throw Self.refusal(
+                    "its spatial reference \(known.label) is \(obstacle): expected a geographic or "
+                        + "projected system of the earth")
+            }
+        }
+        self.stated = stated
+        self.definition = stated == nil ? nil : definition
+        self.silence = silence
+    }
+
+    private static func refusal(_ reason: String, details: [String] = []) -> Failure {
+        Failure(.unreadable, reason, details: details)
+    }
+
+    // MARK: What sources say
+
+    private static let definitionByteCount = 1 << 16
+
+    private static func projection(of layer: String, at path: String) -> String? {
+        let directory = FileSystem.kind(of: path) == .directory
+        let stem = directory ? path + "/" + layer : String(path.dropLast(4))
+        for ending in [".prj", ".PRJ"] {
+            guard let file = try? MappedFile(path: stem + ending) else { continue }
+            let bytes = file.copy(0..<min(file.byteCount, definitionByteCount))
+            return String(decoding: bytes, as: UTF8.self)
+                .trimming { $0.isWhitespace || $0 == "\0" || $0 == "\u{FEFF}" }
+        }
+        return nil
+    }
+
+    private static func meaning(of name: String) -> SourceSpatialReference? {
+        SourceSpatialReference(meaning: Int(name) == nil ? name : "EPSG:" + name)
+    }
+
+    // MARK: Where coordinates may lie
+
+    /// Where the coordinates of features lie, in a system of angles: a turn to both sides, and no
+    /// further than the poles; nil for other systems, and where nothing is stated.
+    var bounds: Envelope? {
+        guard let stated, let unit = try? stated.system.unit(), unit.isAngular, unit.factor > 0
+        else { return nil }
+        let quarter = Double.pi / 2 / unit.factor
+        // What is rounded to a pole, or drawn a little beyond, is at it.
+        let slack = 1 + 1e-4
+        return Envelope(
+            minX: -4 * quarter * slack, minY: -quarter * slack, maxX: 4 * quarter * slack,
+            maxY: quarter * slack)
+    }
+
+    /// What is said of a layer most of whose features lie beyond ``bounds``.
+    func refusal(of survey: LayerSurvey) -> Failure {
+        let extent = survey.strayExtent
+        let exchanged =
+            extent.minX >= -90 && extent.maxX <= 90 && extent.maxY <= 180
+            && extent.minY >= -180
+        return Self.refusal(
+            "it is in longitude and latitude (\(stated?.label ?? "")), and the coordinates of "
+                + "\(survey.strayCount) of its \(survey.featureCount) features (x \(extent.minX) to "
+                + "\(extent.maxX), y \(extent.minY) to \(extent.maxY)) are not within "
+                + "±180, ±90",
+            details: [
+                exchanged
+                    ? "latitude and longitude may be exchanged"
+                    : "the source should state the system that they are in"
+            ])
+    }
+
+    // MARK: The reference
+
+    private static let degrees = Envelope(minX: -180, minY: -90, maxX: 180, maxY: 90)
+
+    /// The spatial reference of what was read, and sentences on it.
+    ///
+    /// Throws `unreadable` where it is not stated and cannot be longitude and latitude, and where
+    /// nothing has a place in it.
+    func resolved(in extent: Envelope) throws(Failure) -> (SpatialReference, notes: [String]) {
+        guard let stated else {
+            guard extent.isEmpty || extent.union(Self.degrees) == Self.degrees else {
+                throw Self.refusal(
+                    "\(silence), and its coordinates (x \(extent.minX) to \(extent.maxX), y "
+                        + "\(extent.minY) to \(extent.maxY)) are not longitude and latitude")
+            }
+            return (.wgs84, [silence + "; 4326 was assumed"])
+        }
+        let places = Self.places(in: extent)
+        var (reference, notes) = chosen(stated, places)
+        guard let toDegrees = try? CoordinateTransform(from: reference, to: .wgs84) else {
+            throw Self.refusal(
+                "there is no way from its spatial reference \(stated.label) to longitude and "
+                    + "latitude")
+        }
+        if !extent.isEmpty { notes += try remarks(reference, toDegrees, extent, places) }
+        return (reference, notes)
+    }
+
+    /// The number where it stands for what the definition says, else the definition.
+    private func chosen(
+        _ stated: SourceSpatialReference, _ places: [(x: Double, y: Double)]
+    ) -> (SpatialReference, [String]) {
+        let text = SystemExamination.nameless(definition ?? stated.wkt)
+        let own = CoordinateSystem.wkt(text)
+        if SystemExamination.isSphericalMercator(own, at: places) {
+            return (SpatialReference(wkid: 3857), [])
+        }
+        if SystemExamination.isSame(own, stated.system, at: places) != false {
+            return (stated.reference, [])
+        }
+        let note =
+            "the definition of the spatial reference differs from what it is called "
+            + "(\(stated.label)): the definition counts"
+        guard let meant = SourceSpatialReference(meaning: text) else {
+            return (SpatialReference(wkt: text), [note])
+        }
+        if let number = meant.wkid,
+            SystemExamination.isSame(own, .wkid(number), at: places) == true
+        {
+            return (SpatialReference(wkid: number), [note + ", it is that of \(number)"])
+        }
+        return (SpatialReference(wkt: meant.wkt), [note])
+    }
+
+    /// Places all over a rectangle.
+    private static func places(in extent: Envelope) -> [(x: Double, y: Double)] {
+        guard !extent.isEmpty else {
+            return [(1, 1), (500_000, 500_000), (500_000, 5_000_000), (2_600_000, 1_200_000)]
+        }
+        let steps = [0, 0.5, 1]
+        return steps.flatMap { row in
+            steps.map { column in
+                (extent.minX + extent.width * column, extent.minY + extent.height * row)
+            }
+        }
+    }
+
+    private func remarks(
+        _ reference: SpatialReference, _ toDegrees: CoordinateTransform, _ extent: Envelope,
+        _ places: [(x: Double, y: Double)]
+    ) throws(Failure) -> [String] {
+        let range =
+            "x \(extent.minX) to \(extent.maxX), y \(extent.minY) to \(extent.maxY)"
+        let label = stated?.label ?? ""
+        if reference.latestWkid == 4326 {
+            guard extent.minX < -180 || extent.maxX > 180 else { return [] }
+            return ["longitudes reach beyond ±180 (\(range)); they are kept as they are"]
+        }
+        var box = Envelope.empty
+        for place in places {
+            if let there = try? toDegrees.forward(Coordinate(x: place.x, y: place.y)) {
+                box.extend(to: there)
+            }
+        }
+        guard !box.isEmpty else {
+            throw Self.refusal(
+                "its coordinates (\(range)) have no place in its spatial reference \(label)")
+        }
+        let isProjected = (try? reference.coordinateSystem.unit())?.isAngular == false
+        if isProjected, extent.union(Self.degrees) == Self.degrees {
+            return [
+                "all coordinates (\(range)) lie within ±180, ±90, though the spatial reference "
+                    + "\(label) is not in degrees"
+            ]
+        }
+        // What is drawn beyond the border of a system's area is common, far away from it is not.
+        let slack = 10.0
+        let system = reference.coordinateSystem
+        guard let area = SystemExamination.area(of: system), area.west < area.east,
+            !Envelope(
+                minX: area.west - slack, minY: area.south - slack, maxX: area.east + slack,
+                maxY: area.north + slack
+            ).intersects(box)
+        else { return [] }
+        return [
+            "all coordinates (\(range)) lie far from the area that the spatial reference \(label) "
+                + "is made for (longitude \(area.west) to \(area.east), latitude \(area.south) to "
+                + "\(area.north))"
+        ]
+    }
+}
+
+extension SourceSpatialReference {
+    var system: CoordinateSystem { wkid.map { .wkid($0) } ?? .wkt(wkt) }
+
+    var reference: SpatialReference {
+        wkid.map { SpatialReference(wkid: $0) } ?? SpatialReference(wkt: wkt)
+    }
+
+    /// The name that the definition has, and the number.
+    var label: String {
+        let name =
+            wkt.split(separator: "\"", maxSplits: 2, omittingEmptySubsequences: false)
+            .dropFirst().first.map(String.init) ?? ""
+        guard let wkid else { return "'\(name.prefix(80))'" }
+        return name.isEmpty ? "\(wkid)" : "'\(name.prefix(80))' (\(wkid))"
+    }
+
+    /// Whether it is what GDAL has for a system that is not known.
+    fileprivate var isUndefined: Bool {
+        wkid == nil && wkt.hasPrefix("GEOGCRS[\"Undefined geographic SRS\"")
+    }
+}
+
+extension String {
+    /// Without such characters at both ends.
+    fileprivate func trimming(_ isBlank: (Character) -> Bool) -> String {
+        var rest = self[...]
+        while let first = rest.first, isBlank(first) { rest.removeFirst() }
+        while let last = rest.last, isBlank(last) { rest.removeLast() }
+        return String(rest)
+    }
+}

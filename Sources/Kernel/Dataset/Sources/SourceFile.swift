@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import CairnModel
+import FoundationEssentials
+public import GDAL
+import Platform
+
+/// The file or directory that an import reads, behind its walls.
+///
+/// What was named is seen together with the files beside it that bear its name, in a directory that
+/// holds nothing else, or expanded, where it was an archive; so what its content names beside
+/// itself is not there. The thread that reads it is confined (`Confinement`) to these files and the
+/// import's own directory.
+public struct SourceFile: Sendable {
+    /// Where it is read.
+    public let path: String
+    /// What the import was given, for messages.
+    public let name: String
+    /// Where it lies in the archive or directory that the import was given; its name where it is
+    /// that itself.
+    public let part: String
+    /// Why it must not be opened; nil as a rule.
+    private let refusal: Failure?
+
+    /// Another form of it, made in the import's own directory.
+    public init(path: String, name: String) {
+        self.init(path: path, name: name, part: name)
+    }
+
+    init(path: String, name: String, part: String, refusal: Failure? = nil) {
+        self.path = path
+        self.name = name
+        self.part = part
+        self.refusal = refusal
+    }
+
+    /// The same in another form, made in the import's own directory.
+    func moved(to path: String) -> SourceFile {
+        SourceFile(path: path, name: name, part: part, refusal: refusal)
+    }
+
+    /// Throws what keeps it from being opened.
+    func check() throws(Failure) { if let refusal { throw refusal } }
+
+    /// The same under another name in messages.
+    func renamed(_ part: String) -> SourceFile {
+        SourceFile(path: path, name: name, part: part, refusal: refusal)
+    }
+
+    /// Opens it; throws `unreadable` for a format that is not read, in words that say which are.
+    ///
+    /// - Parameter options: Open options of the one driver meant, `KEY=VALUE`.
+    public func open(options: [String] = []) throws -> VectorSource {
+        try check()
+        let isTable = [".csv", ".tsv", ".txt"].contains { path.lowercased().hasSuffix($0) }
+        let isJSON =
+            FileSystem.kind(of: path) == .file
+            && JSONSource.isJSON(SourceExamination.beginning(of: path))
+        do throws(GDALError) {
+            return try VectorSource(
+                path: path, name: part,
+                options: options + (isTable ? Self.tableOptions : [])
+                    + (isJSON ? Self.jsonOptions : []))
+        } catch {
+            guard error.messages.allSatisfy(Self.isUnrecognised) else { throw error }
+            throw Failure(
+                .unreadable, "\(error.description): expected \(VectorFormats.list)",
+                details: Array(error.messages.dropFirst()))
+        }
+    }
+
+    /// Whether GDAL says of a file that none of its drivers knows it.
+    private static func isUnrecognised(_ message: String) -> Bool {
+        message.contains("not recognized as a supported file format")
+            || message.contains("not recognized as being in a supported file format")
+    }
+
+    /// How coordinates are found in tables.
+    private static let tableOptions = [
+        "X_POSSIBLE_NAMES=longitude,long,lon,lng,x,easting",
+        "Y_POSSIBLE_NAMES=latitude,lat,y,northing",
+        "GEOM_POSSIBLE_NAMES=wkt,the_geom,geom,geometry",
+        "AUTODETECT_TYPE=NO", "KEEP_GEOM_COLUMNS=YES",
+    ]
+
+    /// Days and times stay as they are written.
+    private static let jsonOptions = ["DATE_AS_STRING=YES"]
+
+    /// Makes a vector file, a gzip file of one, a tar or zip archive, or a directory that is a
+    /// source ready, and calls `body` with it on a confined thread, while the caller waits.
+    ///
+    /// Throws `notFound`; `unreadable` for a format that is not read, a database with virtual
+    /// tables that reach beyond it, a document with a DOCTYPE, a table of MapInfo that is a view of
+    /// others, a link out of the directory; `tooLarge` for what expands beyond ``ImportBounds``;
+    /// and what `body` throws.
+    ///
+    /// - Parameters:
+    ///   - path: What was named.
+    ///   - staging: The import's own directory.
+    public static func read<Value>(
+        _ path: String, in staging: borrowing StagingDirectory,
+        _ body: (SourceFile) throws -> Value
+    ) throws -> Value {
+        try confined(path, in: staging) { try body(try $0.file()) }
+    }
+
+    /// The same for all data sets of an archive or a directory, in the order of their names.
+    ///
+    /// Those of an archive inside of it are among them, within the bounds of the outer one.
+    public static func readAll<Value>(
+        _ path: String, in staging: borrowing StagingDirectory,
+        _ body: ([SourceFile]) throws -> Value
+    ) throws -> Value {
+        try confined(path, in: staging) { try body(try $0.files()) }
+    }
+
+    /// The same for a raster, which is never an archive: `body` gets the path of the file among
+    /// those that bear its name.
+    public static func readRaster<Value>(
+        _ path: String, in staging: borrowing StagingDirectory,
+        _ body: (SourceFile) throws -> Value
+    ) throws -> Value {
+        try confined(path, in: staging) { try body(SourceFile(path: try $0.view(), name: path)) }
+    }
+
+    /// Runs `body` on a thread that may read what was named and write into `staging`, and waits for
+    /// it.
+    private static func confined<Value>(
+        _ path: String, in staging: borrowing StagingDirectory,
+        _ body: (SourcePreparation) throws -> Value
+    ) throws -> Value {
+        let named = try NamedFiles(path)
+        let directory = FileSystem.absolute(staging.path)
+        VectorSource.prepare()
+        return try Confinement.run("import", reading: named.all, writing: [directory]) {
+            VectorSource.keepTemporaryFiles(in: directory)
+            VectorSource.readsTextAsText()
+            return try body(SourcePreparation(named, in: directory))
+        }
+    }
+}
+
+/// What was named on the command line, and the files that belong to it.
+struct NamedFiles {
+    /// As it was given.
+    let name: String
+    /// From the root.
+    let path: String
+    let isDirectory: Bool
+    /// Plain files of the same directory whose names begin with its name up to the last dot.
+    let companions: [String]
+
+    /// All that may be read.
+    var all: [String] { [path] + companions }
+
+    /// Files beside a file that bear its name.
+    private static let companionLimit = 2_000
+
+    /// A file in a directory that was named, and what bears its name there.
+    init(_ path: String, of name: String) throws(Failure) {
+        self.name = name
+        self.path = path
+        isDirectory = false
+        companions = try Self.companions(of: path, name)
+    }
+
+    /// Throws `notFound`, or `unreadable` for what is no file or directory.
+    init(_ name: String) throws(Failure) {
+        let path = FileSystem.absolute(name)
+        // No name is no name of the working directory.
+        guard !name.isEmpty, let kind = FileSystem.kind(of: path) else {
+            throw Failure(.notFound, "'\(name)' does not exist")
+        }
+        guard kind == .file || kind == .directory, PlainPath.isPlain(path) else {
+            throw Failure(.unreadable, "'\(name)': expected the path of a file or a directory")
+        }
+        self.name = name
+        isDirectory = kind == .directory
+        if isDirectory {
+            self.path = FileSystem.real(path) ?? path
+            companions = []
+        } else {
+            self.path = path
+            companions = try Self.companions(of: path, name)
+        }
+    }
+
+    private static func companions(of path: String, _ name: String) throws(Failure) -> [String] {
+        let (directory, own) = FileName.split(path)
+        let stem = FileName.stem(own).lowercased() + "."
+        // What may not be listed has no companions that could be found.
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory + "/")) ?? []
+        var companions: [String] = []
+        for other in names.sorted() where other != own && other.lowercased().hasPrefix(stem) {
+            let companion = directory + "/" + other
+            guard FileSystem.kind(of: companion) == .file else { continue }
+            guard isOfDirectory(companion, directory) else {
+                throw Failure(
+                    .unreadable,
+                    "'\(name)': '\(other)' beside it is a link out of the directory")
+            }
+            companions.append(companion)
+        }
+        guard companions.count <= companionLimit else {
+            throw Failure(
+                .tooLarge,
+                "'\(name)': \(companions.count) files beside it bear its name, the most is "
+                    + "\(companionLimit)")
+        }
+        return companions
+    }
+
+    private static func isOfDirectory(_ file: String, _ directory: String) -> Bool {
+        if FileSystem.kind(of: file, followingLinks: false) == .file { return true }
+        guard let real = FileSystem.real(file), let home = FileSystem.real(directory + "/") else {
+            return false
+        }
+        return FileName.split(real).directory == (home == "/" ? "" : home)
+    }
+}
+
+/// The parts of a path.
+enum FileName {
+    /// The directory, without `/` at its end, and the name in it.
+    static func split(_ path: String) -> (directory: String, name: String) {
+        guard let slash = path.lastIndex(of: "/") else { return (".", path) }
+        return (String(path[..<slash]), String(path[path.index(after: slash)...]))
+    }
+
+    /// The name up to its last dot.
+    static func stem(_ name: String) -> String {
+        guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return name }
+        return String(name[..<dot])
+    }
+
+    /// What is behind its last dot, in small letters.
+    static func ending(_ name: String) -> String {
+        guard let dot = name.lastIndex(of: ".") else { return "" }
+        return name[name.index(after: dot)...].lowercased()
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import Geometry
+
+/// How stored coordinates become those of the map: each axis by itself and keeping its order, as
+/// between degrees and Web Mercator.
+///
+/// Edges are straight in the map. An edge stays inside its rectangle in both, so what the index
+/// says of rectangles holds for both too.
+public struct Frame: Sendable {
+    /// A stored coordinate in the map.
+    let project: @Sendable (Coordinate) -> Coordinate
+
+    /// Made of the function that takes a stored coordinate to the map.
+    public init(_ project: @escaping @Sendable (Coordinate) -> Coordinate) {
+        self.project = project
+    }
+}
+
+/// A position that features are looked for around, and how far.
+public struct PointProbe: Sendable {
+    /// Where, in the map; distances are measured from here.
+    let position: Coordinate
+    /// Farther features do not count; map units.
+    let limit: Double
+    /// The square of a hair more than the limit, so that rounding hides nothing.
+    let bound: Double
+    /// Holds the position in stored coordinates; a point, unless projecting has rounded it.
+    let nearby: Envelope
+    /// What can be near enough meets this rectangle, in stored coordinates.
+    let window: Envelope
+
+    /// A position in the coordinates of the index; `window` holds all that is within `limit`.
+    @inline(__always)
+    public init(_ position: Coordinate, within limit: Double, window: Envelope) {
+        self.init(
+            position, within: limit, window: window,
+            nearby: Envelope(
+                minX: position.x, minY: position.y, maxX: position.x, maxY: position.y))
+    }
+
+    /// A position in a map that sees the index through a ``Frame``.
+    ///
+    /// `nearby` holds the position in stored coordinates; `window` all that is within `limit`, in
+    /// stored coordinates too.
+    @inline(__always)
+    public init(
+        _ position: Coordinate, within limit: Double, window: Envelope, nearby: Envelope
+    ) {
+        self.position = position
+        self.limit = limit
+        let reach = limit * (1 + 0x1p-40)
+        bound = reach * reach
+        self.nearby = nearby
+        self.window = window
+    }
+}
+
+extension PointProbe {
+    /// Nothing is near it.
+    public static let nowhere = PointProbe(Coordinate(x: 0, y: 0), within: 0, window: .empty)
+}

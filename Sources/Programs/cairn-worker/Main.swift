@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+import ArgumentParser
+import CairnModel
+import Daemon
+import Platform
+import Recording
+import WorkerPools
+
+@main struct Main: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: WorkerPool.program,
+        abstract: "Does the work of one worker pool; start as many as you like.",
+        discussion: WorkerPool.table.map { "Workers of the pool \($0.name) \($0.work)." }
+            .joined(separator: "\n"))
+
+    @Option(help: "The site's directory; else the environment variable CAIRN_SITE.")
+    var site: String?
+
+    @Option(
+        help: "The pool: \(PoolProcess.all.map(\.pool.name).joined(separator: ", ")).",
+        transform: Self.process)
+    var pool: PoolProcess
+
+    @Option(
+        help: "How many requests to record: off, all, or so many a second.",
+        transform: RecordingRate.parse)
+    var record: RecordingRate?
+
+    @Option(help: "Do one chunk alone, a work order that 'cairn job autopsy' wrote, and end.")
+    var chunk: String?
+
+    static func main() async {
+        do {
+            let command = try parse()
+            // There is only one thread yet; more of them would leave more memory free than they
+            // use.
+            if let count = command.pool.keptHeapByteCount {
+                ProcessLimits.shareHeaps(1, keptByteCount: count)
+            }
+            await command.run()
+        } catch {
+            exit(withError: error)
+        }
+    }
+
+    func validate() throws {
+        guard record == nil || pool.pool.settings.recordedName != nil else {
+            throw ValidationError("The pool '\(pool.pool)' records no requests.")
+        }
+    }
+
+    func run() async {
+        let (pool, rate, order) = (pool, record ?? .standard, chunk)
+        await Daemon.run(pool.pool.processName, sitePath: site, isSingleInstance: false) { daemon in
+            try await pool.run(daemon, recording: rate, alone: order)
+        }
+    }
+
+    private static func process(_ name: String) throws -> PoolProcess {
+        guard let process = WorkerPool(name: name).flatMap(PoolProcess.init(of:)) else {
+            throw ValidationError(
+                "There is no worker pool '\(name)': expected one of "
+                    + PoolProcess.all.map(\.pool.name).joined(separator: ", ") + ".")
+        }
+        return process
+    }
+}

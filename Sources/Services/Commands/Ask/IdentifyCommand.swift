@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import ArgumentParser
+internal import CairnClient
+internal import CairnModel
+internal import Dataset
+internal import Expression
+internal import FoundationEssentials
+internal import Geometry
+internal import PROJ
+internal import Platform
+internal import Replay
+internal import Site
+internal import Terminal
+
+struct IdentifyCommand: SiteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "identify", abstract: "Ask a map what is at a place.",
+        discussion: """
+            Coordinates are x before y (longitude before latitude), in --sr, otherwise in the map's \
+            spatial reference. Without --extent the map's initial extent is taken for the screen, so \
+            that --tolerance has a size. A --geometry may be WKT, GeoJSON, Esri JSON, 'x,y' or \
+            'xmin,ymin,xmax,ymax'. JSON: the whole answer on one line. --batch reads many queries, JSON \
+            Lines or CSV, and writes a JSON line for each, in order (Docs/identify.md).
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @Option(help: "The map.", transform: Reading.mapName) var map: MapName
+    @Option(name: [.customLong("point"), .customLong("at-point")], help: "A position, 'x,y'.")
+    var point: String?
+    @Option(
+        name: [.customLong("geometry"), .customLong("wkt")],
+        help: "A geometry as text, or '@FILE'.") var geometry: String?
+    @Option(help: "A file of queries, JSON Lines or CSV; '-' for standard input.")
+    var batch: String?
+    @Flag(help: "Stay, and show what changes in the answer, until Ctrl-C.") var follow = false
+    @Option(help: "With --batch: how many queries are under way at once, 1 to 1000.")
+    var inFlight = 32
+    @Option(
+        help:
+            "top, visible or all, optionally with layers: 'all:3,cities'. Groups stand for theirs."
+    ) var layers = "top"
+    @Option(
+        help: "How far away a feature still counts, in pixels. (default: 3)",
+        transform: Reading.number) var tolerance = 3.0
+    @Option(help: "What the screen shows, 'xmin,ymin,xmax,ymax'.") var extent: String?
+    @Option(help: "The screen's size in pixels, 'width,height' or 'width,height,dpi'.")
+    var size = "800,600,96"
+    @Option(
+        help: "The spatial reference of input and output: a wkid, EPSG:n, or WKT.",
+        transform: Reading.spatialReference) var sr: SpatialReference?
+    @Option(help: "Generalise output geometry by at most this, in output units.")
+    var maxOffset: Double?
+    @Option(help: "Decimals of output coordinates.") var precision: Int?
+    @Option(help: "A further WHERE clause for a layer: 'LAYER:CLAUSE'. May be repeated.")
+    var `where`: [String] = []
+    @Flag(help: "Show the geometries of what was found.") var returnGeometry = false
+    @OptionGroup(title: "Time and form of results") var options: IdentifyOptions
+    @Option(
+        help: "Ask the map as it was at this sequence number or time.", transform: Reading.asOf)
+    var at: AsOf?
+    @Option(
+        help: "Give up after so many seconds, and stop the work.", transform: Reading.number)
+    var timeout = 10.0
+
+    func validate() throws {
+        guard [point, geometry, batch].count(where: { $0 != nil }) == 1 else {
+            throw ValidationError("Give --point, --geometry or --batch, one of them.")
+        }
+        guard !follow || (batch == nil && at == nil) else {
+            throw ValidationError(
+                "--follow shows the present of one geometry: no --batch, no --at.")
+        }
+        guard 1...1_000 ~= inFlight else {
+            throw ValidationError("--in-flight takes 1 to 1000.")
+        }
+        guard tolerance.isFinite, tolerance >= 0 else {
+            throw ValidationError("--tolerance takes a number of pixels, 0 or more.")
+        }
+        guard 0.001...86_400 ~= timeout else {
+            throw ValidationError("--timeout takes 0.001 to 86400 seconds.")
+        }
+    }
+
+    // A function for each: the release optimiser of Swift 6.3.1 crashes on all of them in one.
+    func perform(_ session: Session) async throws {
+        if let batch {
+            try await askBatch(session, batch)
+        } else if follow {
+            try await followAnswer(session)
+        } else {
+            try await askOnce(session)
+        }
+    }
+
+    private func askBatch(_ session: Session, _ path: String) async throws {
+        let template = try await batchTemplate(session)
+        let run = IdentifyBatch(
+            session: session, template: template, path: path, inFlight: inFlight, timeout: limit)
+        try await run.run()
+    }
+
+    /// One state of the map for all, whenever each is asked.
+    private func batchTemplate(_ session: Session) async throws -> IdentifyRequest {
+        _ = try session.client()
+        let question = try await request(session)
+        let position = try await position(session, question.asOf)
+        var template = question
+        template.asOf = .sequence(position)
+        return template
+    }
+
+    private func position(_ session: Session, _ moment: AsOf?) async throws -> Int64 {
+        switch moment {
+        case nil:
+            let head = await session.head(within: min(limit, Session.hearingLimit))
+            return try head ?? SiteEngine(site: session.site.path).sequence
+        case .sequence(let position)?: return position
+        case .time(let time)?:
+            let client = try session.client()
+            return try await client.position(of: .time(time), timeout: limit)
+        }
+    }
+
+    private func followAnswer(_ session: Session) async throws {
+        let client = try session.client()
+        let question = try await request(session)
+        for try await batch in client.follow([question]) {
+            for live in batch {
+                if session.output.isJSON {
+                    try session.output.record(live.change)
+                } else {
+                    try session.output.lines(live.change.lines)
+                }
+            }
+        }
+    }
+
+    private func askOnce(_ session: Session) async throws {
+        let end = ContinuousClock.now + limit
+        let client = try session.client()
+        let question = try await request(session)
+        let answer = try await client.ask(
+            .identify, question, timeout: max(end - .now, .milliseconds(1)))
+        if session.output.isJSON {
+            try session.output.record(answer)
+        } else {
+            try session.output.lines(answer.lines)
+        }
+    }
+
+    private var limit: Duration { .milliseconds(Int64(timeout * 1_000)) }
+
+    /// What the options say; of a batch without its geometry.
+    private func request(_ session: Session) async throws -> IdentifyRequest {
+        let parsed =
+            try batch == nil
+            ? readGeometry()
+            : GeometryText.Parsed(shape: .point(Coordinate(x: 0, y: 0)), spatialReference: nil)
+        let display = try readSize()
+        let screen = try UsageFailure.reading { () throws(Failure) in
+            try extent.map { text throws(Failure) in
+                try GeometryText.envelope(text, name: "--extent")
+            }
+        }
+        let description = try await session.map(map, at: at, within: limit)
+        var request = IdentifyRequest(
+            map: map, geometry: parsed.shape, geometrySpatialReference: parsed.spatialReference,
+            layers: try readLayers(description), tolerance: tolerance,
+            mapExtent: try screen ?? Self.defaultScreen(description, sr),
+            imageDisplay: display, spatialReference: sr,
+            returnGeometry: returnGeometry, maxAllowableOffset: maxOffset,
+            geometryPrecision: precision)
+        request.asOf = at
+        try options.apply(to: &request, on: description)
+        let moment = Timestamp(microseconds: WallClock.microseconds())
+        for clause in self.where {
+            guard let colon = clause.firstIndex(of: ":") else {
+                throw UsageFailure("--where '\(clause)': expected 'LAYER:CLAUSE'")
+            }
+            let layer = try description.layer(named: String(clause[..<colon]))
+            request.layerDefinitions[layer.id] = WhereClause.dated(
+                String(clause[clause.index(after: colon)...]), at: moment)
+        }
+        return request
+    }
+
+    private func readGeometry() throws -> GeometryText.Parsed {
+        if let point {
+            let coordinate = try UsageFailure.reading { () throws(Failure) in
+                try GeometryText.coordinate(point, name: "--point")
+            }
+            return GeometryText.Parsed(shape: .point(coordinate), spatialReference: nil)
+        }
+        var text = geometry ?? ""
+        if text.hasPrefix("@") {
+            let path = String(text.dropFirst())
+            guard let data = FileManager.default.contents(atPath: path) else {
+                throw Failure(.unreadable, "'\(path)' cannot be read")
+            }
+            text = String(decoding: data.prefix(GeometryText.byteLimit + 1), as: UTF8.self)
+        }
+        return try UsageFailure.reading { () throws(Failure) in try GeometryText.parse(text) }
+    }
+
+    private func readSize() throws -> ImageDisplay {
+        let numbers = try UsageFailure.reading { () throws(Failure) in
+            try GeometryText.numbers(size, name: "--size")
+        }
+        guard 2...3 ~= numbers.count, numbers.allSatisfy({ 1...100_000 ~= $0 }) else {
+            throw UsageFailure("--size '\(size)': expected 'width,height' or 'width,height,dpi'")
+        }
+        return ImageDisplay(
+            width: numbers[0], height: numbers[1], dpi: numbers.count > 2 ? numbers[2] : 96)
+    }
+
+    private func readLayers(_ map: MapDescription) throws -> LayerSelection {
+        let parts = layers.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let option = LayerSelection.Option(rawValue: String(parts[0])) else {
+            throw UsageFailure(
+                "--layers '\(layers)': expected top, visible or all, then ':' and layers")
+        }
+        guard parts.count > 1 else { return LayerSelection(option) }
+        let ids = try parts[1].split(separator: ",").map { try map.layer(named: String($0)).id }
+        return LayerSelection(option, ids: ids)
+    }
+
+    /// The map's initial extent, in the spatial reference of the request.
+    private static func defaultScreen(_ map: MapDescription, _ sr: SpatialReference?) throws
+        -> Envelope
+    {
+        guard let own = map.spatialReference else {
+            throw Failure(
+                .conflict, "map '\(map.name)' is blank: no layer of it is loaded, so give --extent")
+        }
+        guard let extent = map.initialExtent else {
+            throw Failure(
+                .conflict, "map '\(map.name)' has no initial extent, so give --extent")
+        }
+        guard let sr, !sr.isEquivalent(to: own) else { return extent }
+        let transform = try CoordinateTransform(from: own, to: sr)
+        do throws(Failure) {
+            return try transform.forward(Shape.envelope(extent)).envelope
+        } catch {
+            throw UsageFailure(
+                "the map's extent has no place in --sr: give --extent in that spatial reference")
+        }
+    }
+}
+
+extension IdentifyChange {
+    /// `+`, `-` and `~` for what came, went and changed.
+    fileprivate var lines: [String] {
+        func line(_ sign: String, _ result: IdentifyResult) -> String {
+            "\(sign) \(result.layerID) \(result.layerName): \(result.value.displayText) "
+                + "(\(result.objectID))"
+        }
+        var lines = ["sequence \(sequence)" + (after.map { ", after \($0)" } ?? "")]
+        for layer in layers {
+            lines += layer.removed.map { "- \(layer.layerID) \(layer.layerName): (\($0))" }
+            lines += layer.added.map { line("+", $0) }
+            lines += layer.changed.map { line("~", $0) }
+        }
+        return lines
+    }
+}
+
+extension IdentifyAnswer {
+    /// A tree: group, layer, feature, attributes.
+    var lines: [String] {
+        var lines: [String] = []
+        func add(_ layer: IdentifyLayerResult, _ indent: String) {
+            let more =
+                layer.transferLimitExceeded
+                ? ", \(layer.results.count) of \(layer.hitCount)" : ""
+            lines.append("\(indent)\(layer.layerID) \(layer.layerName)\(more)")
+            for result in layer.results {
+                lines.append(
+                    "\(indent)  \(result.value.displayText) (\(result.objectID))"
+                        + (result.distance > 0
+                            ? ", \(result.distance.displayText(decimals: 6)) away" : ""))
+                let named = result.attributes.entries.map {
+                    "\($0.name)=\($0.value.displayText)"
+                }
+                lines.append("\(indent)    " + named.joined(separator: "  "))
+                if let shape = result.geometry {
+                    lines.append("\(indent)    " + WKTText.text(of: shape))
+                    for (name, values) in [("z", result.zValues), ("m", result.mValues)] {
+                        guard let values else { continue }
+                        let texts = values.map { $0.map { "\($0)" } ?? "none" }
+                        lines.append("\(indent)    \(name) " + texts.joined(separator: " "))
+                    }
+                }
+            }
+            for sublayer in layer.sublayerResults { add(sublayer, indent + "  ") }
+        }
+        for layer in layers { add(layer, "") }
+        for failure in failures ?? [] {
+            lines.append("\(failure.layerID) \(failure.layerName): \(failure.error.message)")
+        }
+        let stale = isStale ? ", stale: the log was out of reach" : ""
+        let count = results.count
+        let all = transferLimitExceeded ? " of \(hitCount)" : ""
+        lines.append(
+            "\(count)\(all) \(count == 1 ? "feature" : "features"), sequence \(sequence)\(stale)")
+        if let explanation { lines += [""] + explanation.lines }
+        return lines
+    }
+}

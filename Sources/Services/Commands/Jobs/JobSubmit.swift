@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import ArgumentParser
+internal import CairnClient
+internal import CairnModel
+internal import FoundationEssentials
+internal import JobKinds
+internal import Platform
+internal import Site
+
+struct JobSubmit: SiteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "submit", abstract: "Submit a job; when this returns, anybody can read it.",
+        discussion:
+            JobKindDescription.all.map { kind in
+                let input = kind.input.map { " --input FILE (\($0))" } ?? ""
+                let required = kind.parameters.filter(\.isRequired).map {
+                    " --param \($0.name)=VALUE"
+                }
+                return "\(kind.kind.rawValue)\(input)\(required.joined()): \(kind.summary)"
+            }.joined(separator: "\n\n")
+                + """
+
+
+                In a file of jobs 'input' is the path of a file. 'cairn job kinds' lists every \
+                parameter. JSON: the job.
+                """)
+
+    @OptionGroup var common: CommonOptions
+    @Argument(help: "The kind.", transform: Reading.jobKind) var kind: JobKindDescription
+    @Option(help: "A file the job works on; its bytes are kept in the site.") var input: String?
+    @Option(
+        name: .customLong("param"), parsing: .singleValue,
+        help: "A parameter, 'name=value'. May be repeated.") var parameters: [String] = []
+    @Option(help: "low, normal or high: its share among your jobs.") var priority: String?
+    @Option(help: "Seconds that an operation may show no sign of life, 1 to 3600; 60 otherwise.")
+    var stallLimit: Int?
+    @Option(help: "The longest the job may take, in seconds; for ever otherwise.")
+    var timeLimit: Int?
+    @Option(help: "Keep the job's ticket in this file, for 'job watch --from'.")
+    var ticket: String?
+    @Flag(help: "Wait for its end, as 'job watch' does.") var watch = false
+
+    func validate() throws {
+        guard priority.map({ JobPriority(rawValue: $0) != nil }) ?? true else {
+            throw ValidationError("--priority takes low, normal or high.")
+        }
+    }
+
+    func perform(_ session: Session) async throws {
+        let client = try session.client()
+        let file = ticket.map { TicketFile(path: $0) }
+        var ticket = JobTicket(
+            site: session.site.identity.siteID, submitting: try submission(session))
+        // Before it is submitted: whatever happens now, the ticket leads to the job.
+        try file?.write(ticket)
+        guard let submission = ticket.submission else { return }
+        let job = try await client.submit(submission)
+        ticket.submission = nil
+        try file?.write(ticket)
+        if watch {
+            try await JobWatching(session: session, ticket: ticket, until: 100, file: file).run()
+        } else if session.output.isJSON {
+            try session.output.record(JobLine(job: job))
+        } else {
+            try session.output.line("\(job.id)")
+        }
+    }
+
+    private func submission(_ session: Session) throws -> JobSubmission {
+        var named: [String: String] = [:]
+        for text in parameters {
+            guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
+                throw UsageFailure("--param '\(text)': expected 'name=value'")
+            }
+            named[String(text[..<equals])] = String(text[text.index(after: equals)...])
+        }
+        let blobs = session.site.blobs
+        if let input, kind.input == nil {
+            throw UsageFailure("--input '\(input)': \(kind.kind.rawValue) jobs have no input file")
+        }
+        let blob = try input.map { path in
+            kind.inputNamesBlobs
+                ? try BatchFile.put(path, into: blobs)
+                : try blobs.put(file: path, mediaType: MediaType(ofFile: path).rawValue)
+        }
+        return JobSubmission(
+            id: JobID(rawValue: .timeOrdered()), kind: kind.kind, parameters: named, input: blob,
+            actor: Session.actor, timeLimitSeconds: timeLimit, stallLimitSeconds: stallLimit,
+            priority: priority.flatMap(JobPriority.init(rawValue:)))
+    }
+}
+
+/// A file of jobs as people write it: each line's `input` is the path of a file, seen from the file
+/// of jobs.
+enum BatchFile {
+    private struct Line: Decodable {
+        var kind: JobKind
+        var parameters: [String: String]?
+        var input: String?
+        var weight: Int?
+    }
+
+    /// Keeps every input file and the list that names their blobs.
+    static func put(_ path: String, into blobs: BlobStore) throws -> BlobReference {
+        let bytes = try Reading.bytes(of: path, atMost: Int(Batch.maximumInputByteCount))
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+        let items = try Batch.items(of: bytes) { text throws(Failure) in
+            let line = try CairnJSON.decode(Line.self, from: text)
+            var item = Batch.Item(
+                kind: try Reading.jobKind(line.kind.rawValue).kind, parameters: line.parameters,
+                weight: line.weight)
+            if let input = line.input {
+                let file = input.hasPrefix("/") ? input : folder + input
+                item.input = try blobs.put(file: file, mediaType: MediaType(ofFile: file).rawValue)
+            }
+            return item
+        }
+        var list = Data()
+        for item in items { list += try CairnJSON.encode(item) + [UInt8(ascii: "\n")] }
+        return try blobs.put(list, mediaType: MediaType.jsonLines.rawValue)
+    }
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnClient
+internal import CairnModel
+internal import Jobs
+internal import MapState
+
+extension Session {
+    /// The global position of the last event; 0 for an empty log.
+    func head() async throws -> Int64 { try await log().head().head }
+
+    /// The same, if the log says so in time; nil otherwise.
+    ///
+    /// One that a signal has stopped is not waited for.
+    func head(within limit: Duration) async -> Int64? {
+        guard let process = logProcess ?? supervisor, !RunningProcess.isStopped(process) else {
+            return nil
+        }
+        return try? await log().head(timeout: limit).head
+    }
+
+    /// How long the log is waited for by what can do without it: it says its head from memory.
+    static let hearingLimit = Duration.milliseconds(500)
+
+    /// What `body` returns, if it does so in time; throws `Failure` (`timedOut`), and what `body`
+    /// throws.
+    func within<Value: Sendable>(
+        _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value.self) { group in
+            defer { group.cancelAll() }
+            group.addTask { try await body() }
+            group.addTask {
+                try await Task.sleep(for: limit)
+                throw Failure(.timedOut, "there was no answer within \(limit)")
+            }
+            guard let first = try await group.next() else { throw CancellationError() }
+            return first
+        }
+    }
+
+    /// Calls `body` for every event after a position, in order, up to `last` or the present end.
+    ///
+    /// Returns the position that was reached.
+    @discardableResult
+    func forEachEvent(
+        after: Int64 = 0, through last: Int64? = nil, stream: StreamName? = nil,
+        category: String? = nil, _ body: (RecordedEvent) throws -> Void
+    ) async throws -> Int64 {
+        let log = try log()
+        var position = after
+        while true {
+            let page = try await log.read(
+                ReadRequest(after: position, limit: 1000, stream: stream, category: category))
+            for event in page.events {
+                if let last, event.globalPosition > last { return last }
+                try body(event)
+            }
+            position = max(position, page.through)
+            if page.through >= min(page.head, last ?? page.head) { return position }
+        }
+    }
+
+    /// Calls `body` for every event after a position as it is recorded, each once, in order, over
+    /// restarts of the log, until the task is cancelled.
+    ///
+    /// Throws what `body` throws, and `Failure` (`conflict`, `corrupt`) where the log cannot be
+    /// followed.
+    func follow(
+        after: Int64, category: String? = nil,
+        _ body: @escaping @Sendable (RecordedEvent) throws -> Void
+    ) async throws {
+        let (troubles, ending) = AsyncThrowingStream.makeStream(of: Never.self)
+        let subscription = try LogSubscription(
+            bus: client().bus, log: log(), categories: category.map { [$0] } ?? [], after: after,
+            onFault: { ending.finish(throwing: $0) }
+        ) { events, _ in
+            do {
+                for event in events { try body(event) }
+            } catch {
+                ending.finish(throwing: error)
+            }
+        }
+        defer { subscription.cancel() }
+        for try await _ in troubles {}
+    }
+
+    /// The sequence number of a past moment: of a time, that of the last event recorded at or
+    /// before it.
+    ///
+    /// Throws `Failure` (`invalidParameter`) for a number the log has not reached.
+    func position(of moment: AsOf?) async throws -> Int64 {
+        let head = try await head()
+        switch moment {
+        case nil: return head
+        case .sequence(let at)?:
+            guard 0...head ~= at else {
+                throw Failure(
+                    .invalidParameter,
+                    "sequence number \(at): expected 0 to \(head), where the log ends")
+            }
+            return at
+        case .time(let time)?:
+            return try await last(until: time, before: head + 1)
+        }
+    }
+
+    /// The last event, of all or of a category, that was recorded until a moment; 0 when there was
+    /// none.
+    private func last(
+        until time: Timestamp, before end: Int64, category: String? = nil
+    ) async throws -> Int64 {
+        let log = try log()
+        var search = MomentSearch(at: time, before: end)
+        while let next = search.next {
+            let request = ReadRequest(after: next - 1, limit: 1, category: category)
+            search.take(try await log.read(request).events.first)
+        }
+        return search.position
+    }
+
+    /// The maps as they were, or now; throws `Failure` (`invalidParameter`) for a number the log
+    /// has not reached.
+    func maps(at moment: AsOf? = nil) async throws -> MapsState {
+        let log = try log()
+        let head = try await log.head().head
+        if case .sequence(let at)? = moment, at < 0 || at > head {
+            throw Failure(
+                .invalidParameter,
+                "sequence number \(at): expected 0 to \(head), where the log ends")
+        }
+        let last =
+            switch moment {
+            case nil: head
+            case .sequence(let at)?: at
+            case .time(let time)?:
+                try await last(until: time, before: head + 1, category: "map")
+            }
+        let snapshots = StateSnapshots<MapsState>(site: site, log: log)
+        var maps = try await snapshots.restore(through: last) ?? MapsState()
+        try await forEachEvent(after: maps.sequence, through: last, category: "map") {
+            try maps.apply($0)
+        }
+        var locators = MapsState()
+        try await forEachEvent(through: last, category: "locator") { try locators.apply($0) }
+        maps.advance(to: last)
+        locators.advance(to: last)
+        return maps.joined(withLocatorsOf: locators)
+    }
+
+    // MARK: One map, one job
+
+    /// The fold of one map's events up to `last`, going on from what was folded of them before.
+    ///
+    /// Where there is more than a page to read, it goes on from the latest snapshot there is.
+    func maps(
+        with name: MapName, from start: MapsState = MapsState(), through last: Int64
+    ) async throws -> MapsState {
+        var state = start
+        let after = state.lastChange(of: name) ?? 0
+        try await forEachEvent(of: .map(name), after: after, through: last) { position in
+            let kept = try await StateSnapshots<MapsState>(site: site, log: log())
+                .restore(through: last)
+            guard let kept, kept.sequence > position, let alone = kept.alone(name) else {
+                return nil
+            }
+            state = alone
+            return kept.sequence
+        } _: { event in
+            try state.apply(event)
+        }
+        return state
+    }
+
+    /// A job as it was when the log ended at `last`; nil when there was none; otherwise as
+    /// ``maps(with:from:through:)``.
+    func job(
+        _ id: JobID, from start: JobState? = nil, through last: Int64
+    ) async throws -> JobState? {
+        var state = start
+        try await forEachEvent(of: .job(id), after: state?.sequence ?? 0, through: last) {
+            position in
+            let kept = try await StateSnapshots<JobTable>(site: site, log: log())
+                .restore(through: last)
+            guard let kept, kept.sequence > position, let job = kept[id] else { return nil }
+            state = job
+            return kept.sequence
+        } _: { event in
+            if state == nil {
+                state = try JobState(first: event)
+            } else {
+                try state?.apply(event)
+            }
+        }
+        return state
+    }
+
+    /// Calls `body` for the events of a stream as far as `last`; after the first page `skip` is
+    /// asked once, with the place reached, for one further on.
+    private func forEachEvent(
+        of stream: StreamName, after: Int64, through last: Int64,
+        skip: (Int64) async throws -> Int64?, _ body: (RecordedEvent) throws -> Void
+    ) async throws {
+        guard after < last else { return }
+        let log = try log()
+        let page = try await log.read(ReadRequest(after: after, limit: 1_000, stream: stream))
+        for event in page.events where event.globalPosition <= last { try body(event) }
+        guard page.through < min(page.head, last) else { return }
+        let next = try await skip(page.through) ?? page.through
+        guard next < last else { return }
+        try await forEachEvent(after: next, through: last, stream: stream, body)
+    }
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnClient
+internal import CairnModel
+internal import Site
+internal import Synchronization
+
+extension Failure.Code {
+    /// A user has all that the rules give (429).
+    static let quotaExceeded = Failure.Code(rawValue: "quotaExceeded")
+}
+
+extension Failure {
+    /// Says which quota, how much of it is used, and what helps.
+    static func quota(
+        _ name: String, _ what: String, used: Int64, limit: Int64, _ help: String
+    ) -> Failure {
+        Failure(
+            .quotaExceeded, "the quota of \(what) is full: \(used) of \(limit); \(help)",
+            details: ["quota: \(name)", "used: \(used)", "limit: \(limit)"])
+    }
+
+    fileprivate static func bytes(used: Int64, limit: Int64) -> Failure {
+        .quota(
+            "bytes", "bytes of uploads and products", used: used, limit: limit,
+            "they are kept until the site's operator sweeps ('cairn job sweep') or raises the quota "
+                + "('cairn user quota')")
+    }
+}
+
+extension GatewayService {
+    /// What a caller may have; nil where there are no rules.
+    func limits(of caller: Caller) -> Quota.Limits? {
+        caller.isUnruled ? nil : access.snapshot.rules?.limits(of: caller.user)
+    }
+
+    /// Records a job unless its submitter has all that the rules give; throws `quotaExceeded` then.
+    ///
+    /// The jobs of one submitter are counted and recorded one after the other, so that a burst
+    /// passes no limit.
+    func record(
+        _ submission: JobSubmission, by caller: Caller, _ backend: any GatewayJobs
+    ) async throws(Failure) -> JobDescription {
+        guard let limits = limits(of: caller) else { return try await backend.submit(submission) }
+        try await submissions.enter(caller.actor)
+        do throws(Failure) {
+            let used = try await backend.use(by: caller)
+            guard used.jobs < limits.jobs else {
+                throw Failure.quota(
+                    "jobs", "jobs under way", used: Int64(used.jobs), limit: Int64(limits.jobs),
+                    "wait until one of them has ended, or cancel one")
+            }
+            guard used.bytes < limits.bytes else {
+                throw Failure.bytes(used: used.bytes, limit: limits.bytes)
+            }
+            let job = try await backend.submit(submission)
+            await submissions.leave(caller.actor)
+            return job
+        } catch {
+            await submissions.leave(caller.actor)
+            throw error
+        }
+    }
+}
+
+extension GatewayJobs {
+    /// What a caller has: jobs under way, and bytes of uploads and products that are here.
+    func use(by caller: Caller) async throws(Failure) -> (jobs: Int, bytes: Int64) {
+        let usage = try await usage(of: caller.actor)
+        let (blobs, uploads, owner) = (blobs, uploads, caller.uploader)
+        let bytes = try await OwnThread.run("quota") { () throws(Failure) in
+            let products = Set(usage.products.map(\.id)).reduce(Int64(0)) { sum, id in
+                sum + (blobs.find(id)?.byteCount ?? 0)
+            }
+            return try uploads.byteCount(of: owner) + products + usage.olderByteCount
+        }.get()
+        return (usage.openCount, bytes)
+    }
+}
+
+/// Lets what one actor submits through one after the other.
+actor SubmissionQueue {
+    /// The most that wait for one actor; further ones are refused.
+    static let waitingLimit = 64
+
+    /// Who waits, by actor, while one of the actor's is inside.
+    private var waiting: [String: [CheckedContinuation<Void, Never>]] = [:]
+
+    /// Returns when it is the caller's turn, which lasts until ``leave(_:)``; throws `Failure`
+    /// (`busy`).
+    func enter(_ name: String) async throws(Failure) {
+        guard let queue = waiting[name] else {
+            waiting[name] = []
+            return
+        }
+        guard queue.count < Self.waitingLimit else {
+            throw Failure(
+                .busy, "\(Self.waitingLimit) jobs wait to be recorded for you; try again")
+        }
+        await withCheckedContinuation { waiting[name]?.append($0) }
+    }
+
+    /// Ends a turn.
+    func leave(_ name: String) {
+        guard waiting[name]?.isEmpty == false else {
+            waiting[name] = nil
+            return
+        }
+        waiting[name]?.removeFirst().resume()
+    }
+}
+
+/// The uploads of users that come in at this gateway, counted as they come.
+///
+/// Any thread.
+final class ArrivingUploads: Sendable {
+    private struct Account {
+        /// How many come in, by address.
+        var counts: [String: Int] = [:]
+        /// What they have brought.
+        var byteCount: Int64 = 0
+        /// What those brought that have come whole, since there was none under way.
+        var keptByteCount: Int64 = 0
+
+        var count: Int { counts.values.reduce(0, +) }
+    }
+
+    private let accounts = Mutex<[UploadLedger.Owner: Account]>([:])
+
+    /// One upload of an owner with limits.
+    final class Upload: Sendable {
+        private let all: ArrivingUploads
+        private let owner: UploadLedger.Owner
+        private let address: String
+        private let limits: Quota.Limits
+        /// What had come whole before ``used`` was counted.
+        private let keptBefore: Int64
+        private let state = Mutex(State(byteCount: 0, used: 0))
+
+        private struct State {
+            var byteCount: Int64
+            var used: Int64
+        }
+
+        fileprivate init(
+            _ all: ArrivingUploads, _ owner: UploadLedger.Owner, _ address: String,
+            _ limits: Quota.Limits, keptBefore: Int64
+        ) {
+            self.all = all
+            self.owner = owner
+            self.address = address
+            self.limits = limits
+            self.keptBefore = keptBefore
+        }
+
+        /// Says what the owner had when this had begun; throws as ``take(_:)``.
+        func begin(used: Int64) throws(Failure) {
+            state.withLock { $0.used = used }
+            try take(0)
+        }
+
+        /// So many bytes more have come; throws `quotaExceeded` when they are too many.
+        func take(_ byteCount: Int) throws(Failure) {
+            let (more, used) = state.withLock { state in
+                let before = UploadLedger.charge(state.byteCount)
+                state.byteCount += Int64(byteCount)
+                return (UploadLedger.charge(state.byteCount) - before, state.used)
+            }
+            let sum = all.accounts.withLock { accounts in
+                accounts[owner, default: Account()].byteCount += more
+                let account = accounts[owner] ?? Account()
+                return used + account.byteCount + account.keptByteCount - keptBefore
+            }
+            guard sum <= limits.bytes else {
+                throw Failure.bytes(used: sum, limit: limits.bytes)
+            }
+        }
+
+        /// Ends it; `isKept` when it stands in the ledger.
+        func end(isKept: Bool) {
+            let own = state.withLock { UploadLedger.charge($0.byteCount) }
+            all.accounts.withLock { accounts in
+                guard var account = accounts[owner] else { return }
+                account.byteCount -= own
+                if isKept { account.keptByteCount += own }
+                account.counts[address, default: 1] -= 1
+                if account.counts[address] == 0 { account.counts[address] = nil }
+                accounts[owner] = account.counts.isEmpty ? nil : account
+            }
+        }
+    }
+
+    /// Begins one, which has to be ended; throws `quotaExceeded` when as many are under way as may
+    /// be.
+    ///
+    /// Everybody without a token is one owner, of whose places one address gets half.
+    func begin(
+        _ owner: UploadLedger.Owner, _ address: String, _ limits: Quota.Limits
+    ) throws(Failure) -> Upload {
+        let place = RateLimit.subscriber(address)
+        let (used, limit, kept) = accounts.withLock { accounts in
+            var account = accounts[owner] ?? Account()
+            var (used, limit) = (account.count, limits.uploads)
+            if owner == .anonymous, used < limit {
+                (used, limit) = (account.counts[place] ?? 0, max(1, limit / 2))
+            }
+            guard used < limit else { return (used, limit, Int64(0)) }
+            account.counts[place, default: 0] += 1
+            account.byteCount += UploadLedger.charge(0)
+            accounts[owner] = account
+            return (used, limit, account.keptByteCount)
+        }
+        guard used < limit else {
+            throw Failure.quota(
+                "uploads", "uploads under way", used: Int64(used), limit: Int64(limit),
+                "wait until one of them has ended")
+        }
+        return Upload(self, owner, place, limits, keptBefore: kept)
+    }
+}

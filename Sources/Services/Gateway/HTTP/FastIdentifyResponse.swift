@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import NIOCore
+
+/// An answer in the bytes of HTTP/1.1, with the headers that the general path gives the same
+/// answer.
+struct FastIdentifyResponse {
+    private let crossOrigin: CrossOrigin
+    private let middle: String
+    /// What stands on every answer, without and with TLS, each with the line's end before it.
+    private let safety: (plain: String, secure: String)
+
+    init(_ crossOrigin: CrossOrigin, _ safety: SafetyHeaders) {
+        self.crossOrigin = crossOrigin
+        func lines(isSecure: Bool) -> String {
+            safety.fields(isSecure: isSecure).map { "\r\n\($0.name): \($0.value)" }.joined()
+        }
+        self.safety = (lines(isSecure: false), lines(isSecure: true))
+        middle =
+            "\r\naccess-control-allow-methods: \(CrossOrigin.methods)\r\n"
+            + "access-control-allow-headers: \(CrossOrigin.headers)\r\n"
+            + "access-control-expose-headers: \(CrossOrigin.exposedHeaders)\r\n"
+            + (crossOrigin.varies ? "vary: Origin\r\n" : "")
+            + "cache-control: no-store\r\nserver: Cairn\r\n"
+    }
+
+    private var dateSecond: Int64 = -1
+    private var date = ""
+
+    /// The whole answer to a page of that origin; `seconds` is the time of day since 1970, UTC.
+    mutating func bytes(
+        of response: GatewayResponse, to origin: String?, isSecure: Bool, at seconds: Int64,
+        allocator: ByteBufferAllocator
+    ) -> ByteBuffer {
+        if seconds != dateSecond {
+            dateSecond = seconds
+            date = Self.date(seconds)
+        }
+        var buffer = allocator.buffer(capacity: response.body.count + 512)
+        buffer.writeStaticString(
+            response.status == 429 ? "HTTP/1.1 429 Too Many Requests" : "HTTP/1.1 200 OK")
+        buffer.writeStaticString("\r\ncontent-type: ")
+        buffer.writeString(response.contentType)
+        if let origin = crossOrigin.answer(to: origin) {
+            buffer.writeStaticString("\r\naccess-control-allow-origin: ")
+            buffer.writeString(origin)
+        }
+        buffer.writeString(middle)
+        buffer.writeStaticString("date: ")
+        buffer.writeString(date)
+        buffer.writeString(isSecure ? safety.secure : safety.plain)
+        for (name, value) in response.headers { buffer.writeString("\r\n\(name): \(value)") }
+        if let sequence = response.sequence {
+            buffer.writeStaticString("\r\nx-cairn-sequence: ")
+            buffer.writeString(String(sequence))
+        }
+        if response.isStale { buffer.writeStaticString("\r\nx-cairn-stale: true") }
+        buffer.writeStaticString("\r\ncontent-length: ")
+        buffer.writeString(String(response.body.count))
+        buffer.writeStaticString("\r\n\r\n")
+        buffer.writeBytes(response.body)
+        return buffer
+    }
+
+    private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    /// `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7), for moments from 1970 on.
+    static func date(_ seconds: Int64) -> String {
+        let day = seconds / 86_400
+        let second = seconds % 86_400
+        // Howard Hinnant's `civil_from_days`: years that begin in March.
+        let shifted = day + 719_468
+        let era = shifted / 146_097
+        let dayOfEra = shifted % 146_097
+        let yearOfEra =
+            (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let dayOfMonth = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+        let month = shiftedMonth < 10 ? shiftedMonth + 2 : shiftedMonth - 10
+        let year = yearOfEra + era * 400 + (month < 2 ? 1 : 0)
+        func two(_ number: Int64) -> String { (number < 10 ? "0" : "") + String(number) }
+        return "\(days[Int(day % 7)]), \(two(dayOfMonth)) \(months[Int(month)]) \(year) "
+            + "\(two(second / 3_600)):\(two(second / 60 % 60)):\(two(second % 60)) GMT"
+    }
+}

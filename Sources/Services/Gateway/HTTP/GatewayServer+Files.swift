@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnClient
+internal import CairnModel
+internal import HummingbirdCore
+internal import NIOCore
+internal import Platform
+internal import Site
+internal import Synchronization
+
+/// Files on their way into the site's blobs, some at a time.
+final class Uploads: Sendable {
+    /// The most at once, of all users; further ones are refused.
+    static let countLimit = 16
+    /// The most bytes of one.
+    static let byteLimit: Int64 = 1 << 30
+    /// So much is gathered before it is written.
+    private static let pieceByteCount = 1 << 20
+
+    private let count = Atomic<Int>(0)
+    private let arriving = ArrivingUploads()
+
+    /// Takes a body into the blobs as it comes, a form with a file in it, or the bytes of the file
+    /// alone, and notes whose it is.
+    ///
+    /// Throws `Failure`: `busy`, `quotaExceeded` for more than the `limits`, `tooLarge`,
+    /// `unreadable` when it breaks off, `invalidParameter` for a form without a file, `noSpace`.
+    /// What is not kept is gone.
+    func take(
+        _ body: RequestBody, contentType: String, into backend: any GatewayJobs,
+        of caller: Caller, at address: String, limits: Quota.Limits?
+    ) async throws(Failure) -> (blob: BlobReference, name: String) {
+        guard count.add(1, ordering: .relaxed).newValue <= Self.countLimit else {
+            count.subtract(1, ordering: .relaxed)
+            throw Failure(
+                .busy, "\(Self.countLimit) files are being uploaded already; try again")
+        }
+        defer { count.subtract(1, ordering: .relaxed) }
+        let upload = try limits.map { limits throws(Failure) in
+            try arriving.begin(caller.uploader, address, limits)
+        }
+        var isKept = false
+        defer { upload?.end(isKept: isKept) }
+        do {
+            try upload?.begin(used: try await backend.use(by: caller).bytes)
+            let taken = try await Self.receive(
+                body, contentType, try BlobWriter(backend.blobs), upload
+            ) { blob throws(Failure) in
+                try backend.uploads.note(blob.id, of: caller.uploader)
+            }
+            isKept = true
+            return taken
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            throw Failure(.unreadable, "the upload broke off")
+        }
+    }
+
+    private static func receive(
+        _ body: RequestBody, _ contentType: String, _ writer: BlobWriter,
+        _ upload: ArrivingUploads.Upload?,
+        _ note: @escaping @Sendable (BlobReference) throws(Failure) -> Void
+    ) async throws -> (blob: BlobReference, name: String) {
+        var form =
+            contentType.lowercased().hasPrefix("multipart/form-data")
+            ? try MultipartFile(contentType: contentType) : nil
+        var (piece, byteCount) = ([UInt8](), Int64(0))
+        for try await part in body {
+            byteCount += Int64(part.readableBytes)
+            guard byteCount <= byteLimit else {
+                throw Failure(
+                    .tooLarge, "the upload has more than \(byteLimit) bytes, which is the most")
+            }
+            try upload?.take(part.readableBytes)
+            if form == nil {
+                piece += part.readableBytesView
+            } else {
+                piece += try form?.feed(part.readableBytesView) ?? []
+            }
+            guard piece.count >= pieceByteCount else { continue }
+            let full = piece
+            piece = []
+            try await OwnThread.run("upload") { () throws(Failure) in try writer.write(full) }.get()
+        }
+        guard form?.isWhole ?? (byteCount > 0) else {
+            throw Failure(
+                .invalidParameter,
+                "an upload is a form with a file in it (multipart/form-data), or the bytes of a file"
+            )
+        }
+        if form == nil, byteCount == piece.count, isForm(piece, contentType) {
+            throw Failure(
+                .invalidParameter,
+                "the body is a form without a file: expected multipart/form-data with a file in it "
+                    + "(curl -F file=@…), or the bytes of a file")
+        }
+        let rest = piece
+        let blob = try await OwnThread.run("upload") { () throws(Failure) in
+            try writer.write(rest)
+            let blob = try writer.keep(mediaType: "application/octet-stream")
+            try note(blob)
+            return blob
+        }.get()
+        return (blob, form?.name ?? "")
+    }
+}
+
+extension Uploads {
+    /// Whether a body is the parameters of a request rather than a file: of that content type, on
+    /// one line, `f=json` among them.
+    ///
+    /// curl gives the content type of a form to the bytes of any file.
+    static func isForm(_ body: [UInt8], _ contentType: String) -> Bool {
+        guard contentType.lowercased().hasPrefix("application/x-www-form-urlencoded"),
+            body.count <= 64 << 10, !body.contains(UInt8(ascii: "\n"))
+        else { return false }
+        return body.split(separator: UInt8(ascii: "&")).contains { pair in
+            ["f=json", "f=pjson", "f=html"].contains(String(decoding: pair, as: UTF8.self))
+        }
+    }
+}
+
+extension GatewayFile {
+    private static let pieceByteCount = 256 << 10
+
+    /// Why its bytes are not those that the blob was put with, or cannot be read; nil where they
+    /// are.
+    func fault() async -> Failure? {
+        let (blobs, blob) = (blobs, blob)
+        do throws(Failure) {
+            try await OwnThread.run("product") { () throws(Failure) in try blobs.check(blob) }.get()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Its bytes, written as the client reads; throws `Failure` (`notFound`) where it cannot be
+    /// opened.
+    func body() throws(Failure) -> ResponseBody {
+        let file: MappedFile
+        do { file = try MappedFile(path: blobs.path(blob.id)) } catch {
+            throw Failure(.notFound, "the file '\(name)' is not here any more")
+        }
+        return ResponseBody(contentLength: file.byteCount) { writer in
+            for start in stride(from: 0, to: file.byteCount, by: Self.pieceByteCount) {
+                let piece = file.copy(start..<start + Self.pieceByteCount)
+                try await writer.write(ByteBuffer(bytes: piece))
+            }
+            try await writer.finish(nil)
+        }
+    }
+}
+
+extension GatewayResponse {
+    /// Why a file is not handed out: whoever fetches one may look at the status alone.
+    init(ofFile failure: Failure) {
+        self.init(failure)
+        status = failure.code == .notFound ? 404 : 500
+    }
+}

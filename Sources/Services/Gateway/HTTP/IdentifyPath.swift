@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import FoundationEssentials
+internal import NIOCore
+internal import NIOHTTPTypes
+
+/// The short way of identify through a connection: bytes in, bytes out, on the connection's event
+/// loop.
+///
+/// It stands in front of the HTTP library. A read that is one whole `FastIdentifyRequest`, while nothing
+/// else is under way, is answered here; everything else passes through untouched. Once a read comes
+/// that is not exactly one request (a body, a part of one, several at once) the library keeps the
+/// connection.
+final class IdentifyPath: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+    typealias OutboundIn = IOData
+    typealias OutboundOut = IOData
+
+    private enum State {
+        /// Nothing is under way.
+        case idle
+        /// A request is being answered here.
+        case asking(cancel: @Sendable () -> Void)
+        /// One whole request is with the HTTP library.
+        case passing
+        /// The connection is the library's.
+        case given
+    }
+
+    /// The most bytes kept that a client sends before it has its answer.
+    private static let heldByteLimit = 65_536
+
+    private let service: GatewayService
+    private let isSecure: Bool
+    /// The other end of the connection, and who asks now.
+    private var peer = RequestClient()
+    private var client = RequestClient()
+    private var isBehindProxy = false
+    /// The rules, and their number when they were asked for.
+    private var rules: (number: Int, snapshot: AccessControl.Snapshot)?
+    private var state = State.idle
+    /// Tells a late answer from the one that is waited for.
+    private var number: UInt64 = 0
+    private var held = ByteBuffer()
+    private var isReadWanted = false
+    /// Whether the library has been given something of what is being read now.
+    private var hasPassedOn = false
+    private var isQuiescing = false
+    private var writer: FastIdentifyResponse
+    private var origin: String?
+    /// By what name this server was asked last, and what that is to it.
+    private var host: (name: String?, standing: HostNames.Standing)?
+    /// When the request here began, and its path.
+    private var began: (start: Int64, path: String) = (0, "")
+    private var arrival = Arrival()
+    private var arrivalDeadline: Scheduled<Void>?
+    private let arrivalTimeout: TimeAmount
+    /// Whether the library, or this, waits for bytes.
+    private var isReading = false
+    /// Whether anything came since the server last looked for room.
+    private var wasActive = true
+    /// Requests the library has been given and not answered.
+    fileprivate(set) var libraryRequestCount = 0
+
+    init(service: GatewayService, isSecure: Bool, arrivalTimeout: TimeAmount) {
+        self.service = service
+        self.arrivalTimeout = arrivalTimeout
+        writer = FastIdentifyResponse(service.crossOrigin, service.safety)
+        self.isSecure = isSecure
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        peer = RequestClient(context.channel, isSecure: isSecure)
+        client = peer
+        isBehindProxy = service.proxies.includes(peer.address)
+    }
+
+    /// The rules now, asked for only when they have changed.
+    private func snapshot() -> AccessControl.Snapshot {
+        let number = service.access.number
+        if let rules, rules.number == number { return rules.snapshot }
+        let snapshot = service.access.snapshot
+        rules = (number, snapshot)
+        return snapshot
+    }
+
+    // MARK: In
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let buffer = unwrapInboundIn(data)
+        wasActive = true
+        switch state {
+        case .idle: take(buffer, context)
+        case .asking:
+            var more = buffer
+            held.writeBuffer(&more)
+        case .passing, .given:
+            state = .given
+            passOn(buffer, context)
+        }
+    }
+
+    /// Of what was answered here the library need not know.
+    func channelReadComplete(context: ChannelHandlerContext) {
+        isReading = false
+        guard hasPassedOn else { return }
+        hasPassedOn = false
+        context.fireChannelReadComplete()
+        expectArrival(context)
+    }
+
+    private func passOn(_ buffer: ByteBuffer, _ context: ChannelHandlerContext) {
+        hasPassedOn = true
+        arrival.gotBytes()
+        context.fireChannelRead(wrapInboundOut(buffer))
+    }
+
+    func read(context: ChannelHandlerContext) {
+        // Whoever does not read the answers gets no more of them.
+        let isTaken = context.channel.isWritable || !isAnsweringHere
+        guard held.readableBytes <= Self.heldByteLimit, isTaken else {
+            isReadWanted = true
+            return
+        }
+        isReading = true
+        context.read()
+    }
+
+    private var isAnsweringHere: Bool {
+        switch state {
+        case .idle, .asking: true
+        case .passing, .given: false
+        }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable { readOn(context) }
+        context.fireChannelWritabilityChanged()
+    }
+
+    private func readOn(_ context: ChannelHandlerContext) {
+        guard isReadWanted else { return }
+        isReadWanted = false
+        read(context: context)
+    }
+
+    private func take(_ buffer: ByteBuffer, _ context: ChannelHandlerContext) {
+        let bytes = Array(buffer.readableBytesView)
+        if let request = FastIdentifyRequest(bytes), ask(request, context) { return }
+        state = FastIdentifyRequest.isWholeRequest(bytes) ? .passing : .given
+        passOn(buffer, context)
+    }
+
+    /// False when the request belongs to the general path after all.
+    private func ask(_ request: FastIdentifyRequest, _ context: ChannelHandlerContext) -> Bool {
+        // Nearly always the same as before.
+        if host?.name != request.host {
+            var client = peer
+            client.isProxied = isBehindProxy
+            host = (request.host, service.hosts.standing(of: request.host, client))
+        }
+        guard host?.standing != .refused else { return false }
+        number += 1
+        let question = number
+        let path = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        let eventLoop = context.eventLoop
+        if isBehindProxy {
+            client = service.proxies.client(
+                of: peer, forwardedFor: request.forwardedFor, forwardedProto: request.forwardedProto
+            )
+        }
+        client.token = request.authorization.flatMap(RequestClient.bearer)
+        client.referer = request.referer
+        origin = request.origin
+        began = (service.watch.began(), request.map)
+        let begun = service.begin(request, client, by: snapshot()) { answer in
+            eventLoop.execute {
+                let (handler, context) = path.value
+                handler.answered(question, answer(), context)
+            }
+        }
+        switch begun {
+        case .general:
+            service.watch.figures.inFlight.add(-1)
+            return false
+        case .answered(let response): write(response, context)
+        case .asked(let cancel): state = .asking(cancel: cancel)
+        }
+        return true
+    }
+
+    // MARK: Out
+
+    private func answered(
+        _ question: UInt64, _ response: GatewayResponse, _ context: ChannelHandlerContext
+    ) {
+        guard case .asking = state, question == number else { return }
+        state = .idle
+        write(response, context)
+        if isQuiescing {
+            context.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+            return
+        }
+        let next = held
+        held = ByteBuffer()
+        if next.readableBytes > 0 {
+            take(next, context)
+            channelReadComplete(context: context)
+        }
+        readOn(context)
+    }
+
+    private func write(_ response: GatewayResponse, _ context: ChannelHandlerContext) {
+        let seconds = Int64(Date().timeIntervalSince1970)
+        let buffer = writer.bytes(
+            of: response, to: origin, isSecure: client.isSecure, at: seconds,
+            allocator: context.channel.allocator)
+        service.watch.ended(
+            began.start, .identify, response, method: "GET", address: client.address,
+            path: Array("/arcgis/rest/services/\(began.path)/MapServer/identify".utf8))
+        context.writeAndFlush(wrapOutboundOut(.byteBuffer(buffer)), promise: nil)
+    }
+
+    /// The library has written the end of an answer.
+    fileprivate func libraryAnswered() {
+        libraryRequestCount -= 1
+        if case .passing = state, libraryRequestCount == 0 { state = .idle }
+    }
+
+    fileprivate func libraryGot(_ part: HTTPRequestPart) {
+        switch part {
+        case .head:
+            libraryRequestCount += 1
+            arrival.gotHead()
+            endDeadline()
+        case .body(let bytes): arrival.gotBody(bytes.readableBytes)
+        case .end:
+            arrival.gotEnd()
+            endDeadline()
+        }
+    }
+
+    private func endDeadline() {
+        arrivalDeadline?.cancel()
+        arrivalDeadline = nil
+    }
+
+    /// Closes the connection when the request that has begun does not go on coming.
+    private func expectArrival(_ context: ChannelHandlerContext) {
+        guard arrival.isUnderWay, arrivalDeadline == nil else { return }
+        let path = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        arrivalDeadline = context.eventLoop.scheduleTask(in: arrivalTimeout) {
+            let (handler, context) = path.value
+            handler.arrivalDeadline = nil
+            handler.checkArrival(context)
+        }
+    }
+
+    /// The client is not to blame while nothing is read from it, or while it waits for an answer.
+    private func checkArrival(_ context: ChannelHandlerContext) {
+        let answeredCount = libraryRequestCount - (arrival.isHead ? 0 : 1)
+        guard isReading, answeredCount <= 0, arrival.isTooSlow() else {
+            return expectArrival(context)
+        }
+        service.watch.figures.slowArrivals.add(1)
+        context.close(promise: nil)
+    }
+
+    /// Others wait for a place: a connection that has been of no use since the last time gives way.
+    private func giveWay(_ context: ChannelHandlerContext) {
+        defer { wasActive = false }
+        if case .asking = state { return }
+        guard !wasActive, libraryRequestCount == 0, !arrival.isUnderWay else { return }
+        context.close(promise: nil)
+    }
+
+    // MARK: The end
+
+    /// A client that has ended its side has gone: whether it still reads cannot be told.
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case ChannelEvent.inputClosed: abandon()
+        case is ChannelShouldQuiesceEvent:
+            if case .asking = state {
+                isQuiescing = true
+                return
+            }
+        case IdleStateHandler.IdleStateEvent.all:
+            if case .asking = state { return }
+            // An answer that nobody reads does not keep a connection either.
+            if libraryRequestCount == 0 || !context.channel.isWritable {
+                context.close(promise: nil)
+            }
+            return
+        case is OpenConnections.NeedRoom:
+            giveWay(context)
+            return
+        default: break
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        abandon()
+        context.fireChannelInactive()
+    }
+
+    private func abandon() {
+        arrivalDeadline?.cancel()
+        if case .asking(let cancel) = state {
+            cancel()
+            service.watch.figures.inFlight.add(-1)
+        }
+        state = .given
+    }
+}
+
+/// Tells the `IdentifyPath` in front of the HTTP library what the library has under way.
+final class LibraryWatch: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias OutboundIn = HTTPResponsePart
+
+    private var path: IdentifyPath?
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        path = try? context.pipeline.syncOperations.handler(type: IdentifyPath.self)
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { path = nil }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        path?.libraryGot(unwrapInboundIn(data))
+        context.fireChannelRead(data)
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        let isEnd = if case .end = unwrapOutboundIn(data) { true } else { false }
+        context.write(data, promise: promise)
+        if isEnd { path?.libraryAnswered() }
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import OpenSSL
+
+/// The files with which a gateway speaks TLS, both in PEM.
+package struct TLSFiles: Hashable, Sendable {
+    /// The server's certificate, then those that vouch for it.
+    package var certificate: String
+    /// The private key of the first certificate, without a password.
+    package var key: String
+
+    /// Names them.
+    package init(certificate: String, key: String) {
+        self.certificate = certificate
+        self.key = key
+    }
+
+    /// TLS 1.2 or later; throws `Failure` (`unreadable`) that names the file at fault.
+    func context() throws(Failure) -> TLSContext {
+        do throws(TLSError) {
+            return try TLSContext(certificate: certificate, key: key)
+        } catch {
+            throw Failure(.unreadable, sentence(error))
+        }
+    }
+
+    private func sentence(_ error: TLSError) -> String {
+        switch error {
+        case .certificate(let reason):
+            "'\(certificate)' cannot be read as a certificate chain in PEM (\(reason))"
+        case .key(let reason):
+            "'\(key)' cannot be read as a private key in PEM without a password (\(reason))"
+        case .mismatch:
+            "the key '\(key)' does not belong to the first certificate of '\(certificate)'"
+        case .peer(let reason): reason
+        case .memory: "there is no memory for TLS"
+        }
+    }
+}

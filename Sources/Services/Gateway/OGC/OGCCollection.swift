@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import EsriForms
+internal import Geometry
+
+/// The name of a collection, `World.2` or, of a map in a folder, `Planning.Zones.0`: a layer of a
+/// map.
+struct OGCCollectionID: Hashable, CustomStringConvertible {
+    var map: MapName
+    var layer: LayerID
+
+    init(map: MapName, layer: LayerID) {
+        self.map = map
+        self.layer = layer
+    }
+
+    /// Nil for text of another form.
+    init?(_ text: String) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard let last = parts.last, let layer = Int(last), 0...Int(Int32.max) ~= layer,
+            last == "\(layer)", !text.contains("/"),
+            let map = MapName(rawValue: parts.dropLast().joined(separator: "/"))
+        else { return nil }
+        self.init(map: map, layer: layer)
+    }
+
+    var description: String {
+        map.rawValue.split(separator: "/").joined(separator: ".") + ".\(layer)"
+    }
+}
+
+/// A layer of a map as a collection of OGC API – Features: an imported dataset that is loaded and
+/// may be queried.
+struct OGCCollection {
+    let id: OGCCollectionID
+    let layer: LayerDescription
+    let properties: LayerProperties
+    private let map: MapDescription
+    /// From when to when its features are; nil where that is not told.
+    var time: TimeExtent?
+
+    /// Nil for a layer that is none.
+    init?(_ layer: LayerDescription, of map: MapDescription) {
+        guard layer.isFeatureLayer, layer.isQueryable, layer.loadStatus == .loaded,
+            let properties = layer.asQueried.properties
+        else { return nil }
+        id = OGCCollectionID(map: map.name, layer: layer.id)
+        self.layer = layer.asQueried
+        self.map = map
+        self.properties = properties
+    }
+
+    /// The collections of a map, top layer first.
+    static func all(of map: MapDescription) -> [OGCCollection] {
+        MapServiceResource(map).topFirst.compactMap { OGCCollection($0, of: map) }
+    }
+
+    /// Writes the members of the collection's description.
+    func write(to json: inout JSONWriter, _ links: OGCLinks) {
+        let path = "collections/\(id)"
+        json.member("id", "\(id)")
+        json.member("title", layer.name)
+        json.member("description", "Layer \(layer.id) of map \(map.name.rawValue)")
+        json.member("itemType", "feature")
+        if extent != nil || time != nil { json.member("extent") { writeExtent(to: &$0) } }
+        json.member("crs", array: OGCReference.all(of: properties)) { $0.string($1.uri) }
+        if let storage = OGCReference.storage(of: properties) {
+            json.member("storageCrs", storage.uri)
+        }
+        json.key("links")
+        json.array { json in
+            links.write("self", path, OGCLinks.json, layer.name, &json)
+            links.write("alternate", path + "?f=html", OGCLinks.html, layer.name, &json)
+            links.write("items", path + "/items", OGCLinks.geoJSON, "Features", &json)
+            links.write("items", path + "/items?f=html", OGCLinks.html, "Features", &json)
+        }
+    }
+
+    private func writeExtent(to json: inout JSONWriter) {
+        if let extent {
+            json.member("spatial") { json in
+                json.key("bbox")
+                json.array { json in
+                    json.array(of: [extent.minX, extent.minY, extent.maxX, extent.maxY]) {
+                        $0.number($1)
+                    }
+                }
+                json.member("crs", OGCReference.crs84.uri)
+            }
+        }
+        guard let time else { return }
+        json.member("temporal") { json in
+            json.key("interval")
+            json.array { json in
+                json.array(of: [time.start, time.end]) { json, moment in
+                    if let moment {
+                        json.string(CalendarClock(milliseconds: moment).text)
+                    } else {
+                        json.null()
+                    }
+                }
+            }
+            json.member("trs", "http://www.opengis.net/def/uom/ISO-8601/0/Gregorian")
+        }
+    }
+
+    /// In degrees; nil where it is not known.
+    private var extent: Envelope? {
+        if let extent = properties.geographicExtent { return extent }
+        guard let own = properties.extent,
+            let reference = try? OutputReference(properties.spatialReference, name: "layer")
+        else { return nil }
+        return reference.unproject(own)
+    }
+}
+
+/// Links as OGC APIs have them: absolute where the client says what it calls this server.
+struct OGCLinks {
+    static let json = "application/json"
+    static let geoJSON = "application/geo+json"
+    static let html = "text/html"
+    static let openAPI = "application/vnd.oai.openapi+json;version=3.0"
+
+    /// The URL of the landing page.
+    let root: String
+    /// `at=5` where the past was asked for, which holds for whatever is linked to.
+    private let moment: String?
+
+    init(_ request: GatewayRequest, _ parameters: Parameters) {
+        root = (request.origin ?? "") + "/ogc"
+        moment = parameters[Known.at].map { "at=" + Parameters.encode($0) }
+    }
+
+    /// The URL of a path below the root, which may have a query.
+    func url(_ path: String) -> String {
+        let whole = path.isEmpty || path.hasPrefix("?") ? root + path : "\(root)/\(path)"
+        guard let moment else { return whole }
+        return whole + (path.contains("?") ? "&" : "?") + moment
+    }
+
+    func write(
+        _ relation: String, _ path: String, _ type: String, _ title: String,
+        _ json: inout JSONWriter
+    ) {
+        Self.write(relation, url: url(path), type, title, &json)
+    }
+
+    static func write(
+        _ relation: String, url: String, _ type: String, _ title: String,
+        _ json: inout JSONWriter
+    ) {
+        json.object { json in
+            json.member("href", url)
+            json.member("rel", relation)
+            json.member("type", type)
+            json.member("title", title)
+        }
+    }
+}

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import EsriForms
+internal import JobKinds
+
+/// `Jobs/GPServer`: job kinds as tasks of one geoprocessing service, and the jobs themselves.
+enum JobResource {
+    /// The service's name in the catalog.
+    static let serviceName = "Jobs"
+    /// The parameter that names a job's input file.
+    static let input = "input"
+    /// The parameter that names its product.
+    static let output = "output"
+    /// Where it lies, from the root of the server.
+    static let path = "/arcgis/rest/services/\(serviceName)/GPServer"
+
+    // MARK: Metadata
+
+    /// `GPServer?f=json`.
+    static func root() -> [UInt8] {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("currentVersion", Catalog.version)
+            json.member("serviceDescription", "The long jobs of this site.")
+            json.member("tasks", array: JobKindDescription.all) { $0.string($1.kind.rawValue) }
+            json.member("executionType", executionType)
+            json.member("resultMapServerName", "")
+            json.member("maximumRecords", 0)
+            json.member("capabilities", "Uploads")
+        }
+        return json.bytes
+    }
+
+    private static let executionType = "esriExecutionTypeAsynchronous"
+
+    /// `GPServer/{task}?f=json`.
+    static func task(_ task: JobKindDescription) -> [UInt8] {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("name", task.kind.rawValue)
+            json.member("displayName", task.kind.rawValue)
+            json.member("description", task.summary)
+            json.member("category", "")
+            json.member("helpUrl", "")
+            json.member("executionType", executionType)
+            json.key("parameters")
+            json.array { json in
+                if let summary = task.input {
+                    file(input, summary, "Input", isRequired: true, &json)
+                }
+                for parameter in task.parameters { write(parameter, &json) }
+                file(output, task.output, "Output", isRequired: false, &json)
+            }
+        }
+        return json.bytes
+    }
+
+    private static func file(
+        _ name: String, _ summary: String, _ direction: String, isRequired: Bool,
+        _ json: inout JSONWriter
+    ) {
+        json.object { json in
+            json.member("name", name)
+            json.member("dataType", "GPDataFile")
+            json.member("displayName", name)
+            json.member("description", summary)
+            json.member("direction", "esriGPParameterDirection" + direction)
+            json.member("defaultValue") { $0.member("url", "") }
+            json.member("parameterType", parameterType(isRequired))
+            json.member("category", "")
+        }
+    }
+
+    private static func parameterType(_ isRequired: Bool) -> String {
+        "esriGPParameterType" + (isRequired ? "Required" : "Optional")
+    }
+
+    private static func write(
+        _ parameter: JobKindDescription.Parameter, _ json: inout JSONWriter
+    ) {
+        json.object { json in
+            json.member("name", parameter.name)
+            json.member("dataType", parameter.type.esriType)
+            json.member("displayName", parameter.name)
+            json.member("description", parameter.summary)
+            json.member("direction", "esriGPParameterDirectionInput")
+            json.key("defaultValue")
+            value(parameter.defaultValue, parameter.type, &json)
+            json.member("parameterType", parameterType(parameter.isRequired))
+            json.member("category", "")
+            if !parameter.choices.isEmpty {
+                json.member("choiceList", array: parameter.choices) { $0.string($1) }
+            }
+        }
+    }
+
+    /// A text as the value it stands for; as text where it does not.
+    private static func value(
+        _ text: String?, _ type: JobKindDescription.ParameterType, _ json: inout JSONWriter
+    ) {
+        guard let text else { return json.null() }
+        switch type {
+        case .text: json.string(text)
+        case .whole: Int64(text).map { json.integer($0) } ?? json.string(text)
+        case .number: Double(text).map { json.number($0) } ?? json.string(text)
+        case .flag:
+            text == "true" || text == "false" ? json.bool(text == "true") : json.string(text)
+        }
+    }
+
+    // MARK: Submitting
+
+    /// What `submitJob` asks for.
+    struct Order {
+        /// With the published values of what was left out.
+        var parameters: ParameterTexts
+        /// The upload that is the input, as the client names it; nil for a kind without an input.
+        var itemID: String?
+    }
+
+    /// Reads `submitJob`; throws `invalidParameter`.
+    ///
+    /// Parameters that the task does not have are left out, as ArcGIS does.
+    static func order(
+        _ task: JobKindDescription, _ parameters: Parameters
+    ) throws(Failure) -> Order {
+        var texts: [String: String] = [:]
+        for parameter in task.parameters { texts[parameter.name] = parameters[parameter.name] }
+        let normal = try ParameterTexts(texts, of: task)
+        guard let summary = task.input else { return Order(parameters: normal) }
+        guard let text = parameters[input] else {
+            throw Failure(
+                .invalidParameter,
+                "parameter '\(input)' is missing: \(summary), as {\"itemID\":\"…\"} of an upload")
+        }
+        return Order(parameters: normal, itemID: try itemID(text))
+    }
+
+    /// The upload that a GPDataFile names: `{"itemID":"…"}`, or its id alone.
+    private static func itemID(_ text: String) throws(Failure) -> String {
+        guard text.utf8.first == UInt8(ascii: "{") else { return text }
+        guard case .string(let item)? = try RelaxedJSON.parse(text)["itemID"] else {
+            throw Parameters.unexpected(input, text, "{\"itemID\":\"…\"} of an upload")
+        }
+        return item
+    }
+
+    // MARK: Jobs
+
+    /// What `submitJob` and `cancel` answer.
+    static func receipt(_ job: JobDescription) -> [UInt8] {
+        var json = JSONWriter()
+        json.object { name(job, &$0) }
+        return json.bytes
+    }
+
+    /// The most jobs of a list.
+    static let listBound = 100
+
+    /// `{task}/jobs`: the newest first.
+    static func list(_ jobs: [JobDescription]) -> [UInt8] {
+        let newest = jobs.sorted { ($0.submittedAt, "\($0.id)") > ($1.submittedAt, "\($1.id)") }
+        var json = JSONWriter()
+        json.object { json in
+            json.member("jobs", array: newest.prefix(listBound)) { json, job in
+                json.object { json in
+                    name(job, &json)
+                    json.member("submitted", Int(job.submittedAt.microseconds / 1_000))
+                    if job.status == .executing { progress(of: job, &json) }
+                }
+            }
+            if newest.count > listBound { json.member("exceededTransferLimit", true) }
+        }
+        return json.bytes
+    }
+
+    private static func name(_ job: JobDescription, _ json: inout JSONWriter) {
+        json.member("jobId", "\(job.id)")
+        json.member("jobStatus", JobServerState(job.status).esriName)
+    }
+
+    /// `jobs/{id}`.
+    static func job(
+        _ job: JobDescription, _ task: JobKindDescription, returnsMessages: Bool
+    ) -> [UInt8] {
+        var json = JSONWriter()
+        json.object { json in
+            name(job, &json)
+            json.member("results") { json in
+                if job.result != nil {
+                    json.member(output) { $0.member("paramUrl", "results/" + output) }
+                }
+            }
+            json.member("inputs") { json in
+                let file = job.input == nil ? [] : [input]
+                for name in file + task.parameters.map(\.name) {
+                    json.member(name) { $0.member("paramUrl", "inputs/" + name) }
+                }
+            }
+            json.key("messages")
+            json.array { json in
+                guard returnsMessages else { return }
+                for message in job.messages { write(message, &json) }
+            }
+            if job.status == .executing { progress(of: job, &json) }
+        }
+        return json.bytes
+    }
+
+    private static func write(_ message: JobMessage, _ json: inout JSONWriter) {
+        json.object { json in
+            json.member("type", message.severity.esriName)
+            json.member("description", message.outsideText ?? message.text)
+        }
+    }
+
+    /// Under both names by which clients know it.
+    private static func progress(of job: JobDescription, _ json: inout JSONWriter) {
+        json.member("progress") { json in
+            json.member("type", "default")
+            json.member(
+                "message",
+                "\(job.completedChunkCount) of \(job.chunkCount) chunks"
+                    + (job.isPaused ? ", paused" : ""))
+            json.member("percent", Int(job.progress))
+            json.member("percentage", Int(job.progress))
+        }
+    }
+
+    /// `jobs/{id}/results/output`; throws `notFound` for any other name, `conflict` while there is
+    /// no product.
+    ///
+    /// `origin` is what the client calls this server; without it the URL begins at the server's
+    /// root.
+    static func result(
+        _ name: String, of job: JobDescription, at origin: String?
+    ) throws(Failure) -> [UInt8] {
+        _ = try product(name, of: job)
+        var json = JSONWriter()
+        json.object { json in
+            json.member("paramName", output)
+            json.member("dataType", "GPDataFile")
+            json.member("value") { json in
+                json.member(
+                    "url",
+                    (origin ?? "")
+                        + "\(path)/\(job.kind.rawValue)/jobs/\(job.id)/results/\(output)/file")
+            }
+        }
+        return json.bytes
+    }
+
+    /// The product as a file; throws as ``result(_:of:)``.
+    static func product(_ name: String, of job: JobDescription) throws(Failure) -> BlobReference {
+        guard name.isEqualIgnoringCase(output) else {
+            throw Failure(.notFound, "job \(job.id) has no result '\(name.prefix(80))'")
+        }
+        guard let blob = job.result else {
+            throw Failure(
+                .conflict,
+                "job \(job.id) has no result: it is \(JobServerState(job.status).esriName)")
+        }
+        return blob
+    }
+
+    /// `jobs/{id}/inputs/{name}`; throws `notFound`.
+    static func input(
+        _ name: String, of job: JobDescription, _ task: JobKindDescription
+    ) throws(Failure) -> [UInt8] {
+        var json = JSONWriter()
+        if name.isEqualIgnoringCase(input), let file = job.input {
+            json.object { json in
+                json.member("paramName", input)
+                json.member("dataType", "GPDataFile")
+                json.member("value") { $0.member("itemID", file.id.rawValue) }
+            }
+            return json.bytes
+        }
+        guard let parameter = task.parameters.first(where: { $0.name.isEqualIgnoringCase(name) })
+        else {
+            throw Failure(.notFound, "job \(job.id) has no input '\(name.prefix(80))'")
+        }
+        json.object { json in
+            json.member("paramName", parameter.name)
+            json.member("dataType", parameter.type.esriType)
+            json.key("value")
+            let text = job.parameters[parameter.name] ?? parameter.defaultValue
+            value(text, parameter.type, &json)
+        }
+        return json.bytes
+    }
+
+    /// What `uploads/upload` answers.
+    static func uploaded(_ blob: BlobReference, name: String) -> [UInt8] {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("success", true)
+            json.member("item") { json in
+                json.member("itemID", blob.id.rawValue)
+                json.member("itemName", name)
+                json.member("description", "")
+                json.member("committed", true)
+                json.member("size", Int(blob.byteCount))
+            }
+        }
+        return json.bytes
+    }
+}
+
+extension JobKindDescription {
+    /// The task of a name in any letter case; nil where there is none.
+    static func named(_ name: String) -> Self? {
+        all.first { $0.kind.rawValue.isEqualIgnoringCase(name) }
+    }
+}
+
+extension JobKindDescription.ParameterType {
+    /// Esri's name of the type.
+    fileprivate var esriType: String {
+        switch self {
+        case .text: "GPString"
+        case .whole: "GPLong"
+        case .number: "GPDouble"
+        case .flag: "GPBoolean"
+        }
+    }
+}

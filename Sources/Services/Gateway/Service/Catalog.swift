@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import EsriForms
+
+/// What lies above the services: the server's own page and the list of services.
+enum Catalog {
+    /// The version of the REST API whose forms are spoken.
+    static let version = 10.91
+
+    /// `rest/info`.
+    static func info(origin: String?, hasTokens: Bool) -> [UInt8] {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("currentVersion", version)
+            json.member("fullVersion", "10.9.1")
+            json.member("authInfo") { json in
+                json.member("isTokenBasedSecurity", hasTokens)
+                guard hasTokens else { return }
+                json.member("tokenServicesUrl", (origin ?? "") + "/arcgis/tokens/generateToken")
+                json.member("shortLivedTokenValidity", GatewayService.tokenMinutes.standard)
+            }
+        }
+        return json.bytes
+    }
+
+    /// `rest/services`, or a folder of it: every map in both of its services, every locator that
+    /// was published, and the jobs; at the root the folders as well.
+    ///
+    /// Throws `Failure` (`notFound`) for a folder in which nothing lies.
+    static func services(
+        in folder: String?, maps: [MapName], locators: [String], hasJobs: Bool
+    ) throws(Failure) -> [UInt8] {
+        let all =
+            maps.flatMap { [($0.rawValue, "MapServer"), ($0.rawValue, "FeatureServer")] }
+            + locators.map { ($0, "GeocodeServer") }
+            + (hasJobs ? [(JobResource.serviceName, "GPServer")] : [])
+        func isIn(_ name: String) -> String? {
+            name.firstIndex(of: "/").map { String(name[..<$0]) }
+        }
+        let services = all.filter { isIn($0.0) == folder }
+        let folders = folder == nil ? Set(all.compactMap { isIn($0.0) }).sorted() : []
+        if let folder, services.isEmpty {
+            throw Failure(.notFound, "Folder \(folder.prefix(80)) not found")
+        }
+        var json = JSONWriter()
+        json.object { json in
+            json.member("currentVersion", version)
+            json.member("folders", array: folders) { $0.string($1) }
+            json.member("services", array: services) { json, service in
+                json.object { json in
+                    json.member("name", service.0)
+                    json.member("type", service.1)
+                }
+            }
+        }
+        return json.bytes
+    }
+}

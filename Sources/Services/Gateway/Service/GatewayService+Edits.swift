@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import Site
+
+extension GatewayService {
+    func addFeatures(_ call: Call) async throws(Failure) -> GatewayResponse {
+        try await edit(call, .add)
+    }
+
+    func updateFeatures(_ call: Call) async throws(Failure) -> GatewayResponse {
+        try await edit(call, .update)
+    }
+
+    func deleteFeatures(_ call: Call) async throws(Failure) -> GatewayResponse {
+        try await edit(call, .delete)
+    }
+
+    func applyEdits(_ call: Call) async throws(Failure) -> GatewayResponse {
+        try await edit(call, .apply)
+    }
+
+    private func edit(
+        _ call: Call, _ operation: EditOperation
+    ) async throws(Failure) -> GatewayResponse {
+        let (text, layer) = (call.captures.name, call.captures.layer)
+        let (parameters, caller) = (call.parameters, call.caller)
+        let map = try Self.mapName(text)
+        let limit = try parameters.timeout()
+        let seesLayers = caller.may(.query, on: .map(text))
+        var request = try EditResource.request(operation, map: map, layer: layer, parameters)
+        if let deletion = request.deletion {
+            do throws(Failure) {
+                let found = try await answer(deletion, within: limit, parameters)
+                request.edits.deletes = try EditResource.ids(ofAnswer: Array(found.body))
+            } catch {
+                throw seesLayers ? error : error.ofUnseenQuery(of: layer)
+            }
+        }
+        let result: MapCommandResult
+        do throws(Failure) {
+            result = try await backend.edit(request.edits, layer: layer, in: map, within: limit)
+        } catch {
+            throw seesLayers ? error : error.ofUnseenLayer
+        }
+        return GatewayResponse(
+            body: EditResource.body(operation, try Self.results(result), to: request),
+            sequence: result.sequence)
+    }
+
+    /// `FeatureServer/applyEdits`: one event for all layers.
+    func applyEditsOfLayers(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let (text, parameters, caller) = (call.captures.name, call.parameters, call.caller)
+        let map = try Self.mapName(text)
+        let limit = try parameters.timeout()
+        let edits = try EditResource.requests(parameters)
+        guard !edits.isEmpty else { return GatewayResponse(body: EditResource.body([])) }
+        let result: MapCommandResult
+        do throws(Failure) {
+            result = try await backend.edit(edits, in: map, within: limit)
+        } catch {
+            throw caller.may(.query, on: .map(text)) ? error : error.ofUnseenLayer
+        }
+        guard let results = result.layerEdits, results.count == edits.count else {
+            throw Failure(.internal, "the map state did not say what came of the edits")
+        }
+        return GatewayResponse(
+            body: EditResource.body(Array(zip(edits.map(\.layer), results))),
+            sequence: result.sequence)
+    }
+
+    private static func results(
+        _ result: MapCommandResult
+    ) throws(Failure) -> FeatureEditResults {
+        guard let edits = result.edits else {
+            throw Failure(.internal, "the map state did not say what came of the edits")
+        }
+        return edits
+    }
+}
+
+extension Failure {
+    /// The failure of an edit for callers without `query`: nothing of the layers' names and kinds.
+    fileprivate var ofUnseenLayer: Failure {
+        switch code {
+        case .invalidParameter, .notFound, .conflict:
+            Failure(.notFound, "the map has no layer of that number that takes these edits")
+        case .unavailable: Failure(.unavailable, "the layer cannot be edited now")
+        default: self
+        }
+    }
+
+    /// The same of what is to be deleted, named by a clause or a place: nothing of the layer's
+    /// fields.
+    fileprivate func ofUnseenQuery(of layer: LayerID) -> Failure {
+        switch code {
+        case .invalidParameter, .notFound, .conflict, .unavailable:
+            Failure(
+                .invalidParameter,
+                "parameters 'where' and 'geometry': layer \(layer) cannot be asked that")
+        default: self
+        }
+    }
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnClient
+internal import CairnModel
+internal import JobKinds
+internal import Site
+
+extension GatewayService {
+    func jobService(_ call: Call) async throws(Failure) -> GatewayResponse {
+        GatewayResponse(body: JobResource.root())
+    }
+
+    /// The answer to a GET; a POST is taken by `GatewayServer`, as its body comes.
+    func upload(_ call: Call) async throws(Failure) -> GatewayResponse {
+        throw Failure(.invalidParameter, "an upload is a POST with a file in its body")
+    }
+
+    func task(_ call: Call) async throws(Failure) -> GatewayResponse {
+        GatewayResponse(body: JobResource.task(try Self.task(call.captures.task)))
+    }
+
+    func submit(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let job = try await submit(
+            try Self.task(call.captures.task), call.parameters, call.caller)
+        return GatewayResponse(body: JobResource.receipt(job), sequence: job.sequence)
+    }
+
+    func listJobs(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let task = try Self.task(call.captures.task)
+        let mayBeSeen = try await jobsBackend().jobs().filter { job in
+            job.kind == task.kind && call.caller.maySee(job, holdsID: false)
+        }
+        return GatewayResponse(body: JobResource.list(mayBeSeen))
+    }
+
+    /// Records a job of the caller's.
+    ///
+    /// What the caller may not read is refused before anything is said of it, and of uploads of
+    /// others nothing is.
+    private func submit(
+        _ task: JobKindDescription, _ parameters: Parameters, _ caller: Caller
+    ) async throws(Failure) -> JobDescription {
+        let backend = try jobsBackend()
+        let order = try JobResource.order(task, parameters)
+        try caller.check(
+            reading: task.services(order.parameters), pasts: task.pasts(order.parameters))
+        var input: BlobReference?
+        if let itemID = order.itemID {
+            input = try await self.input(itemID, of: task, backend, caller)
+        }
+        let submission = JobSubmission(
+            id: JobID(rawValue: .unguessable()), kind: task.kind,
+            parameters: order.parameters.texts, input: input, actor: caller.actor)
+        return try await record(submission, by: caller, backend)
+    }
+
+    /// The upload that a job is to work on; throws `notFound` alike for content that others have
+    /// uploaded, and that does not exist, also for what the lines of a file of jobs name.
+    private func input(
+        _ itemID: String, of task: JobKindDescription, _ backend: any GatewayJobs, _ caller: Caller
+    ) async throws(Failure) -> BlobReference {
+        let (uploads, blobs, owner) = (backend.uploads, backend.blobs, caller.uploader)
+        return try await OwnThread.run("input") { () throws(Failure) in
+            func own(_ id: String) throws(Failure) -> BlobReference {
+                let found = ContentID(rawValue: id).flatMap { uploads.find($0, of: owner) }
+                guard let found else {
+                    throw Failure(
+                        .notFound,
+                        "parameter '\(JobResource.input)': you have uploaded nothing as "
+                            + "'\(id.prefix(80))', or it was swept")
+                }
+                return found
+            }
+            let input = try own(itemID)
+            if task.inputNamesBlobs {
+                try Batch.forEachInput(of: input, in: blobs) { id throws(Failure) in
+                    _ = try own(id.rawValue)
+                }
+            }
+            return input
+        }.get()
+    }
+
+    /// A job of a task; one that the caller may not see is as one that does not exist.
+    private func find(
+        _ text: String, _ task: JobKindDescription, _ backend: any GatewayJobs, _ caller: Caller
+    ) async throws(Failure) -> JobDescription {
+        let unknown = Self.noJob(text, task)
+        guard let id = JobID(text) else { throw unknown }
+        let job: JobDescription
+        do throws(Failure) { job = try await backend.job(id) } catch {
+            throw error.code == .notFound ? unknown : error
+        }
+        guard job.kind == task.kind, caller.maySee(job, holdsID: true) else { throw unknown }
+        return job
+    }
+
+    private static func noJob(_ text: String, _ task: JobKindDescription) -> Failure {
+        Failure(.notFound, "task \(task.kind.rawValue) has no job '\(text.prefix(80))'")
+    }
+
+    /// The job that the path names, with its task.
+    private func found(
+        _ call: Call
+    ) async throws(Failure) -> (JobDescription, JobKindDescription, any GatewayJobs) {
+        let task = try Self.task(call.captures.task)
+        let backend = try jobsBackend()
+        return (try await find(call.captures.job, task, backend, call.caller), task, backend)
+    }
+
+    func jobStatus(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let (job, task, _) = try await found(call)
+        return GatewayResponse(
+            body: JobResource.job(
+                job, task,
+                returnsMessages: try call.parameters.flag(Known.returnMessages)),
+            sequence: job.sequence)
+    }
+
+    func cancelJob(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let (job, _, backend) = try await found(call)
+        // A client that cancels a job which ends just now wants to know how it ended.
+        let cancelled =
+            job.status.isTerminal
+            ? job : try await backend.cancel(job.id, actor: call.caller.actor)
+        return GatewayResponse(
+            body: JobResource.receipt(cancelled), sequence: cancelled.sequence)
+    }
+
+    func followJob(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let (job, task, backend) = try await found(call)
+        var response = GatewayResponse(body: [], sequence: job.sequence)
+        let lastEvent = call.request.lastEventID
+        // A browser asks again after the end of a stream, unless it is told that there is no more.
+        if let lastEvent, job.status.isTerminal, lastEvent >= job.sequence {
+            response.status = 204
+            return response
+        }
+        response.contentType = "text/event-stream"
+        response.changes = backend.follow(job.id, as: task, after: lastEvent ?? 0)
+        response.isStillAdmitted = { [self] () throws(Failure) in
+            let now = try permit(call.match, call.parameters, call.request.client)
+            guard now.maySee(job, holdsID: true) else {
+                throw Self.noJob(call.captures.job, task)
+            }
+        }
+        return response
+    }
+
+    func jobResult(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let (job, _, _) = try await found(call)
+        return GatewayResponse(
+            body: try JobResource.result(call.captures.text, of: job, at: call.request.origin),
+            sequence: job.sequence)
+    }
+
+    func jobInput(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let (job, task, _) = try await found(call)
+        return GatewayResponse(
+            body: try JobResource.input(call.captures.text, of: job, task), sequence: job.sequence)
+    }
+
+    func jobProduct(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let (job, _, backend) = try await found(call)
+        let blob = try JobResource.product(call.captures.text, of: job)
+        var response = GatewayResponse(body: [], sequence: job.sequence)
+        response.contentType = blob.type.contentType
+        response.file = GatewayFile(
+            blobs: backend.blobs, blob: blob,
+            name: "\(job.kind.rawValue)-\(job.id)" + blob.type.endings[0])
+        return response
+    }
+
+    private static func task(_ name: String) throws(Failure) -> JobKindDescription {
+        guard let task = JobKindDescription.named(name) else {
+            throw Failure(.notFound, "Task \(name.prefix(80)) not found")
+        }
+        return task
+    }
+
+    func jobsBackend() throws(Failure) -> any GatewayJobs {
+        guard let jobs = backend.jobs else {
+            throw Failure(.notFound, "this gateway has no jobs")
+        }
+        return jobs
+    }
+}

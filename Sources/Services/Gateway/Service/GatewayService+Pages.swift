@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import EsriForms
+internal import Platform
+
+extension GatewayService {
+    /// The response in the form that is asked for.
+    func shaped(
+        _ response: GatewayResponse, _ format: Format, _ call: Call
+    ) async -> GatewayResponse {
+        guard response.changes == nil, response.file == nil, ![204, 303].contains(response.status)
+        else {
+            return response
+        }
+        var shaped = response
+        switch format {
+        case .json, .unacceptable: break
+        case .pretty: shaped.body = JSONWriter.pretty(response.body)
+        case .page:
+            shaped.body = await page(call, response)
+            shaped.contentType = "text/html;charset=UTF-8"
+            shaped.headers.merge(Page.headers) { $1 }
+        }
+        return shaped
+    }
+
+    private func page(
+        _ call: Call, _ response: GatewayResponse
+    ) async -> [UInt8] {
+        let (view, request) = (call.route.view, call.request)
+        var parameters = call.parameters
+        // A page also shows forms of other resources.
+        parameters.declaredNames = nil
+        let body =
+            response.body.count <= Page.byteLimit
+            ? response.body
+            : ErrorBody.json(
+                Failure(
+                    .tooLarge,
+                    "the answer has \(response.body.count) bytes, too many for a page: ask for "
+                        + "fewer rows, or for JSON"))
+        var page = Page(
+            route: call.route, captures: call.captures,
+            path: String(decoding: request.path.prefix(2_000), as: UTF8.self),
+            parameters: parameters, answer: JSONTree(body) ?? .null,
+            sequence: response.sequence, isStale: response.isStale)
+        page.hasLeaflet = PageAsset.isLeaflet(in: leafletFolder)
+        let snapshot = access.snapshot
+        if parameters[Known.token] == nil, request.client.token == nil {
+            page.session = snapshot.session(
+                request.client, now: WallClock.microseconds() / 1_000)
+        }
+        if snapshot.rules != nil, response.user == nil, page.session == nil {
+            page.offersLogin =
+                view.login == .offered || view.login == .offeredWhenRefused && page.isRefused
+        }
+        if call.route.style == .session {
+            page.returnPath = (try? Parameters(query: [], form: request.form))?["returnTo"]
+        } else if !request.isPost {
+            let query = parameters.query(setting: "f", to: nil)
+            page.returnPath = page.ownPath + (query.isEmpty ? "" : "?" + query)
+        }
+        page.returnPath = page.returnPath.flatMap { Self.isOwn($0) ? $0 : nil }
+        switch view.related {
+        case nil: break
+        case .legend: page.related.legend = await tree(.legend, call)
+        case .layer: page.related.layer = await tree(.mapLayer, call)
+        }
+        return page.html()
+    }
+
+    /// What another resource of the map answers to the same parameters; nil where the caller may
+    /// not have it.
+    private func tree(_ route: Route, _ call: Call) async -> JSONTree? {
+        var call = call
+        call.match = RouteMatch(route: route, captures: call.captures)
+        call.parameters.declaredNames = route.declaredNames
+        guard let caller = try? permit(call.match, call.parameters, call.request.client),
+            let map = call.match.mapName,
+            let parameters = try? await sighted(call.parameters, caller, on: map)
+        else { return nil }
+        (call.caller, call.parameters) = (caller, parameters)
+        return JSONTree(await outcome(call).body)
+    }
+}
+
+extension Call {
+    /// Whether the page shows its form alone: the request has no parameter of the resource.
+    var isOnlyForm: Bool {
+        let neutral = ["f", "at", "historicMoment", "minSequence"] + Parameters.secrets
+        return route.view.isForm
+            && parameters.names.allSatisfy { name in
+                neutral.contains { $0.isEqualIgnoringCase(name) }
+            }
+    }
+}

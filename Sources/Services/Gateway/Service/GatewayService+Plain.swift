@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+
+/// What came of a request at its beginning.
+enum BegunIdentify {
+    /// It asks for something that only the general path does.
+    case general
+    /// It could be answered at once.
+    case answered(GatewayResponse)
+    /// It is under way; nobody waits any more once `cancel` is called.
+    case asked(cancel: @Sendable () -> Void)
+}
+
+extension GatewayService {
+    /// Begins an identify without a task.
+    ///
+    /// `completion` is called once when it is under way, on any thread, with a closure that writes
+    /// the answer; whoever wants the answer calls it where it suits.
+    func begin(
+        _ plain: FastIdentifyRequest, _ client: RequestClient, by snapshot: AccessControl.Snapshot,
+        _ completion: @escaping @Sendable (@escaping @Sendable () -> GatewayResponse) -> Void
+    ) -> BegunIdentify {
+        do throws(Failure) {
+            let parameters = try Parameters(query: plain.query, form: [])
+            if let format = parameters[Known.f], format != "json" { return .general }
+            // Before it is counted as a request.
+            if parameters.asksPast, try backend.presentSequenceAtHand() == nil { return .general }
+            let requirement = Route.identify.requirement.requirement(
+                of: Captures(name: plain.map))
+            let caller = try admit(
+                requirement, isChange: Route.identify.isChange, parameters, client, by: snapshot)
+            guard let parameters = try sightedAtOnce(parameters, caller, on: plain.map) else {
+                return .general
+            }
+            let exchange = try IdentifyExchange(map: plain.map, parameters)
+            if let answer = try backend.identifyAtOnce(exchange.request) {
+                return .answered(exchange.response(to: answer))
+            }
+            let cancel = try backend.askIdentify(
+                exchange.request, within: exchange.limit
+            ) { outcome in
+                completion {
+                    do throws(Failure) {
+                        return exchange.response(to: try outcome())
+                    } catch {
+                        return exchange.response(to: error)
+                    }
+                }
+            }
+            return .asked(cancel: cancel)
+        } catch {
+            return .answered(GatewayResponse(error.outside))
+        }
+    }
+}
+
+/// One identify as the gateway translates it: the request from the parameters, the answer to a
+/// body.
+struct IdentifyExchange: Sendable {
+    let request: IdentifyRequest
+    /// How long the client waits.
+    let limit: Duration
+    private let isTyped: Bool
+    private let showsInside: Bool
+
+    /// Throws `Failure` that names the parameter at fault.
+    init(map text: String, _ parameters: Parameters) throws(Failure) {
+        request = try IdentifyResource.request(
+            map: try GatewayService.mapName(text), parameters)
+        showsInside = parameters.showsInside
+        isTyped = try parameters.flag(Known.returnUnformattedValues)
+        limit = try parameters.timeout()
+    }
+
+    func response(to failure: Failure) -> GatewayResponse {
+        GatewayResponse(showsInside ? failure : failure.outside)
+    }
+
+    func response(to answer: IdentifyAnswer) -> GatewayResponse {
+        let body = IdentifyResource.body(
+            showsInside ? answer : answer.outside, returnGeometry: request.returnGeometry,
+            isTyped: isTyped)
+        return GatewayResponse(
+            body: body, sequence: answer.sequence, isStale: answer.isStale)
+    }
+}

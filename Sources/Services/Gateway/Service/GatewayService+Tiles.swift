@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+
+extension GatewayService {
+    /// How long a block of tiles may take, whoever waits for it.
+    private static let drawingTime = Duration.seconds(30)
+
+    /// `MapServer/tile/{level}/{row}/{column}`: a PNG, clear where the map has nothing.
+    ///
+    /// Status 404 for a place outside the scheme, 304 for a client that has the tile. Throws
+    /// `Failure` for an unknown map, and what drawing throws.
+    func tile(_ call: Call) async throws(Failure) -> GatewayResponse {
+        let (text, place, parameters) = (call.captures.name, call.captures.tile, call.parameters)
+        guard try parameters.past() == nil else {
+            throw Failure(
+                .invalidParameter, "tiles are of the map as it is now: export draws the past")
+        }
+        let sequence = try parameters.minSequence()
+        let map = try await backend.map(
+            named: try Self.mapName(text), past: nil, minSequence: sequence)
+        guard let map else { throw Self.noMap(text) }
+        let address: TileAddress
+        do throws(Failure) {
+            address = try TileAddress(level: place.level, row: place.row, column: place.column)
+        } catch {
+            return GatewayResponse(status: 404, body: ErrorBody.json(error))
+        }
+        let request = address.block.request(map: map.name, minSequence: map.sequence)
+        let block = try await tiles.block(address.block, of: map) {
+            [backend] () async throws(Failure) in
+            try TileCache.Block(try await backend.ask(.export, request, within: Self.drawingTime))
+        }
+        guard block.tiles.indices ~= address.placeInBlock else {
+            throw Failure(
+                .corrupt, "a worker drew \(block.tiles.count) tiles, fewer than asked for")
+        }
+        let tile = block.tiles[address.placeInBlock]
+        guard block.missing.isEmpty else {
+            return GatewayResponse(
+                contentType: PictureFormat.png.mediaType, body: tile.bytes,
+                sequence: block.sequence, isStale: block.isStale,
+                missing: block.missing.shown(parameters))
+        }
+        let isKnown = call.request.knows(tile.entityTag)
+        // Kept by clients, and asked for again each time: most answers then have no body.
+        return GatewayResponse(
+            status: isKnown ? 304 : 200, contentType: PictureFormat.png.mediaType,
+            body: isKnown ? [] : tile.bytes,
+            headers: ["ETag": tile.entityTag, "Cache-Control": "no-cache"],
+            sequence: block.sequence, isStale: block.isStale)
+    }
+}
+
+extension GatewayRequest {
+    /// Whether the client has what that entity tag stands for (RFC 9110, section 13.1.2).
+    func knows(_ entityTag: String) -> Bool {
+        noneMatch.split(separator: ",").contains { each in
+            let tag = each.drop { $0 == " " }
+            return tag == "*"
+                || (tag.hasPrefix("W/") ? tag.dropFirst(2) : tag)
+                    .prefix { $0 != " " } == entityTag
+        }
+    }
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+package import CairnClient
+package import CairnModel
+internal import Dataset
+internal import FeatureQuery
+internal import Identify
+internal import JobKinds
+internal import NIOCore
+package import Recording
+package import Site
+internal import SiteAnswers
+internal import Synchronization
+
+/// A running site behind the gateway: maps are read from the followed log, clicks that are at hand
+/// are answered here, everything else is asked of the supervisor's workers.
+package final class SiteBackend: GatewayBackend {
+    private let client: CairnClient
+    private let recorder: Recorder?
+    /// The site's jobs; nil where its blobs are out of reach.
+    package let jobs: (any GatewayJobs)?
+    private let atHand: AtHand?
+    private let answeredAtOnceCount = Atomic<Int>(0)
+    private let sentToWorkersCount = Atomic<Int>(0)
+    private let queriesAtOnceCount = Atomic<Int>(0)
+    private let queriesSentCount = Atomic<Int>(0)
+    private let ownWrites = OwnWrites()
+
+    /// Answers through that client; workers are asked every identify where there is no `site`,
+    /// whose datasets are opened otherwise.
+    ///
+    /// Answering an identify here holds its thread for about `clickLimit` microseconds at most.
+    /// What is answered here is given to the `recorder`; what workers answer, they record. Jobs are
+    /// served where there is a `jobSite`, whose blobs are read and written. Throws `Failure` when
+    /// the system has no thread or socket left.
+    package convenience init(
+        client: CairnClient, answeringAtOnce site: Site? = nil, clickLimit: Int = 500,
+        jobsOf jobSite: Site? = nil, recorder: Recorder? = nil
+    ) throws(Failure) {
+        let atHand = try site.map { site throws(Failure) in
+            try AtHand(client, site, LatencyGate(tryLimit: Int64(clickLimit) * 1_000))
+        }
+        self.init(
+            client, jobSite.map { SiteJobs(client: client, site: $0) }, atHand, recorder)
+    }
+
+    private init(
+        _ client: CairnClient, _ jobs: (any GatewayJobs)?, _ atHand: AtHand?,
+        _ recorder: Recorder?
+    ) {
+        self.client = client
+        self.jobs = jobs
+        self.atHand = atHand
+        self.recorder = recorder
+    }
+
+    /// What answers a click or a query without asking anybody.
+    private struct AtHand {
+        /// The most queries that are written at once, whatever the number of processors.
+        private static let queryThreadLimit = 4
+
+        let follower: MapFollower
+        let identify: SiteIdentify
+        let queries: SiteQueries
+
+        init(_ client: CairnClient, _ site: Site, _ pace: LatencyGate) throws(Failure) {
+            let shelf = DatasetCache(directory: site.datasetsDirectory)
+            follower = try client.follow()
+            let engine = IdentifyEngine { id throws(Failure) in
+                try shelf.dataset(id)
+            } openDatasets: { id in
+                shelf.opened(id)
+            }
+            // It is asked only while the log is heard.
+            identify = try SiteIdentify(
+                engine: engine, follower: follower, isStale: { false }, rehearses: true,
+                pace: pace)
+            queries = try SiteQueries(
+                engine: QueryEngine { id throws(Failure) in try shelf.dataset(id) },
+                maps: identify,
+                threadCount: min(System.coreCount, Self.queryThreadLimit))
+        }
+    }
+
+    /// Answers what is at hand, as long as the log is heard.
+    package func identifyAtOnce(_ request: IdentifyRequest) throws(Failure) -> IdentifyAnswer? {
+        guard let atHand, !atHand.follower.isStale,
+            let answer = try atHand.identify.identifyAtOnce(request)
+        else { return nil }
+        answeredAtOnceCount.add(1, ordering: .relaxed)
+        recorder?.note(
+            .identify, request, answer,
+            Recorder.Context(
+                sequence: answer.sequence,
+                datasets: atHand.follower.datasets(of: answer, on: request.map)))
+        return answer
+    }
+
+    /// The names of all maps and locators.
+    package func catalog() async throws(Failure) -> (maps: [MapName], locators: [String]) {
+        try await client.catalog()
+    }
+
+    /// One locator.
+    package func locator(named name: String) async throws(Failure) -> LocatorPublished? {
+        try await client.locator(named: name)
+    }
+
+    /// One map.
+    package func map(
+        named name: MapName, past: SeenPast?, minSequence: Int64?
+    ) async throws(Failure) -> MapDescription? {
+        try await client.map(named: name, past: past, minSequence: minSequence)
+    }
+
+    /// As far as this gateway follows the log.
+    package func presentSequence() async throws(Failure) -> Int64 {
+        try await client.presentSequence()
+    }
+
+    /// As far as this gateway follows the log.
+    package func presentSequenceAtHand() throws(Failure) -> Int64? {
+        try client.presentSequenceAtHand()
+    }
+
+    /// Asks the service or the workers of the operation.
+    package func ask<Request, Answer>(
+        _ operation: Operation<Request, Answer>, _ request: Request, within limit: Duration
+    ) async throws(Failure) -> Answer {
+        if request is IdentifyRequest { sentToWorkersCount.add(1, ordering: .relaxed) }
+        return try await client.ask(operation, ownWrites.asking(request), timeout: limit)
+    }
+
+    /// Answers a query that is at hand, as long as the log is heard; else asks workers.
+    package func ask<Request: PartedRequest>(
+        _ operation: Operation<Request, QueryAnswer>, whole request: Request,
+        within limit: Duration
+    ) async throws(Failure) -> QueryAnswer {
+        let end = ContinuousClock.now + limit
+        let request = ownWrites.asking(request)
+        if let query = request as? QueryRequest {
+            if let answer = try await queryAtOnce(query, until: end) { return answer }
+            queriesSentCount.add(1, ordering: .relaxed)
+        }
+        return try await client.ask(
+            operation, whole: request, timeout: max(end - .now, .milliseconds(1)))
+    }
+
+    private func queryAtOnce(
+        _ request: QueryRequest, until end: ContinuousClock.Instant
+    ) async throws(Failure) -> QueryAnswer? {
+        guard let atHand, !atHand.follower.isStale,
+            let answer = try await atHand.queries.answerAtOnce(request, until: end)
+        else { return nil }
+        queriesAtOnceCount.add(1, ordering: .relaxed)
+        if request.isAuxiliary != true {
+            recorder?.note(
+                .query, request, answer,
+                Recorder.Context(
+                    sequence: answer.sequence,
+                    datasets: atHand.follower.datasets(
+                        of: [request.layer], on: request.map, at: answer.sequence)))
+        }
+        return answer
+    }
+
+    /// Asks an identify worker without a task.
+    package func askIdentify(
+        _ request: IdentifyRequest, within limit: Duration,
+        completion: @escaping @Sendable (@escaping IdentifyOutcome) -> Void
+    ) throws(Failure) -> @Sendable () -> Void {
+        sentToWorkersCount.add(1, ordering: .relaxed)
+        let question = try client.askIdentify(ownWrites.asking(request), timeout: limit) {
+            outcome in
+            completion { () throws(Failure) in try outcome.answer() }
+        }
+        return { question.cancel() }
+    }
+
+    /// Asks the map state; what is asked here later knows the edits.
+    package func edit(
+        _ edits: FeatureEdits, layer: LayerID, in map: MapName, within limit: Duration
+    ) async throws(Failure) -> MapCommandResult {
+        try await edit(.editFeatures(layer: layer, edits: edits), in: map, within: limit)
+    }
+
+    /// Asks the map state; what is asked here later knows the edits.
+    package func edit(
+        _ edits: [LayerFeatureEdits], in map: MapName, within limit: Duration
+    ) async throws(Failure) -> MapCommandResult {
+        try await edit(.editLayers(edits), in: map, within: limit)
+    }
+
+    private func edit(
+        _ command: MapCommand, in map: MapName, within limit: Duration
+    ) async throws(Failure) -> MapCommandResult {
+        let result = try await client.command(
+            map: map, command, actor: Self.actor, timeout: limit)
+        ownWrites.note(result.sequence, in: map)
+        _ = try await client.maps(minSequence: result.sequence, timeout: limit)
+        return result
+    }
+
+    /// Who asked, in the log.
+    private static let actor = "gateway"
+
+    /// Follows an answer, through the log that this gateway follows.
+    package func follow(
+        _ request: IdentifyRequest, known: Int64?
+    ) async throws(Failure) -> any GatewayChanges {
+        let changes = SiteChanges(client.follow([request]).makeAsyncIterator())
+        try await changes.begin()
+        guard let known, let first = await changes.firstSequence, first >= known,
+            let before = try? await client.map(named: request.map, at: .sequence(known)),
+            var now = try? await client.map(
+                named: request.map, at: .sequence(first), minSequence: first)
+        else { return changes }
+        now.sequence = before.sequence
+        if now == before { await changes.resume(from: known) }
+        return changes
+    }
+
+    /// Follows the log of the map.
+    package func changes(
+        of map: MapName, after sequence: Int64?, seesPast: Bool
+    ) async throws(Failure) -> any GatewayChanges {
+        guard let now = try await client.map(named: map, minSequence: sequence) else {
+            throw GatewayService.noMap(map.rawValue)
+        }
+        return MapChanges(
+            try MapEvents(client, of: map, after: sequence ?? now.sequence),
+            seenFrom: seesPast ? nil : now)
+    }
+
+    /// Whether the log can be heard, and what was counted.
+    package func health() async -> GatewayHealth {
+        let (sequence, isStale) = (try? client.knownSequence()) ?? (0, true)
+        var health = GatewayHealth(
+            sequence: sequence, isStale: isStale,
+            answeredAtOnceCount: answeredAtOnceCount.load(ordering: .relaxed),
+            sentToWorkersCount: sentToWorkersCount.load(ordering: .relaxed))
+        health.queriesAtOnceCount = queriesAtOnceCount.load(ordering: .relaxed)
+        health.queriesSentCount = queriesSentCount.load(ordering: .relaxed)
+        return health
+    }
+}
+
+/// The jobs of a running site.
+private struct SiteJobs: GatewayJobs {
+    let client: CairnClient
+    let site: Site
+    var blobs: BlobStore { site.blobs }
+    var uploads: UploadLedger { site.uploads }
+
+    func submit(_ submission: JobSubmission) async throws(Failure) -> JobDescription {
+        try await client.submit(submission)
+    }
+
+    func jobs() async throws(Failure) -> [JobDescription] { try await client.jobs() }
+
+    func usage(of actor: String) async throws(Failure) -> JobUsage {
+        try await client.jobUsage(of: actor)
+    }
+
+    func job(_ id: JobID) async throws(Failure) -> JobDescription { try await client.job(id) }
+
+    func cancel(_ id: JobID, actor: String) async throws(Failure) -> JobDescription {
+        try await client.command(job: id, .cancel, actor: actor)
+    }
+
+    func follow(
+        _ id: JobID, as task: JobKindDescription, after sequence: Int64
+    ) -> any GatewayChanges {
+        JobChanges(
+            client, JobTicket(site: site.identity.siteID, jobID: id, lastSequence: sequence), task)
+    }
+}
+
+/// One reader of a followed answer.
+private actor SiteChanges: GatewayChanges {
+    private var iterator: LiveIdentify.AsyncIterator
+    private var first: [IdentifyChange]?
+    /// What a reader knows who goes on where it was cut off.
+    private var known: Int64?
+
+    init(_ iterator: LiveIdentify.AsyncIterator) { self.iterator = iterator }
+
+    /// Asks once, so that what is wrong with the request is said as of any other.
+    func begin() async throws(Failure) { first = try await read(within: .seconds(15)) }
+
+    /// The sequence number of the answer as it is at the beginning.
+    var firstSequence: Int64? { first?.last?.sequence }
+
+    /// Leaves out the first answer: the reader has it, as that of another sequence number.
+    func resume(from known: Int64) {
+        first = []
+        self.known = known
+    }
+
+    func next(within limit: Duration) async throws(Failure) -> [GatewayEvent]? {
+        var next = first.take()
+        if next == nil { next = try await read(within: limit) }
+        guard var changes = next else { return nil }
+        if !changes.isEmpty, let known = known.take() { changes[0].after = known }
+        var events: [GatewayEvent] = []
+        for change in changes { events.append(try GatewayEvent(change)) }
+        return events
+    }
+
+    private func read(within limit: Duration) async throws(Failure) -> [IdentifyChange]? {
+        var reading = iterator
+        do {
+            let batch = try await reading.next(within: limit)
+            iterator = reading
+            return batch?.map(\.change)
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            throw Failure(.internal, "\(error)")
+        }
+    }
+}

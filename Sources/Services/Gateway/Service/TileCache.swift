@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnModel
+internal import FoundationEssentials
+internal import Platform
+
+/// Tiles that were drawn, in memory, as long as their map is what it was.
+///
+/// The block that was asked for longest ago goes first. A block that several ask for is drawn once.
+actor TileCache {
+    /// One picture of 256 by 256 pixels.
+    struct Tile: Sendable {
+        var bytes: [UInt8]
+        /// Says that the bytes are the same: HTTP's `ETag`, with its quotation marks.
+        var entityTag: String
+    }
+
+    /// Tiles that were drawn together, row by row.
+    struct Block: Sendable {
+        var tiles: [Tile]
+        var sequence: Int64
+        var isStale: Bool
+        /// Whether layers on other servers are on it.
+        var hasRemote = false
+        /// What is missing of those.
+        var missing: [LayerFailure] = []
+
+        fileprivate var byteCount: Int { tiles.reduce(512) { $0 + $1.bytes.count + 128 } }
+    }
+
+    /// The most bytes of all tiles.
+    static let byteBound = 64 << 20
+    /// The most maps whose tiles are kept.
+    static let mapBound = 64
+    /// The most blocks that are drawn at once.
+    static let drawingBound = 64
+    /// How long a block with layers of other servers is kept: they change without a word.
+    static let remoteAge = Duration.seconds(60)
+
+    private struct Key: Hashable {
+        var version: Int
+        var block: TileBlock
+    }
+
+    /// A map as it was when its tiles were drawn, whatever happened elsewhere since.
+    private struct Version {
+        var map: MapDescription
+        var number: Int
+        var lastUse: Int
+    }
+
+    private let byteBound: Int
+    private var versions: [MapName: Version] = [:]
+    private var blocks: [Key: (block: Block, lastUse: Int, drawn: ContinuousClock.Instant)] = [:]
+    private var byteCount = 0
+    private var drawings: [Key: Task<Result<Block, Failure>, Never>] = [:]
+    /// Counts uses and versions.
+    private var clock = 0
+
+    private let now: @Sendable () -> ContinuousClock.Instant
+
+    /// - Parameter now: Says how old a block is.
+    init(
+        byteBound: Int = TileCache.byteBound,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        self.byteBound = byteBound
+        self.now = now
+    }
+
+    /// The block of a map as it is described, drawn where it is not at hand.
+    ///
+    /// A drawing goes on where the caller's task is cancelled: others may wait for it, and it is
+    /// kept. Throws `busy` beyond ``drawingBound``, and what `draw` throws.
+    func block(
+        _ block: TileBlock, of map: MapDescription,
+        draw: @escaping @Sendable () async throws(Failure) -> Block
+    ) async throws(Failure) -> Block {
+        clock += 1
+        let key = Key(version: version(of: map), block: block)
+        if let known = blocks[key] {
+            if !known.block.hasRemote || known.drawn.duration(to: now()) < Self.remoteAge {
+                blocks[key]?.lastUse = clock
+                return known.block
+            }
+            remove(key)
+        }
+        if let drawing = drawings[key] { return try await drawing.value.get() }
+        guard drawings.count < Self.drawingBound else {
+            throw Failure(.busy, "\(Self.drawingBound) blocks of tiles are being drawn already")
+        }
+        let drawing = Task { () async -> Result<Block, Failure> in
+            do throws(Failure) {
+                return .success(try await draw())
+            } catch {
+                return .failure(error)
+            }
+        }
+        drawings[key] = drawing
+        let result = await drawing.value
+        drawings[key] = nil
+        let drawn = try result.get()
+        if !drawn.isStale, drawn.missing.isEmpty { keep(drawn, key) }
+        return drawn
+    }
+
+    /// The number of the map's present state; tiles of the one before are dropped.
+    private func version(of map: MapDescription) -> Int {
+        var state = map
+        state.sequence = 0
+        if let known = versions[map.name], known.map == state {
+            versions[map.name]?.lastUse = clock
+            return known.number
+        }
+        if let old = versions.removeValue(forKey: map.name) { drop(old.number) }
+        if versions.count >= Self.mapBound,
+            let least = versions.min(by: { $0.value.lastUse < $1.value.lastUse })
+        {
+            versions[least.key] = nil
+            drop(least.value.number)
+        }
+        versions[map.name] = Version(map: state, number: clock, lastUse: clock)
+        return clock
+    }
+
+    private func drop(_ version: Int) {
+        for key in blocks.keys where key.version == version { remove(key) }
+    }
+
+    private func remove(_ key: Key) {
+        byteCount -= blocks.removeValue(forKey: key)?.block.byteCount ?? 0
+    }
+
+    private func keep(_ block: Block, _ key: Key) {
+        // The map may have changed meanwhile.
+        guard versions.values.contains(where: { $0.number == key.version }) else { return }
+        remove(key)
+        blocks[key] = (block, clock, now())
+        byteCount += block.byteCount
+        while byteCount > byteBound,
+            let oldest = blocks.min(by: { $0.value.lastUse < $1.value.lastUse })
+        {
+            remove(oldest.key)
+        }
+    }
+}
+
+extension TileCache.Block {
+    /// Cuts a picture that was asked for in pieces; throws `corrupt` for one that is not.
+    init(_ picture: ExportedPicture) throws(Failure) {
+        let counts = picture.head.pieceByteCounts ?? []
+        guard !counts.isEmpty, counts.allSatisfy({ $0 >= 0 }),
+            counts.reduce(0, +) == picture.bytes.count
+        else { throw Failure(.corrupt, "a worker drew a picture that is not cut into tiles") }
+        var rest = Array(picture.bytes)[...]
+        tiles = counts.map { count in
+            let bytes = Array(rest.prefix(count))
+            rest = rest.dropFirst(count)
+            let digest = SHA256.digest(bytes).hexadecimal.prefix(32)
+            return TileCache.Tile(bytes: bytes, entityTag: "\"\(digest)\"")
+        }
+        sequence = picture.head.sequence
+        isStale = picture.head.isStale
+        hasRemote = picture.head.hasRemote ?? false
+        missing = picture.head.missing ?? []
+    }
+}

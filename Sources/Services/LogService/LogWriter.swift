@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Bus
+internal import CairnCore
+internal import Daemon
+internal import EventLog
+internal import Logging
+internal import Platform
+internal import Synchronization
+
+/// Appends: commits what has gathered as one, then has the bus thread publish and answer it.
+///
+/// Two threads do it, never at once. What is brief and comes while the other has nothing to do, the
+/// bus thread commits itself at the end of its turn: to wake two threads up takes longer than such
+/// a commit. All else goes to a thread of the writer's own, and everything that comes until it is
+/// done with that, so whatever comes first is done first. Decision 0180.
+final class LogWriter: Sendable {
+    /// Appends that may wait, and the bytes of their requests; beyond either the asker gets `busy`.
+    ///
+    /// The bytes are there twice, with some 90 bytes more for each event.
+    static let queueCapacity = 8_192
+    static let queueByteCapacity = 16 << 20
+    /// What one commit takes at most: more would make those at its front wait for those at its end.
+    static let commitCapacity = 512
+    static let commitByteCapacity = 1 << 20
+    /// What the bus thread commits at most.
+    static let briefByteCapacity = 16 << 10
+    /// A commit that took longer says that the disk is slow: the next one holds up no bus thread.
+    static let briefNanoseconds: Int64 = 4_000_000
+
+    private enum Task: Sendable {
+        /// No bytes for an append in JSON, which takes longer to read than the bus thread has time
+        /// for.
+        case append(AppendBytes?, IncomingRequest)
+        case claim(IncomingRequest)
+        /// What an idle moment is for.
+        case putInOrder
+
+        var request: IncomingRequest? {
+            switch self {
+            case .append(_, let request), .claim(let request): request
+            case .putInOrder: nil
+            }
+        }
+
+        var byteCount: Int { request?.message.payload.count ?? 0 }
+    }
+
+    private typealias Append = (bytes: AppendBytes?, request: IncomingRequest)
+
+    /// What is the bus thread's; it alone changes it.
+    private struct Turn {
+        /// What has come in this turn.
+        var tasks: [Task] = []
+        /// How much of what the other thread was given is not done, published and answered.
+        var awayCount = 0
+    }
+
+    private let turn = Mutex(Turn())
+    private let queue = BlockingQueue<Task>(capacity: queueCapacity)
+    private let queuedByteCount = Atomic<Int>(0)
+    private let isStopping = Atomic<Bool>(false)
+    /// How long the last commit took, in nanoseconds.
+    private let lastTook = Atomic<Int64>(0)
+    /// Nil once stopped: the file is closed and its lock given back.
+    private let store: Mutex<SQLiteEventStore?>
+    private let bus: BusThread
+    private let tail: LogTail
+    private let logger: Logger
+    private let thread = Mutex<PinnedThread?>(nil)
+    private let failpoints: Failpoints
+
+    init(
+        _ store: sending SQLiteEventStore, bus: BusThread, tail: LogTail, logger: Logger,
+        failpoints: Failpoints
+    ) throws(Failure) {
+        self.failpoints = failpoints
+        self.store = Mutex(store)
+        self.bus = bus
+        self.tail = tail
+        self.logger = logger
+        do {
+            let started = try PinnedThread(name: "log-writer") { [self] in run() }
+            thread.withLock { $0 = started }
+        } catch {
+            throw Failure(error)
+        }
+    }
+
+    // MARK: On the bus thread
+
+    /// Takes an append, which is done in the order in which they and claims come; throws
+    /// `invalidParameter` when it is none, `busy` when too much waits, `draining` at the end.
+    func append(_ request: IncomingRequest) throws(Failure) {
+        let message = request.message
+        let isFixed = message.header.contentType == MessageHeader.fixedLayout
+        try take(.append(isFixed ? try AppendBytes(fixedLayout: message.payload) : nil, request))
+    }
+
+    /// Takes a claim, as an append.
+    func claim(_ request: IncomingRequest) throws(Failure) { try take(.claim(request)) }
+
+    private func take(_ task: Task) throws(Failure) {
+        guard !isStopping.load(ordering: .relaxed) else { throw Self.draining }
+        let size = task.byteCount
+        let byteCount = queuedByteCount.wrappingAdd(size, ordering: .relaxed).newValue
+        let taken = turn.withLock { turn -> Int? in
+            guard byteCount <= Self.queueByteCapacity,
+                turn.tasks.count + turn.awayCount < Self.queueCapacity
+            else { return nil }
+            turn.tasks.append(task)
+            return turn.tasks.count
+        }
+        guard let taken else {
+            queuedByteCount.wrappingSubtract(size, ordering: .relaxed)
+            throw Failure(.busy, "the log has too many appends waiting; try again")
+        }
+        if taken == 1 { bus.post { [self] in endTurn() } }
+    }
+
+    /// Commits what has come in this turn, or has the writer's thread do it.
+    private func endTurn() {
+        let (tasks, isAlone) = turn.withLock { turn in
+            defer { turn.tasks = [] }
+            return (turn.tasks, turn.awayCount == 0)
+        }
+        if isAlone, lastTook.load(ordering: .relaxed) <= Self.briefNanoseconds,
+            let group = Self.brief(tasks), commitHere(group)
+        {
+            letGo(tasks)
+        } else {
+            handOver(tasks)
+        }
+    }
+
+    /// What this thread commits; nil where it is not for it, or too much.
+    private static func brief(_ tasks: [Task]) -> Group? {
+        var (appends, asked): Group = ([], [])
+        appends.reserveCapacity(tasks.count)
+        asked.reserveCapacity(tasks.count)
+        var byteCount = 0
+        for task in tasks {
+            guard case .append(.some(let bytes), let request) = task else { return nil }
+            byteCount += task.byteCount
+            appends.append(bytes)
+            asked.append(request)
+        }
+        return byteCount <= briefByteCapacity ? (appends, asked) : nil
+    }
+
+    /// False while the file is held by somebody else, or closed.
+    private func commitHere(_ group: Group) -> Bool {
+        let done = store.withLockIfAvailable { store in
+            store.map { store in (append(group, to: store), store.isOrderDue) }
+        }
+        guard case .some(.some(let (committed, isOrderDue))) = done else { return false }
+        tell(committed, to: group)
+        if isOrderDue { handOver([.putInOrder]) }
+        return true
+    }
+
+    private func handOver(_ tasks: [Task]) {
+        turn.withLock { $0.awayCount += tasks.count }
+        for task in tasks where !queue.pushPastBound(task) {
+            letGo([task])
+            task.request?.reply(failure: Self.draining)
+        }
+    }
+
+    private func getBack(_ count: Int) { turn.withLock { $0.awayCount -= count } }
+
+    /// Publishes, then answers: what follows the log waits for the disk and nothing else, and who
+    /// is answered finds that it has been told.
+    private func tell(_ committed: CommittedBatch, to group: Group) {
+        tail.publish(committed)
+        failpoints.pass("log.afterPublishBeforeReply")
+        for (request, result) in zip(group.asked, committed.results) {
+            failpoints.pass("log.duringReplies")
+            switch result {
+            case .success(let value):
+                answer(request, value)
+            case .failure(let failure):
+                report(failure)
+                request.reply(failure: failure)
+            }
+        }
+    }
+
+    private func answer(_ request: IncomingRequest, _ result: AppendResult) {
+        guard request.takesFixedLayout else {
+            return request.reply(encoding: result, sequence: result.lastPosition)
+        }
+        request.reply(
+            result.fixedLayout, sequence: result.lastPosition,
+            contentType: MessageHeader.fixedLayout)
+    }
+
+    // MARK: On either thread
+
+    /// What is committed together, and who asked for it.
+    private typealias Group = (appends: [AppendBytes], asked: [IncomingRequest])
+
+    private func append(_ group: Group, to store: SQLiteEventStore) -> CommittedBatch {
+        failpoints.pass("log.beforeCommit")
+        let began = MonotonicClock.nanoseconds()
+        failpoints.pass("log.duringCommit")
+        let committed = store.append(batch: group.appends)
+        lastTook.store(MonotonicClock.nanoseconds() - began, ordering: .relaxed)
+        failpoints.pass("log.afterCommitBeforeReply")
+        tail.commit(committed)
+        return committed
+    }
+
+    private func letGo(_ tasks: [Task]) {
+        let byteCount = tasks.reduce(0) { $0 + $1.byteCount }
+        queuedByteCount.wrappingSubtract(byteCount, ordering: .relaxed)
+    }
+
+    /// What an operator should see; a refused append is the asker's own affair.
+    private func report(_ failure: Failure) {
+        switch failure.code {
+        case .noSpace, .corrupt, .internal:
+            logger.error("append failed", metadata: ["reason": "\(failure)"])
+        default: break
+        }
+    }
+
+    private static let draining = Failure(.draining, "the log is shutting down")
+
+    /// Commits what is queued, ends the thread and empties the write-ahead log.
+    ///
+    /// Blocks; not on the bus thread.
+    func stop() {
+        isStopping.store(true, ordering: .relaxed)
+        queue.close()
+        // The thread's function holds the writer: without this neither would ever go.
+        thread.withLock { $0.take() }?.join()
+        do {
+            try store.withLock { store throws(Failure) in
+                defer { store = nil }
+                try store?.checkpoint(truncating: true)
+            }
+        } catch {
+            logger.warning("checkpoint failed", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    // MARK: On the writer's thread
+
+    private func run() {
+        while true {
+            let tasks = queue.popBatch(limit: Self.commitCapacity)
+            guard !tasks.isEmpty else { return }
+            letGo(tasks)
+            var rest = tasks[...]
+            var doneCount = 0
+            while let first = rest.first {
+                if case .append = first {
+                    commit(Self.takeGroup(from: &rest))
+                    continue
+                }
+                if case .claim(let request) = first { record(claim: request) }
+                rest.removeFirst()
+                doneCount += 1
+            }
+            putInOrder()
+            if doneCount > 0 { bus.post { [self, doneCount] in getBack(doneCount) } }
+        }
+    }
+
+    /// The appends in front of the next claim, as many as one commit takes.
+    private static func takeGroup(from rest: inout ArraySlice<Task>) -> [Append] {
+        var group: [Append] = []
+        var byteCount = 0
+        while byteCount < commitByteCapacity, let next = rest.first,
+            case .append(let bytes, let request) = next
+        {
+            group.append((bytes, request))
+            byteCount += next.byteCount
+            rest.removeFirst()
+        }
+        return group
+    }
+
+    /// Reads those in JSON and refuses what is none.
+    private func read(_ group: [Append]) -> Group {
+        var (appends, asked): Group = ([], [])
+        appends.reserveCapacity(group.count)
+        asked.reserveCapacity(group.count)
+        for (bytes, request) in group {
+            do throws(Failure) {
+                appends.append(try Self.bytes(bytes, of: request.message))
+                asked.append(request)
+            } catch {
+                request.reply(failure: error)
+            }
+        }
+        return (appends, asked)
+    }
+
+    private static func bytes(
+        _ read: AppendBytes?, of message: Message
+    ) throws(Failure) -> AppendBytes {
+        if let read { return read }
+        return try AppendBytes(try message.decode(AppendRequest.self))
+    }
+
+    private func commit(_ appends: [Append]) {
+        let group = read(appends)
+        let committed = store.withLock { store in store.map { append(group, to: $0) } }
+        // Handed over at once: after each single answer the bus thread would run in this thread's
+        // place.
+        bus.post { [self] in
+            getBack(appends.count)
+            tell(committed ?? CommittedBatch(results: []), to: group)
+        }
+    }
+
+    private func record(claim request: IncomingRequest) {
+        do throws(Failure) {
+            let asked = try request.message.decode(ClaimRequest.self)
+            let claim = try store.withLock { store throws(Failure) in try store?.claim(asked) }
+            guard let claim else { throw Self.draining }
+            logger.info(
+                "claimed",
+                metadata: [
+                    "category": "\(claim.category)", "epoch": "\(claim.epoch)",
+                    "holder": "\(claim.holder)",
+                ])
+            request.reply(encoding: claim)
+        } catch {
+            report(error)
+            request.reply(failure: error)
+        }
+    }
+
+    /// Between two commits: what makes the file good to read and short to write, where that is due.
+    private func putInOrder() {
+        let isIdle = queue.count == 0
+        do {
+            try store.withLock { store throws(Failure) in
+                try store?.writeIndexesIfDue(isIdle: isIdle)
+            }
+        } catch {
+            logger.warning("indexes not written yet", metadata: ["reason": "\(error)"])
+        }
+        if isIdle { checkpointIfDue() }
+    }
+
+    private func checkpointIfDue() {
+        failpoints.pass("log.beforeCheckpoint")
+        do {
+            try store.withLock { store throws(Failure) in try store?.checkpointIfDue() }
+        } catch {
+            logger.warning("checkpoint failed", metadata: ["reason": "\(error)"])
+        }
+        failpoints.pass("log.afterCheckpoint")
+    }
+}
+
+extension LogWriter {
+    // MARK: Archives
+
+    /// Makes an archive the place of its events; any thread.
+    func adopt(_ archive: LogArchive) throws(Failure) {
+        try store.withLock { store throws(Failure) in try store?.adopt(archive) }
+    }
+
+    /// Removes some events that are in an archive; whether there are more.
+    ///
+    /// Any thread; appends wait meanwhile, some milliseconds.
+    func evict() throws(Failure) -> Bool {
+        try store.withLock { store throws(Failure) in
+            guard let store else { return false }
+            defer { try? store.checkpointIfDue() }
+            return try store.evict(limit: 500)
+        }
+    }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnClient
+internal import CairnModel
+internal import Daemon
+internal import FoundationEssentials
+internal import MapState
+internal import Site
+
+/// The maps as the log has them, and the way to add to it; used from one task at a time.
+///
+/// An append whose answer is lost leaves the state ``isBehind``: it is then folded again from the
+/// log before anything else is decided, so no decision ever rests on a guess.
+final class MapLog {
+    private let log: LogReader
+    private let snapshots: StateSnapshots<MapsState>
+    private let pace: SnapshotPace
+    private let failpoints = Failpoints()
+    /// The maps up to the last event this process has folded.
+    private(set) var state = MapsState()
+    /// Whether the log may hold map events that `state` lacks.
+    private(set) var isBehind = true
+    /// Events that were read and folded.
+    private(set) var foldedCount = 0
+    /// Events folded since the state was written down.
+    private(set) var unkeptCount = 0
+    /// Why this process may not append any more: another has taken over.
+    private(set) var fault: Failure?
+    private var claim: WriterClaim?
+    private let instance = UUID.timeOrdered()
+
+    private static let producer = "cairn-mapstate/" + Release.version
+    private static let pageSize = 1000
+    /// A step is this part of what is left to fold.
+    private static let stepDivisor: Int64 = 4
+    /// Shorter than clients wait for a command, so that they hear why.
+    private static let patience = Duration.seconds(8)
+
+    init(log: LogReader, snapshots: StateSnapshots<MapsState>, pace: SnapshotPace) {
+        self.log = log
+        self.snapshots = snapshots
+        self.pace = pace
+    }
+
+    /// Becomes the one writer of maps, then folds what earlier ones have left, from the last
+    /// snapshot on, and writes states down on the way where that is long; throws what claiming,
+    /// reading or folding throws.
+    func takeOver() async throws(Failure) {
+        claim = try await log.claim(
+            ClaimRequest(category: "map", instance: instance, holder: Self.producer))
+        if state.sequence == 0, let kept = try await snapshots.restore() { state = kept }
+        try await catchUp(keepingUpTo: try await log.head().head)
+    }
+
+    /// The state as it is now has been written down.
+    func noteKept() { unkeptCount = 0 }
+
+    /// Folds what the log holds beyond the state; throws what reading or folding throws.
+    ///
+    /// With the place where the log ends it writes states down in steps that get shorter towards
+    /// there, as those that are kept of a site that was never without them.
+    func catchUp(keepingUpTo head: Int64? = nil) async throws(Failure) {
+        guard isBehind else { return }
+        while true {
+            let records = try await log.events(
+                category: "map", after: state.sequence, limit: Self.pageSize)
+            for record in records {
+                failpoints.pass("mapstate.duringFold")
+                try state.apply(record)
+            }
+            unkeptCount += records.count
+            foldedCount += records.count
+            if let head, Int64(unkeptCount) >= (head - state.sequence) / Self.stepDivisor,
+                pace.isDue(after: unkeptCount, state), snapshots.keepBeside(state)
+            {
+                unkeptCount = 0
+            }
+            if records.count < Self.pageSize { break }
+        }
+        isBehind = false
+    }
+
+    /// The event that edited features at a global position; throws what reading throws.
+    func featuresEdited(at position: Int64) async throws(Failure) -> FeaturesEdited {
+        let records = try await log.events(category: "map", after: position - 1, limit: 1)
+        guard let record = records.first, record.globalPosition == position else {
+            throw Failure(.internal, "the log has no event \(position) of a map")
+        }
+        return try FeaturesEdited.decode(record.event)
+    }
+
+    /// Appends events to a map's stream, where nothing else was added meanwhile, and folds them in;
+    /// returns the global position of the last.
+    ///
+    /// Throws `conflict` when the stream has moved on, `logUnavailable` when the outcome is not
+    /// known; in both cases the state is behind, as it is after a return where the log had the
+    /// events already, its first answer being lost. Throws `unavailable` when another process has
+    /// taken over, so that whoever asked turns to that one; ``fault`` says so from then on.
+    func append(
+        _ events: [MapEvent], to map: MapName, because request: MapCommandRequest
+    ) async throws(Failure) -> Int64 {
+        let metadata = EventMetadata(
+            causation: request.id, correlation: request.id, actor: request.actor,
+            producer: Self.producer)
+        var new: [NewEvent] = []
+        for (number, event) in events.enumerated() {
+            let id = request.id.named("map-event-\(number)")
+            new.append(try event.payload.newEvent(id: id, metadata: metadata))
+        }
+        return try await append(new, to: map)
+    }
+
+    /// Appends an event that nobody asked for; otherwise as `append(_:to:because:)`.
+    func append(_ event: MapEvent, to map: MapName) async throws(Failure) -> Int64 {
+        try await append(
+            [
+                try event.payload.newEvent(
+                    id: .timeOrdered(), metadata: EventMetadata(producer: Self.producer))
+            ], to: map)
+    }
+
+    /// Appends an event of a layer's load; otherwise as `append(_:to:because:)`.
+    func append(
+        _ event: MapEvent, to map: MapName, loading layer: LayerID
+    ) async throws(Failure) -> Int64 {
+        let cause = state.loadCause(of: layer, in: map)
+        let metadata = EventMetadata(
+            causation: cause?.event, correlation: cause?.correlation, producer: Self.producer)
+        return try await append(
+            [try event.payload.newEvent(id: .timeOrdered(), metadata: metadata)], to: map)
+    }
+
+    private func append(_ new: [NewEvent], to map: MapName) async throws(Failure) -> Int64 {
+        let position = state.streamPosition(of: map)
+        let append = StreamAppend(
+            stream: .map(map), expected: position.map { .exact($0) } ?? .noStream, events: new)
+        isBehind = true
+        failpoints.pass("mapstate.beforeAppend")
+        let result: AppendResult
+        do throws(Failure) {
+            result = try await log.append([append], under: claim, timeout: Self.patience)
+        } catch {
+            if error.code == .fenced {
+                fault = error
+                throw Failure(
+                    .unavailable, "another cairn-mapstate has taken over: nothing was changed",
+                    details: [error.message])
+            }
+            guard error.isRetriable else { throw error }
+            throw Failure(
+                .logUnavailable,
+                "the log did not confirm the change; it may or may not be in it: repeat the command "
+                    + "with the same id", details: [error.message])
+        }
+        failpoints.pass("mapstate.afterAppendBeforeFold")
+        if result.isRepeat { return result.lastPosition }
+        for (number, event) in new.enumerated() {
+            try state.apply(
+                RecordedEvent(
+                    globalPosition: result.firstPosition + Int64(number), stream: append.stream,
+                    streamPosition: (position ?? -1) + 1 + Int64(number),
+                    recordedAt: Timestamp(microseconds: 0), event: event))
+        }
+        unkeptCount += new.count
+        isBehind = false
+        return result.lastPosition
+    }
+}

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+package import Bus
+internal import CairnClient
+package import CairnModel
+internal import Daemon
+package import Logging
+internal import MapState
+package import Site
+
+/// The meaning of map events as a service: carries commands out, one after the other, and loads
+/// layers in the background.
+///
+/// A command is decided on the folded state, appended under the condition that its map's stream has
+/// not moved on, and answered after the log has committed it. A load is two events, `loadStarted`
+/// and `loaded` or `loadFailed`; one that a crash interrupted is begun again at the next start.
+/// Killing the process at any moment loses nothing that was answered.
+package actor MapStateService {
+    private let inbox = Inbox()
+    private let bus: BusThread
+    private let site: Site
+    private let logger: Logger
+    private let log: MapLog
+    private let snapshots: StateSnapshots<MapsState>
+    private let pace: SnapshotPace
+    private let compactionFeatureCount: Int?
+    private var loader: LayerLoader?
+    private var lanes = LoadLanes()
+    private let features: LayerFeatures
+    private var compactor: LayerCompactor?
+    private var timer: BusThread.Timer?
+    private var isHashing = false
+    private let failpoints = Failpoints()
+
+    /// How often a command is decided anew because somebody else changed the map meanwhile.
+    private static let attempts = 5
+    private static let retryInterval = Duration.milliseconds(500)
+
+    /// Makes a service that does nothing until ``run()``; its sockets live on `bus`.
+    ///
+    /// `pace` says how often its state is written down; `compactionFeatureCount` how many changed
+    /// features make it compact a layer, 1,000 where it is nil.
+    package init(
+        site: Site, bus: BusThread, logger: Logger, pace: SnapshotPace = .usual,
+        compactionFeatureCount: Int? = nil
+    ) throws(Failure) {
+        self.site = site
+        self.bus = bus
+        self.logger = logger
+        self.pace = pace
+        self.compactionFeatureCount = compactionFeatureCount
+        let reader = try LogReader(bus: bus)
+        snapshots = StateSnapshots(site: site, log: reader) { reason in
+            logger.warning("snapshot not used", metadata: ["reason": "\(reason)"])
+        }
+        log = MapLog(log: reader, snapshots: snapshots, pace: pace)
+        features = LayerFeatures(datasets: site.datasetsDirectory)
+    }
+
+    /// Folds the log, opens `map.req` and serves until ``stop()``.
+    ///
+    /// Waits for the log as long as it is away. Throws `Failure`: `corrupt` or `newerVersion` when
+    /// the log holds map events that cannot be followed, `conflict` when another process serves
+    /// `map.req`, `fenced` when another has claimed the maps.
+    package func run() async throws(Failure) {
+        guard try await foldAtStart() else { return }
+        let inbox = inbox
+        let loader = try LayerLoader(site: site) { inbox.put(.loaded($0)) }
+        self.loader = loader
+        lanes.refill(from: log.state)
+        compactor = try LayerCompactor(
+            site, log.state, threshold: compactionFeatureCount, logger: logger
+        ) { inbox.put(.compacted($0)) }
+        try bus.bindRouter(.mapRequests) { inbox.put($0) }
+        timer = bus.schedule(every: Self.retryInterval) { inbox.wake() }
+        logger.info(
+            "maps ready",
+            metadata: [
+                "sequence": "\(log.state.sequence)", "maps": "\(log.state.mapNames.count)",
+                "toLoad": "\(lanes.waitingCount)", "folded": "\(log.foldedCount)",
+            ])
+        inbox.wake()
+        for await _ in inbox.signals {
+            for item in inbox.takeAll() where log.fault == nil { await handle(item) }
+            if log.fault != nil { break }
+            keepIfDue()
+        }
+        timer?.cancel()
+        loader.stop()
+        compactor?.stop()
+        if let fault = log.fault { throw fault }
+    }
+
+    /// Ends ``run()``; commands that wait are answered `draining`.
+    package nonisolated func stop() { inbox.close() }
+
+    /// False when the service was stopped before the log could be read.
+    private func foldAtStart() async throws(Failure) -> Bool {
+        while true {
+            do throws(Failure) {
+                try await log.takeOver()
+                return true
+            } catch {
+                // Asked to end before the log was there.
+                if error.code == .cancelled { return false }
+                guard error.isRetriable || error.code == .noSpace else { throw error }
+                logger.warning("waiting for the log", metadata: ["reason": "\(error)"])
+                do { try await Task.sleep(for: Self.retryInterval) } catch { return false }
+            }
+        }
+    }
+
+    /// Has the state written down beside whatever comes next.
+    private func keepIfDue() {
+        guard pace.isDue(after: log.unkeptCount, log.state), snapshots.keepBeside(log.state) else {
+            return
+        }
+        log.noteKept()
+    }
+
+    private func handle(_ item: Inbox.Item) async {
+        switch item {
+        case .command(let request): await answer(request)
+        case .loaded(let loaded): await record(loaded)
+        case .compacted(let compacted): await record(compacted)
+        case .wake: if log.isBehind { try? await catchUp() }
+        }
+        await loadNext()
+        // On a state that lacks events a compaction would begin whose dataset the log never names.
+        if !log.isBehind { compactor?.startNext(log.state) }
+    }
+
+    // MARK: Commands
+
+    private func answer(_ request: IncomingRequest) async {
+        do {
+            try await Self.operations.handler(for: request)(self, request)
+        } catch {
+            let error = error as? Failure ?? Failure(.internal, "\(error)")
+            // The process ends in the middle of a command: the asker has not cancelled, and the
+            // next process knows what became of it.
+            let isEnding = error.code == .cancelled
+            request.reply(
+                failure: isEnding
+                    ? Failure(.draining, "the map state is shutting down; ask again") : error)
+        }
+    }
+
+    static let operations: OperationTable<Handler> = {
+        var table = OperationTable<Handler>(of: "the map state")
+        table.on(.mapCommand) { service, request in
+            let result = try await service.carryOut(
+                Operation.mapCommand.request(in: request.message))
+            service.failpoints.pass("mapstate.beforeReply")
+            request.reply(encoding: result, sequence: result.sequence)
+        }
+        table.on(.mapsHash) { service, request in
+            try service.hash(for: request)
+        }
+        return table
+    }()
+
+    typealias Handler =
+        @Sendable (isolated MapStateService, IncomingRequest) async throws -> Void
+
+    /// Answers with the hash of the maps as they are here, computed beside the commands that
+    /// follow.
+    private func hash(for request: IncomingRequest) throws(Failure) {
+        guard !isHashing else {
+            throw Failure(.busy, "the state is being hashed for somebody else")
+        }
+        isHashing = true
+        Task { [state = log.state] in
+            request.reply(hashOf: await Self.hash(state))
+            isHashing = false
+        }
+    }
+
+    @concurrent private static func hash(_ state: MapsState) async -> Result<StateHash, Failure> {
+        Result { () throws(Failure) in try state.hash().message }
+    }
+
+    private func carryOut(_ request: MapCommandRequest) async throws(Failure) -> MapCommandResult {
+        var attempt = 1
+        while true {
+            do throws(Failure) {
+                return try await attemptOnce(request)
+            } catch {
+                guard error.code == .conflict, log.isBehind, attempt < Self.attempts else {
+                    throw error
+                }
+                attempt += 1
+            }
+        }
+    }
+
+    private func attemptOnce(_ request: MapCommandRequest) async throws(Failure) -> MapCommandResult
+    {
+        do throws(Failure) { try await catchUp() } catch {
+            guard error.isRetriable else { throw error }
+            throw Failure(
+                .logUnavailable, "the log is out of reach: nothing was changed",
+                details: [error.message])
+        }
+        switch request.command {
+        case .editFeatures(let layer, let edits):
+            var result = try await edit(request, [LayerFeatureEdits(layer, edits)])
+            (result.edits, result.layerEdits) = (result.layerEdits?.first, nil)
+            return result
+        case .editLayers(let edits): return try await edit(request, edits)
+        default: break
+        }
+        if let known = log.state.outcome(of: request.id) { return known }
+        let events = try log.state.decide(request)
+        guard !events.isEmpty else {
+            return MapCommandResult(
+                sequence: log.state.lastChange(of: request.map) ?? log.state.sequence)
+        }
+        let sequence = try await log.append(events, to: request.map, because: request)
+        if log.isBehind {
+            try await catchUp()
+            if let known = log.state.outcome(of: request.id) { return known }
+        }
+        for event in events { noteLoad(event, of: request.map) }
+        return log.state.outcome(of: request.id) ?? MapCommandResult(sequence: sequence)
+    }
+
+    private func edit(
+        _ request: MapCommandRequest, _ edits: [LayerFeatureEdits]
+    ) async throws(Failure) -> MapCommandResult {
+        if let known = try await outcome(of: request, edits) { return known }
+        let (event, results) = try log.state.decide(edits, in: request.map) {
+            layer, dataset throws(Failure) in
+            let reference = log.state.layer(layer, in: request.map)?.properties?.spatialReference
+            return try features.lend(dataset, in: reference)
+        }
+        guard let event else {
+            return MapCommandResult(
+                sequence: log.state.lastChange(of: request.map) ?? log.state.sequence,
+                layerEdits: results)
+        }
+        let sequence = try await log.append([event], to: request.map, because: request)
+        if log.isBehind {
+            try await catchUp()
+            if let known = try await outcome(of: request, edits) { return known }
+        }
+        for each in edits { compactor?.noteEdit(of: each.layer, in: request.map) }
+        return MapCommandResult(sequence: sequence, layerEdits: results)
+    }
+
+    /// What came of edits that were carried out before; the event has what the state does not
+    /// remember.
+    private func outcome(
+        of request: MapCommandRequest, _ edits: [LayerFeatureEdits]
+    ) async throws(Failure) -> MapCommandResult? {
+        guard var known = log.state.outcome(of: request.id) else { return nil }
+        let event = try await log.featuresEdited(at: known.sequence)
+        known.layerEdits = zip(edits, event.layers).map { FeatureEditResults($0.edits, $1) }
+        return known
+    }
+
+    private func noteLoad(_ event: MapEvent, of map: MapName) {
+        switch event {
+        case .layerAdded(let event) where event.kind != .group:
+            lanes.add(map, event.layer, log.state)
+        case .layerSourceChanged(let event): lanes.add(map, event.layer, log.state)
+        case .layerLoadStarted(let event): lanes.add(map, event.layer, log.state)
+        default: break
+        }
+    }
+
+    // MARK: Loading
+
+    /// Folds what the log holds beyond the state: events whose append was not answered, so that
+    /// nobody has noted yet what they ask to be loaded or compacted.
+    private func catchUp() async throws(Failure) {
+        let before = log.foldedCount
+        defer {
+            if log.foldedCount > before {
+                lanes.refill(from: log.state)
+                compactor?.noteEdits(in: log.state)
+            }
+        }
+        try await log.catchUp()
+    }
+
+    /// Starts the next loads where there is room; the log being away leaves them for later.
+    private func loadNext() async {
+        for lane in LayerLoader.Lane.allCases { await loadNext(in: lane) }
+    }
+
+    private func loadNext(in lane: LayerLoader.Lane) async {
+        while let next = lanes.next(in: lane) {
+            do throws(Failure) {
+                try await catchUp()
+                guard let layer = log.state.layerToLoad(next.map, next.layer),
+                    LayerLoader.Lane(layer.source) == lane
+                else {
+                    lanes.removeFirst(in: lane)
+                    // Its source changed while it waited: it is in the other lane by then.
+                    continue
+                }
+                if log.state.status(of: next.layer, in: next.map) == .notLoaded {
+                    _ = try await log.append(
+                        .layerLoadStarted(LayerLoadStarted(layer: next.layer)), to: next.map,
+                        loading: next.layer)
+                }
+                failpoints.pass("mapstate.afterLoadStarted")
+                if loader?.start(layer) == true { lanes.started(in: lane) }
+                lanes.removeFirst(in: lane)
+            } catch {
+                guard error.code == .conflict else {
+                    logger.warning("a load has to wait", metadata: ["reason": "\(error)"])
+                    return
+                }
+            }
+        }
+    }
+
+    /// Makes what the loader found part of the log, unless the layer has changed since.
+    private func record(_ loaded: LoadedLayer) async {
+        failpoints.pass("mapstate.beforeLoaded")
+        lanes.ended(in: LayerLoader.Lane(loaded.layer.source))
+        let (map, layer) = (loaded.layer.map, loaded.layer.layer)
+        var event = Self.event(of: loaded)
+        for _ in 0..<Self.attempts {
+            do throws(Failure) {
+                try await catchUp()
+                guard let current = log.state.layerToLoad(map, layer) else { return }
+                guard current.source == loaded.layer.source,
+                    log.state.status(of: layer, in: map) == .loading
+                else { break }
+                _ = try await log.append(event, to: map, loading: layer)
+                logger.info("layer settled", metadata: ["map": "\(map)", "layer": "\(layer)"])
+                return
+            } catch {
+                switch error.code {
+                case .conflict: continue
+                case .tooLarge:
+                    // More fields than an event can hold: no use in loading it again.
+                    event = .layerLoadFailed(LayerLoadFailed(layer: layer, error: error))
+                    continue
+                default: break
+                }
+                logger.warning("a load has to be repeated", metadata: ["reason": "\(error)"])
+                break
+            }
+        }
+        lanes.add(map, layer, log.state)
+    }
+
+    // MARK: Compaction
+
+    /// Makes a new dataset part of the log, unless the layer has another source since.
+    private func record(_ compacted: CompactedLayer) async {
+        let entry = compacted.layer
+        failpoints.pass("mapstate.beforeCompacted")
+        do throws(Failure) {
+            let (dataset, properties) = try compacted.result.get()
+            var isSettled = false
+            for _ in 0..<Self.attempts where !isSettled {
+                try await catchUp()
+                let layer = log.state.layer(entry.layer, in: entry.map)
+                guard layer?.kind.dataset == compacted.base else {
+                    compactor?.noteUnrecorded(dataset, over: compacted.base, of: entry, layer)
+                    isSettled = true
+                    break
+                }
+                do throws(Failure) {
+                    _ = try await log.append(
+                        .layerCompacted(
+                            LayerCompacted(
+                                layer: entry.layer, dataset: dataset,
+                                through: compacted.through, properties: properties)),
+                        to: entry.map)
+                    logger.info(
+                        "layer compacted",
+                        metadata: ["map": "\(entry.map)", "layer": "\(entry.layer)"])
+                    isSettled = true
+                } catch {
+                    guard error.code == .conflict else { throw error }
+                }
+            }
+            compactor?.ended(compacted, isDone: isSettled)
+        } catch {
+            logger.warning(
+                "a layer was not compacted; its edits stay as they are",
+                metadata: [
+                    "map": "\(entry.map)", "layer": "\(entry.layer)", "reason": "\(error)",
+                ])
+            compactor?.ended(compacted, isDone: false)
+        }
+    }
+
+    private static func event(of loaded: LoadedLayer) -> MapEvent {
+        switch loaded.result {
+        case .success(let properties):
+            .layerLoaded(LayerLoaded(layer: loaded.layer.layer, properties: properties))
+        case .failure(let error):
+            .layerLoadFailed(LayerLoadFailed(layer: loaded.layer.layer, error: error))
+        }
+    }
+}
+
+extension MapsState {
+    /// What has to be loaded for a layer; nil unless it is a layer that waits for it.
+    func layerToLoad(_ map: MapName, _ layer: LayerID) -> LayerToLoad? {
+        guard let found = self.layer(layer, in: map), case .layer(let source) = found.kind,
+            found.loadStatus == .notLoaded || found.loadStatus == .loading
+        else { return nil }
+        return LayerToLoad(
+            map: map, layer: layer, source: source,
+            definitionExpression: found.definitionExpression, timeInfo: found.timeInfo)
+    }
+
+    func status(of layer: LayerID, in map: MapName) -> LoadStatus? {
+        self.layer(layer, in: map)?.loadStatus
+    }
+}

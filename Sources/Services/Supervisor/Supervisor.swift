@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+package import Bus
+internal import CairnClient
+package import CairnModel
+internal import Jobs
+package import Logging
+package import Site
+
+/// The hub of a site: gives interactive tasks and the chunks of jobs to workers, and records what
+/// becomes of jobs.
+///
+/// It opens headers, never the payload of a task. A chunk's lease is committed before its worker
+/// hears of it, its result before the worker may forget it; so the supervisor, like any worker, can
+/// be killed at any moment.
+package final class Supervisor: Sendable {
+    private let hub: Hub
+
+    /// Opens `sup.req`, `sup.sink` and `sup.live` and begins to serve; jobs follow once the log has
+    /// been read.
+    ///
+    /// `onFault` is called, on the bus thread, when it must not go on: somebody else writes jobs,
+    /// or the log holds what this build cannot follow. Throws `Failure` (`conflict`) when another
+    /// process serves the endpoints. `pace` says how often the jobs are written down, to be found
+    /// at the next start.
+    package init(
+        site: Site, bus: BusThread, logger: Logger, timing: SupervisorTiming = SupervisorTiming(),
+        pace: SnapshotPace = .usual, onFault: @escaping @Sendable (Failure) -> Void
+    ) async throws(Failure) {
+        let snapshots = StateSnapshots<JobTable>(site: site, log: try LogReader(bus: bus)) {
+            logger.warning("snapshot not used", metadata: ["reason": "\($0)"])
+        }
+        hub = Hub(
+            bus: bus, logger: logger, timing: timing, snapshots: snapshots, pace: pace,
+            requestShutdown: onFault)
+        try await hub.start()
+    }
+
+    /// Takes nothing new, and waits until workers owe nothing, at most `limit`.
+    ///
+    /// Attempts still running then are adopted by the next supervisor; what is left is returned and
+    /// logged.
+    @discardableResult
+    package func drain(limit: Duration = .seconds(30)) async -> DrainSummary {
+        await hub.drain(limit: limit)
+    }
+
+    /// What has been counted since the start, by name.
+    package func counts() async -> [String: Int] { await hub.counts }
+}
+
+extension Hub {
+    var counts: [String: Int] {
+        let tasks = dispatcher.counters
+        return [
+            "staleResults": counters.staleResultCount, "lateResults": tasks.late,
+            "redispatches": tasks.redispatched, "lostWorkers": counters.lostWorkerCount,
+            "abandonedTasks": tasks.abandoned, "cancelledTasks": tasks.cancelled,
+            "expiredTasks": tasks.expired, "recalledTasks": tasks.recalled,
+            "workers": workers.count,
+        ]
+    }
+}

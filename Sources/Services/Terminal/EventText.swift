@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+package import CairnModel
+
+extension RecordedEvent {
+    /// What happened, in a few words; events this build does not know show their type alone.
+    package var summary: String {
+        if stream.category == "map", let event = try? MapEvent(self.event) { return event.summary }
+        if stream.category == "job", let event = try? JobEvent(self.event) { return event.summary }
+        if event.type == LocatorPublished.eventType,
+            let published = try? LocatorPublished.decode(event)
+        {
+            return "locator '\(published.name)' published, \(published.placeCount) places"
+        }
+        if event.type == SiteBlobsSwept.eventType, let swept = try? SiteBlobsSwept.decode(event) {
+            return "\(swept.blobCount) files of \(swept.byteCount) bytes swept"
+        }
+        return event.type
+    }
+}
+
+extension MapEvent {
+    /// What happened, in a few words.
+    package var summary: String {
+        switch self {
+        case .created: "map created"
+        case .layerAdded(let event):
+            switch event.kind {
+            case .group: "group \(event.layer) '\(event.name)' added"
+            case .layer: "layer \(event.layer) '\(event.name)' added"
+            }
+        case .layerMoved(let event):
+            "layer \(event.layer) moved to \(event.index)"
+                + (event.parent.map { " in group \($0)" } ?? "")
+        case .layerRemoved(let event): "layer \(event.layer) removed"
+        case .layerRenamed(let event): "layer \(event.layer) renamed '\(event.name)'"
+        case .layerVisibilityChanged(let event):
+            "layer \(event.layer) \(event.isVisible ? "shown" : "hidden")"
+        case .layerScaleRangeChanged(let event):
+            "layer \(event.layer) scales \(event.scaleRange.displayText)"
+        case .layerDefinitionChanged(let event):
+            "layer \(event.layer) definition \(event.expression ?? "none")"
+        case .layerDisplayFieldChanged(let event):
+            "layer \(event.layer) display field \(event.field ?? "default")"
+        case .layerTimeInfoChanged(let event):
+            "layer \(event.layer) time \(event.timeInfo?.displayText ?? "none")"
+        case .layerDrawingChanged(let event):
+            "layer \(event.layer) drawn \(event.drawing?.displayText ?? "by its number")"
+        case .layerFieldAliasChanged(let event):
+            "layer \(event.layer) field \(event.field) alias \(event.alias ?? "of the source")"
+        case .layerQueryableChanged(let event):
+            "layer \(event.layer) \(event.isQueryable ? "may" : "may not") be queried"
+        case .layerPopupsChanged(let event):
+            "layer \(event.layer) popups \(event.isEnabled ? "on" : "off")"
+        case .layerEditableChanged(let event):
+            "layer \(event.layer) \(event.isEditable ? "takes" : "takes no") edits"
+        case .featuresEdited(let event):
+            event.layers.map { edited in
+                "layer \(edited.layer) features: \(edited.added.count) added, "
+                    + "\(edited.changed.count) changed, \(edited.deleted.count) deleted"
+            }.joined(separator: "; ")
+        case .layerCompacted(let event):
+            "layer \(event.layer) compacted, \(event.properties.featureCount) features"
+        case .layerSourceChanged(let event):
+            "layer \(event.layer) source \(event.source.summary)"
+        case .layerLoadStarted(let event): "layer \(event.layer) loading"
+        case .layerLoaded(let event):
+            "layer \(event.layer) loaded, \(event.properties.featureCount) features"
+        case .layerLoadFailed(let event):
+            "layer \(event.layer) failed to load: \(event.error.message)"
+        case .graphicAdded(let event): "layer \(event.layer) graphic \(event.graphic.id) drawn"
+        case .graphicChanged(let event): "layer \(event.layer) graphic \(event.graphic.id) changed"
+        case .graphicRemoved(let event): "layer \(event.layer) graphic \(event.graphic) removed"
+        case .graphicsCleared(let event): "layer \(event.layer) graphics cleared"
+        }
+    }
+}
+
+extension LayerSource {
+    /// What it is, in a few words.
+    package var summary: String {
+        switch self {
+        case .dataset(let content), .raster(let content): "\(content.rawValue.prefix(8))"
+        case .wms(let source): "WMS \(source.url)"
+        case .mapService(let source), .featureService(let source): "ArcGIS \(source.url)"
+        case .tiles(let source): "tiles \(source.url)"
+        case .graphics(let source):
+            "graphics" + (source.spatialReference.wkid.map { " in \($0)" } ?? "")
+        }
+    }
+}
+
+extension JobEvent {
+    /// What happened, in a few words.
+    package var summary: String {
+        switch self {
+        case .submitted(let event): "job submitted: \(event.submission.kind.rawValue)"
+        case .stagePlanned(let event): "stage \(event.stage) planned, \(event.chunks.count) chunks"
+        case .chunkLeased(let event):
+            "chunk \(event.attempt.chunk) attempt \(event.attempt.number) given to process "
+                + "\(event.processID)"
+        case .chunkDelegated(let event):
+            "chunk \(event.attempt.chunk) given to job \(event.job)"
+        case .chunkCompleted(let event): "chunk \(event.attempt.chunk) completed"
+        case .chunkLost(let event): "chunk \(event.attempt.chunk) lost: \(event.reason)"
+        case .chunkFailed(let event):
+            "chunk \(event.attempt.chunk) failed: \(event.error.message)"
+        case .chunkReleased(let event): "chunk \(event.attempt.chunk) released: \(event.reason)"
+        case .chunkQuarantined(let event):
+            "chunk \(event.chunk) quarantined after \(event.deathCount) deaths"
+        case .paused: "job paused"
+        case .resumed: "job resumed"
+        case .cancelRequested: "cancelling asked for"
+        case .progressed(let event): "\(event.progress.displayText(decimals: 1))% done"
+        case .messagePosted(let event): "\(event.message.severity.rawValue): \(event.message.text)"
+        case .succeeded: "job succeeded"
+        case .failed(let event): "job failed: \(event.error.message)"
+        case .timedOut(let event): "job timed out after \(event.limitSeconds) s"
+        case .cancelled: "job cancelled"
+        }
+    }
+}
+
+extension LayerTimeInfo {
+    /// `BUILT`, or `BUILT to RAZED`.
+    package var displayText: String { startField + (endField.map { " to \($0)" } ?? "") }
+}
+
+extension LayerDrawing {
+    /// `by STATUS, 3 symbols, labels`.
+    package var displayText: String {
+        let count = renderer?.entries.count ?? 1
+        let by = renderer.map {
+            $0.fields.isEmpty ? "" : "by \($0.fields.joined(separator: ", ")), "
+        }
+        return (by ?? "") + (count == 1 ? "one symbol" : "\(count) symbols")
+            + (labels.isEmpty ? "" : ", labels")
+    }
+}
+
+extension ScaleRange {
+    /// `1:50,000,000 to 1:1,000`; `any` where there is no limit.
+    package var displayText: String {
+        func side(_ scale: Double) -> String {
+            scale == 0 ? "any" : "1:" + Int64(min(max(scale, 0), 1e15)).grouped
+        }
+        return self == .unlimited ? "any" : "\(side(minScale)) to \(side(maxScale))"
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Platform
+
+/// How long interactive tasks take, from beat to beat.
+struct TaskTimes {
+    private var count: Int64 = 0
+    private var nanoseconds: Int64 = 0
+
+    /// Tries to answer a task at once, and counts it where that is done.
+    mutating func measure<Answer>(_ attempt: () -> Answer?) -> Answer? {
+        let since = MonotonicClock.nanoseconds()
+        let answer = attempt()
+        if answer != nil { add(MonotonicClock.nanoseconds() - since) }
+        return answer
+    }
+
+    /// Counts a task that took a thread so many nanoseconds.
+    mutating func add(_ nanoseconds: Int64) {
+        count += 1
+        self.nanoseconds += nanoseconds
+    }
+
+    /// Microseconds of a task on average, rounded up, since this was called last; nil where there
+    /// was none.
+    mutating func takeMean() -> Int? {
+        defer { self = TaskTimes() }
+        guard count > 0 else { return nil }
+        return Int((nanoseconds / count + 999) / 1_000)
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CairnClient
+internal import CairnModel
+internal import Daemon
+internal import Dataset
+internal import Logging
+internal import MapState
+internal import Recording
+internal import Remote
+internal import Site
+internal import Worker
+
+extension PoolProcess {
+    /// Follows the maps of a site and answers what is where on them.
+    ///
+    /// It takes no work before it has read the log as far as it went at the start (or for ten
+    /// seconds the log could not be reached): otherwise it would deny maps that exist.
+    static let identify = PoolProcess(
+        // What its dozen threads keep for a while is little.
+        .identify, keptHeapByteCount: 64 << 10
+    ) { daemon, start in
+        let recorder = try Recorder(daemon, .identify, rate: start.recording)
+        defer { recorder.close() }
+        let log = try LogReader(bus: daemon.bus)
+        let snapshots = StateSnapshots<MapsState>(site: daemon.site, log: log) { reason in
+            daemon.logger.warning("snapshot not used", metadata: ["reason": "\(reason)"])
+        }
+        let follower = try MapFollower(
+            following: daemon.bus, log: log, hasLocators: false, from: snapshots,
+            onFault: { if $0.code == .conflict { daemon.requestShutdown(because: $0) } },
+            // It must not go on answering from what it knew before.
+            onStop: { daemon.requestShutdown(because: $0) })
+        defer { follower.stop() }
+        recorder.nameLog { follower.incarnation }
+        do {
+            let state = try await daemon.untilShutdown {
+                let head = try await log.head().head
+                return try await follower.snapshot(minSequence: head, timeout: .seconds(10))
+            }
+            guard let state else { return }
+            daemon.logger.info(
+                "maps known",
+                metadata: [
+                    "sequence": "\(state.sequence)", "maps": "\(state.mapNames.count)",
+                    "folded": "\(follower.foldedCount)",
+                ])
+        } catch {
+            daemon.logger.warning(
+                "answers before it has read the log", metadata: ["reason": "\(error)"])
+        }
+        let operations = try IdentifyOperations(
+            follower: follower, isStale: { follower.isStale },
+            shelf: DatasetCache(directory: daemon.site.datasetsDirectory),
+            rasters: daemon.site.rastersDirectory,
+            remotes: try RemoteServices(of: daemon.site), recorder: recorder
+        ) { request throws(Failure) in
+            try await log.events(request)
+        }
+        try await WorkerProcess.run(
+            daemon, pool: .identify,
+            handlers: operations.handlers(blobs: start.scratch?.blobs ?? daemon.site.blobs),
+            slots: WorkerSlots(
+                taskCredit: 32, taskThreadCount: 1, longThreadCount: 1, chunkCount: 1),
+            alone: start.scratch)
+    }
+}

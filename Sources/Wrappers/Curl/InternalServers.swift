@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+/// Which servers may be asked at addresses that the Internet does not reach.
+///
+/// What is asked for a URL goes to its own host, and by redirection to others. A server on the
+/// Internet may be either. One on this machine or in the networks around it (RFC 1918, RFC 4193,
+/// RFC 6598, loopback) may be asked as the URL's own host, and otherwise only where it is listed;
+/// with a list nothing else is asked there. Link-local addresses and those that name no single
+/// machine are asked only where they are listed, or stand as such in the URL itself.
+public struct InternalServers: Hashable, Sendable {
+    /// Nil where there is no list.
+    private let hosts: Set<String>?
+    private let networks: [PeerNetwork]
+
+    /// Without a list.
+    public static let own = InternalServers(hosts: nil, networks: [])
+
+    private init(hosts: Set<String>?, networks: [PeerNetwork]) {
+        self.hosts = hosts
+        self.networks = networks
+    }
+
+    /// Of names of hosts (`gis.example.org`), addresses (`10.0.0.7`) and networks (`10.1.0.0/16`,
+    /// `fd00:7::/48`).
+    ///
+    /// Throws the first entry that is neither.
+    public init(only entries: [String]) throws(InvalidEntry) {
+        var hosts: Set<String> = []
+        var networks: [PeerNetwork] = []
+        for entry in entries {
+            if let network = PeerNetwork(entry) {
+                networks.append(network)
+            } else if let host = WebRequest.host(of: "http://\(entry)/"),
+                !entry.contains(where: { ":/[]".contains($0) })
+            {
+                hosts.insert(host)
+            } else {
+                throw InvalidEntry(text: entry)
+            }
+        }
+        self.init(hosts: hosts, networks: networks)
+    }
+
+    /// An entry of a list that is no host, address or network.
+    public struct InvalidEntry: Error, Hashable, Sendable {
+        /// The entry.
+        public let text: String
+    }
+
+    /// Whether `host` may be asked at an address for a URL of the host `own`.
+    func admit(_ address: PeerAddress, as host: String, for own: String) -> Bool {
+        let reach = address.reach
+        if reach == .global || networks.contains(where: { $0.contains(address) }) { return true }
+        guard let hosts else {
+            return host == own && (reach == .internal || PeerAddress(host) == address)
+        }
+        return hosts.contains(host)
+    }
+}

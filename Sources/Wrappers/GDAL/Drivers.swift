@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CGDAL
+
+/// GDAL's drivers and its process-wide settings, set up once.
+///
+/// What is not needed is taken out of GDAL: drivers, so that no file can lead to one by what it
+/// names; its file systems but those on files of this machine, and its HTTP, so that none can lead
+/// to a server.
+enum Drivers {
+    /// What draws and encodes pictures, and reads the tiles in MBTiles, beside the formats that are
+    /// read; no file is opened with these.
+    private static let tools: Set<String> = ["MEM", "MVT", "VRT"]
+
+    /// Memory, archives, and what GDAL reads tiles of MBTiles and the files of a tar archive
+    /// through.
+    private static let fileSystems: Set<String> = [
+        "/vsigzip/", "/vsimem/", "/vsisubfile/", "/vsitar/", "/vsizip/",
+    ]
+
+    private static let settings = [
+        ("GDAL_PAM_ENABLED", "NO"), ("GDAL_DISABLE_READDIR_ON_OPEN", "FALSE"),
+        // Mebibytes of pixels, in all threads together.
+        ("GDAL_CACHEMAX", "64"),
+        // Mebibytes of one object.
+        ("OGR_GEOJSON_MAX_OBJ_SIZE", "512"),
+        // An import is confined with its thread, and must not give work to another.
+        ("GDAL_NUM_THREADS", "1"),
+        ("GML_DOWNLOAD_SCHEMA", "NO"), ("GML_SKIP_RESOLVE_ELEMS", "ALL"),
+        // Each is heard of (SkippedFeature).
+        ("GML_SKIP_CORRUPTED_FEATURES", "YES"),
+        ("GML_SAVE_RESOLVED_TO", "NO"), ("GML_USE_SCHEMA_IMPORT", "NO"),
+        ("LIBKML_EXTERNAL_STYLE", "NO"),
+        // Names of systems are no addresses of servers, nor of files.
+        ("OSR_SET_FROM_USER_INPUT_ALLOW_NETWORK_ACCESS", "NO"),
+        ("OSR_SET_FROM_USER_INPUT_ALLOW_FILE_ACCESS", "NO"),
+        ("GDAL_VRT_ENABLE_PYTHON", "NO"), ("GDAL_DRIVER_PATH", "disable"),
+        // Functions and virtual tables that reach beyond the database are not for its views; what
+        // is sorted stays in memory.
+        ("OGR_SQLITE_PRAGMA", "trusted_schema=OFF,temp_store=MEMORY"),
+        ("OGR_SQLITE_LOAD_EXTENSIONS", ""), ("OGR_SQLITE_LIST_VIRTUAL_OGR", "NO"),
+        ("OGR_SQLITE_STATIC_VIRTUAL_OGR", "NO"),
+    ]
+
+    private static let isReady: Bool = {
+        for (key, value) in settings { unsafe CPLSetConfigOption(key, value) }
+        GDALAllRegister()
+        let kept = VectorFormats.drivers.union(RasterSource.formats).union(tools)
+        for index in (0..<GDALGetDriverCount()).reversed() {
+            guard let driver = unsafe GDALGetDriver(index),
+                let name = unsafe GDALGetDriverShortName(driver)
+            else { continue }
+            if !kept.contains(unsafe String(cString: name)) { unsafe GDALDeregisterDriver(driver) }
+        }
+        closeFileSystems()
+        // An answer that failed; for none at all GDAL would ask the server itself.
+        unsafe CPLHTTPSetFetchCallback(
+            { _, _, _, _, _, _, _ in
+                let room = unsafe VSICalloc(1, MemoryLayout<CPLHTTPResult>.size)
+                let result = unsafe room?.assumingMemoryBound(to: CPLHTTPResult.self)
+                unsafe result?.pointee.nStatus = 1
+                unsafe result?.pointee.pszErrBuf = CPLStrdup("nothing is fetched from servers")
+                return unsafe result
+            }, nil)
+        return true
+    }()
+
+    /// Puts a file system in which nothing exists in the place of each that is not needed.
+    private static func closeFileSystems() {
+        guard let callbacks = unsafe VSIAllocFilesystemPluginCallbacksStruct() else { return }
+        defer { unsafe VSIFreeFilesystemPluginCallbacksStruct(callbacks) }
+        unsafe callbacks.pointee.stat = { _, _, _, _ in -1 }
+        unsafe callbacks.pointee.open = { _, _, _ in nil }
+        let prefixes = unsafe VSIGetFileSystemsPrefixes()
+        defer { unsafe CSLDestroy(prefixes) }
+        for index in 0..<(unsafe CSLCount(prefixes)) {
+            guard let prefix = unsafe CSLGetField(prefixes, index),
+                case let name = unsafe String(cString: prefix), name.hasPrefix("/vsi"),
+                !fileSystems.contains(name)
+            else { continue }
+            // `/vsicurl/http://…` is `/vsicurl?url=http://…` too, which is not among the prefixes.
+            let stem = String(name.dropLast())
+            for form in [stem, stem + "/", stem + "?"] {
+                unsafe VSIInstallPluginHandler(form, callbacks)
+            }
+        }
+    }
+
+    /// Registers the drivers on first use.
+    static func register() { _ = isReady }
+}
+
+/// A list of C strings in GDAL's form, freed with the value.
+@safe
+struct StringList: ~Copyable {
+    private(set) var pointer: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+
+    init(_ strings: [String]) {
+        unsafe pointer = nil
+        for string in strings { unsafe pointer = CSLAddString(pointer, string) }
+    }
+
+    /// The list as the parameters take it that promise not to change it.
+    var constant: UnsafePointer<UnsafePointer<CChar>?>? {
+        unsafe UnsafeRawPointer(pointer)?.assumingMemoryBound(to: UnsafePointer<CChar>?.self)
+    }
+
+    deinit { unsafe CSLDestroy(pointer) }
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import CGDAL
+
+/// A vector file, or directory, opened for reading; used from one thread at a time.
+///
+/// Only what ``VectorFormats`` lists is opened, and nothing is fetched from a network. What a file
+/// may name beside itself is for the caller to check and to confine. The file is not changed
+/// (SQLite may make its own `-shm` and `-wal` beside a GeoPackage meanwhile).
+@safe
+public final class VectorSource {
+    private let handle: GDALDatasetH
+    private let path: String
+    /// The short name of the driver that reads it, `GeoJSON`.
+    public let driver: String
+    /// Its layers, in order.
+    public let layers: [SourceLayer]
+    /// What GDAL remarked when the file was opened.
+    public let warnings: [SourceWarning]
+    private var remarks: [SourceWarning] = []
+
+    /// Opens a plain file or a directory.
+    ///
+    /// Throws ``GDALError`` for what is none of the formats, and for a path that is not absolute,
+    /// or one of GDAL's own file systems (`/vsi…`).
+    ///
+    /// - Parameters:
+    ///   - path: The absolute path.
+    ///   - name: What messages call it; the path when nil.
+    ///   - options: Open options of the one driver meant, `KEY=VALUE`.
+    public init(path: String, name: String? = nil, options: [String] = []) throws(GDALError) {
+        let shown = name ?? path
+        guard PlainPath.isPlain(path) else { throw PlainPath.error(shown) }
+        let log = MessageLog()
+        let opened = unsafe log.listen { () -> GDALDatasetH? in
+            let drivers = StringList(VectorFormats.drivers.sorted())
+            let options = StringList(options)
+            let flags = UInt32(GDAL_OF_VECTOR | GDAL_OF_READONLY | GDAL_OF_VERBOSE_ERROR)
+            return unsafe GDALOpenEx(path, flags, drivers.constant, options.constant, nil)
+        }
+        guard let opened = unsafe opened else {
+            throw log.error("open '\(shown)'").renaming(path, shown)
+        }
+        unsafe handle = opened
+        self.path = shown
+        let (driver, layers) = log.listen {
+            let name = unsafe GDALGetDriverShortName(GDALGetDatasetDriver(opened))
+            let layers = unsafe (0..<GDALDatasetGetLayerCount(opened)).compactMap { index in
+                unsafe GDALDatasetGetLayer(opened, index).map { unsafe Self.describe($0) }
+            }
+            return (unsafe name.map { unsafe String(cString: $0) } ?? "", layers)
+        }
+        (self.driver, self.layers) = (driver, layers)
+        warnings = log.warnings.map { SourceWarning(text: $0, row: nil) }
+    }
+
+    /// What GDAL remarked since layers were last read; forgotten with this call.
+    public func takeWarnings() -> [SourceWarning] {
+        defer { remarks = [] }
+        return remarks
+    }
+
+    private func remark(_ warnings: [String], row: Int) {
+        for text in warnings where remarks.count < Self.remarkLimit {
+            remarks.append(SourceWarning(text: text, row: row))
+        }
+    }
+
+    private static let remarkLimit = 64
+
+    /// Has GDAL take for text, on the calling thread, what has no type in its source.
+    public static func readsTextAsText() {
+        unsafe CPLSetThreadLocalConfigOption("GML_FIELDTYPES", "ALWAYS_STRING")
+    }
+
+    /// Loads GDAL and sets it up, which an import does before it is confined.
+    public static func prepare() { Drivers.register() }
+
+    /// Has GDAL put the temporary files of the calling thread into a directory.
+    public static func keepTemporaryFiles(in directory: String) {
+        unsafe CPLSetThreadLocalConfigOption("CPL_TMPDIR", directory)
+    }
+
+    /// Calls `body` with every feature of a layer in the source's order, from the first; the
+    /// feature is only valid during the call.
+    ///
+    /// Throws what `body` throws, or a ``GDALError`` when the source cannot be read to its end.
+    ///
+    /// - Parameter index: The layer's place in ``layers``.
+    public func forEachFeature(
+        inLayer index: Int, _ body: (borrowing SourceFeature) throws -> Void
+    ) throws {
+        var skipped = SkippedFeatures()
+        try forEachFeature(inLayer: index, skipped: &skipped, body)
+    }
+
+    /// The same; features that the driver cannot make sense of, and goes past, are added to
+    /// `skipped`.
+    public func forEachFeature(
+        inLayer index: Int, skipped: inout SkippedFeatures,
+        _ body: (borrowing SourceFeature) throws -> Void
+    ) throws {
+        guard layers.indices.contains(index),
+            let layer = unsafe GDALDatasetGetLayer(handle, Int32(index))
+        else {
+            throw GDALError(
+                operation: "read layer \(index) of '\(path)'", messages: [], isInputOutput: false)
+        }
+        let swapsAxes = unsafe SpatialReferenceHandle.isLatitudeFirst(OGR_L_GetSpatialRef(layer))
+        let kinds = layers[index].fields.map(\.kind)
+        let log = MessageLog()
+        defer { skipped.add(log.takeSkipped()) }
+        try log.listen {
+            unsafe OGR_L_ResetReading(layer)
+            var count = 0
+            while true {
+                log.clear()
+                let next = unsafe OGR_L_GetNextFeature(layer)
+                remark(log.warnings, row: count + 1)
+                guard let next = unsafe next else {
+                    if log.failures.isEmpty { break }
+                    throw log.error("read on after \(count) features of '\(layers[index].name)'")
+                }
+                let feature = unsafe SourceFeature(
+                    next, kinds: kinds, swapsAxes: swapsAxes, complaints: log.failures)
+                if log.hasInputOutputFailure {
+                    throw log.error("read feature \(count + 1) of '\(layers[index].name)'")
+                }
+                try body(feature)
+                count += 1
+            }
+        }
+    }
+
+    /// Calls `body` with every feature of all layers in the order the source has them, and the
+    /// place of its layer in ``layers``; the feature is only valid during the call.
+    ///
+    /// The way to read formats whose layers lie mixed in one file, such as OpenStreetMap's. Throws
+    /// what `body` throws, or a ``GDALError`` where GDAL reports any failure.
+    public func forEachFeature(_ body: (Int, borrowing SourceFeature) throws -> Void) throws {
+        var handles: [OGRLayerH?] = unsafe []
+        var swapsAxes: [Bool] = []
+        for index in 0..<layers.count {
+            let layer = unsafe GDALDatasetGetLayer(handle, Int32(index))
+            unsafe handles.append(layer)
+            swapsAxes.append(
+                unsafe layer.map {
+                    unsafe SpatialReferenceHandle.isLatitudeFirst(OGR_L_GetSpatialRef($0))
+                } ?? false)
+        }
+        let kinds = layers.map { $0.fields.map(\.kind) }
+        let log = MessageLog()
+        try log.listen {
+            unsafe GDALDatasetResetReading(handle)
+            var count = 0
+            while true {
+                log.clear()
+                var layer: OGRLayerH?
+                let next = unsafe GDALDatasetGetNextFeature(handle, &layer, nil, nil, nil)
+                guard let next = unsafe next else {
+                    if log.failures.isEmpty { break }
+                    throw log.error("read on after \(count) features of '\(path)'")
+                }
+                let place = unsafe handles.firstIndex { unsafe $0 == layer } ?? 0
+                let feature = unsafe SourceFeature(
+                    next, kinds: kinds[place], swapsAxes: swapsAxes[place],
+                    complaints: log.failures)
+                guard log.failures.isEmpty else {
+                    throw log.error("read feature \(count + 1) of '\(path)'")
+                }
+                try body(place, feature)
+                count += 1
+            }
+        }
+    }
+
+    private static func describe(_ layer: OGRLayerH) -> SourceLayer {
+        let definition = unsafe OGR_L_GetLayerDefn(layer)
+        let fields = (0..<(unsafe OGR_FD_GetFieldCount(definition))).map { index in
+            unsafe describe(field: OGR_FD_GetFieldDefn(definition, index))
+        }
+        let count = unsafe OGR_L_GetFeatureCount(layer, 0)
+        return SourceLayer(
+            name: unsafe OGR_L_GetName(layer).map { unsafe String(cString: $0) } ?? "",
+            hasGeometry: unsafe OGR_FD_GetGeomFieldCount(definition) > 0,
+            geometry: SourceGeometry(unsafe OGR_FD_GetGeomType(definition)),
+            fields: fields,
+            spatialReference: unsafe SpatialReferenceHandle.describe(OGR_L_GetSpatialRef(layer)),
+            announcedCount: count < 0 ? nil : Int(count),
+            idColumn: unsafe OGR_L_GetFIDColumn(layer).map { unsafe String(cString: $0) }
+                .flatMap { $0.isEmpty ? nil : $0 })
+    }
+
+    private static func describe(field: OGRFieldDefnH?) -> SourceField {
+        let subtype = unsafe OGR_Fld_GetSubType(field)
+        let kind: SourceField.Kind =
+            switch unsafe OGR_Fld_GetType(field) {
+            case OFTInteger where subtype == OFSTBoolean: .boolean
+            case OFTInteger where subtype == OFSTInt16: .integer16
+            case OFTInteger: .integer32
+            case OFTInteger64: .integer64
+            case OFTReal where subtype == OFSTFloat32: .real32
+            case OFTReal: .real64
+            case OFTDate, OFTDateTime: .date
+            case OFTBinary: .binary
+            default: .text
+            }
+        let name = unsafe OGR_Fld_GetNameRef(field).map { unsafe String(cString: $0) } ?? ""
+        let alias =
+            unsafe OGR_Fld_GetAlternativeNameRef(field).map { unsafe String(cString: $0) } ?? ""
+        return SourceField(
+            name: name, kind: kind, width: Int(unsafe OGR_Fld_GetWidth(field)), alias: alias)
+    }
+
+    deinit {
+        let log = MessageLog()
+        log.listen { unsafe GDALClose(handle) }
+    }
+}
+
+extension SourceGeometry {
+    /// Nil for what may be of any kind, and for curves and surfaces, which are read as lines and
+    /// polygons only once there are some.
+    fileprivate init?(_ type: OGRwkbGeometryType) {
+        switch OGR_GT_Flatten(type) {
+        case wkbPoint: kind = .point
+        case wkbMultiPoint: kind = .multipoint
+        case wkbLineString, wkbMultiLineString: kind = .polyline
+        case wkbPolygon, wkbMultiPolygon: kind = .polygon
+        default: return nil
+        }
+        hasZ = OGR_GT_HasZ(type) != 0
+        hasM = OGR_GT_HasM(type) != 0
+    }
+}

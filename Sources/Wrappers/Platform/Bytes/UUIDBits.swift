@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Glibc
+internal import Synchronization
+
+/// Random bytes from the operating system's generator.
+public enum RandomBytes {
+    /// `count` bytes that nobody can foretell.
+    public static func make(_ count: Int) -> [UInt8] {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    }
+}
+
+/// Numbers that do not repeat in this process, from a start nobody can foretell: for ids that are
+/// made for every message, where asking the operating system each time would cost a system call.
+///
+/// A forked process starts somewhere else.
+public enum UniqueNumbers {
+    private static let state = Atomic<UInt64>(begin())
+
+    private static func begin() -> UInt64 {
+        _ = pthread_atfork(nil, nil) {
+            UniqueNumbers.state.store(.random(in: .min ... .max), ordering: .relaxed)
+        }
+        return .random(in: .min ... .max)
+    }
+
+    /// The next number (SplitMix64); any thread.
+    public static func next() -> UInt64 {
+        var number = state.wrappingAdd(0x9e37_79b9_7f4a_7c15, ordering: .relaxed).newValue
+        number = (number ^ number >> 30) &* 0xbf58_476d_1ce4_e5b9
+        number = (number ^ number >> 27) &* 0x94d0_49bb_1331_11eb
+        return number ^ number >> 31
+    }
+}
+
+/// The sixteen bytes of UUIDs (RFC 9562), made here because Foundation only makes version 4.
+public enum UUIDBits {
+    /// Sixteen bytes in the order they are written, the shape of `Foundation.uuid_t`.
+    public typealias Bytes = (
+        UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8,
+        UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8
+    )
+
+    /// Version 7: 48 bits of milliseconds, 12 bits of the millisecond's fraction, 62 random bits.
+    ///
+    /// Later ids sort after earlier ones down to a quarter of a microsecond. `nanoseconds` counts
+    /// from 1970 and must not be negative.
+    public static func version7(nanoseconds: Int64, random: UInt64) -> Bytes {
+        version7(ticks: ticks(nanoseconds: nanoseconds), random: random)
+    }
+
+    /// The time of version 7 as one number: 4,096 to a millisecond.
+    static func ticks(nanoseconds: Int64) -> UInt64 {
+        let time = UInt64(max(0, nanoseconds))
+        return (time / 1_000_000) << 12 | (time % 1_000_000) * 4096 / 1_000_000
+    }
+
+    static func version7(ticks: UInt64, random: UInt64) -> Bytes {
+        bytes(
+            high: (ticks >> 12) << 16 | 0x7000 | ticks & 0xfff,
+            low: random & 0x3fff_ffff_ffff_ffff | 0x8000_0000_0000_0000)
+    }
+
+    /// Version 8: the first 16 bytes of SHA-256(namespace ‖ name), version and variant overwritten.
+    ///
+    /// Equal names give equal ids in every process and on every machine. (Version 5 would need
+    /// SHA-1.)
+    public static func version8(namespace: [UInt8], name: [UInt8]) -> Bytes {
+        var hash = SHA256()
+        hash.update(namespace)
+        hash.update(name)
+        let digest = hash.finish().bytes
+        func word(_ start: Int) -> UInt64 {
+            digest[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) }
+        }
+        return bytes(
+            high: word(0) & 0xffff_ffff_ffff_0fff | 0x8000,
+            low: word(8) & 0x3fff_ffff_ffff_ffff | 0x8000_0000_0000_0000)
+    }
+
+    private static func bytes(high: UInt64, low: UInt64) -> Bytes {
+        func byte(_ word: UInt64, _ index: UInt64) -> UInt8 {
+            UInt8(truncatingIfNeeded: word >> (56 - 8 * index))
+        }
+        return (
+            byte(high, 0), byte(high, 1), byte(high, 2), byte(high, 3),
+            byte(high, 4), byte(high, 5), byte(high, 6), byte(high, 7),
+            byte(low, 0), byte(low, 1), byte(low, 2), byte(low, 3),
+            byte(low, 4), byte(low, 5), byte(low, 6), byte(low, 7)
+        )
+    }
+}

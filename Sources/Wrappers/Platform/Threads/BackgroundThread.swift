@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+internal import Synchronization
+
+/// Work that a thread of its own does while the caller goes on; for callers that may block.
+///
+/// Dropping it waits for the work to end.
+public final class BackgroundThread<Value: Sendable>: Sendable {
+    private final class Outcome: Sendable {
+        let result = Mutex<Result<Value, any Error>?>(nil)
+    }
+
+    private let outcome = Outcome()
+    private let thread: PinnedThread
+
+    /// Starts the work; throws when the system has no thread left.
+    public init(
+        _ name: String, _ body: @escaping @Sendable () throws -> Value
+    ) throws(PlatformError) {
+        thread = try PinnedThread(name: name) { [outcome] in
+            let result = Result { try body() }
+            outcome.result.withLock { $0 = result }
+        }
+    }
+
+    /// What came of it; waits for the end, blocking, and throws what the work threw.
+    public func value() throws -> Value {
+        thread.join()
+        guard let result = outcome.result.withLock({ $0 }) else {
+            preconditionFailure("a thread has ended without its function")
+        }
+        return try result.get()
+    }
+
+    deinit { thread.join() }
+}

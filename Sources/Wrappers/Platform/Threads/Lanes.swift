@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Part of Cairn.
+
+public import CCairnLinux
+
+/// Many comparisons at once, by the widest instructions that the processor has.
+///
+/// Nothing is computed but comparisons, so results are the same everywhere. Swift compiles
+/// comparisons of many lanes, and sums over them, to loops over the lanes.
+public enum Lanes {
+    /// Which instructions to use; the others are there for comparison.
+    public enum Instructions: CaseIterable, Sendable {
+        case plain, avx2, best
+
+        @inlinable
+        @inline(__always)
+        var number: cairn_lanes {
+            switch self {
+            case .plain: CAIRN_LANES_PLAIN
+            case .avx2: CAIRN_LANES_AVX2
+            case .best: CAIRN_LANES_BEST
+            }
+        }
+    }
+
+    /// Which of sixteen rectangles share a point with the one given: one bit each.
+    ///
+    /// `block` are 64 numbers: the smallest x of all, the smallest y, the largest x, the largest y.
+    @unsafe @inlinable
+    @inline(__always)
+    public static func meets(
+        _ block: UnsafeRawPointer, minX: Float, minY: Float, maxX: Float, maxY: Float,
+        by instructions: Instructions = .best
+    ) -> UInt32 {
+        unsafe cairn_lanes_meets(instructions.number, block, minX, minY, maxX, maxY)
+    }
+
+    /// What comparing says of segments and a ray towards +x.
+    public struct Crossings: Hashable, Sendable {
+        /// Those that cross the ray, wholly to the right of where it starts; one bit each.
+        public var sure: UInt64
+        /// Those that do not and lie neither wholly above, nor below, nor to the left: they have to
+        /// be looked at.
+        public var open: UInt64
+
+        @inlinable
+        @inline(__always)
+        init(_ found: cairn_crossings) {
+            sure = found.sure
+            open = found.open
+        }
+    }
+
+    /// The segments between `count` (1…64) neighbouring coordinates of two doubles, x before y; the
+    /// ray starts somewhere in the rectangle.
+    @unsafe @inlinable
+    @inline(__always)
+    public static func crossings(
+        _ coordinates: UnsafeRawPointer, count: Int, minX: Double, minY: Double, maxX: Double,
+        maxY: Double, by instructions: Instructions = .best
+    ) -> Crossings {
+        Crossings(
+            unsafe cairn_lanes_crossings(
+                instructions.number, coordinates, UInt32(truncatingIfNeeded: count), minX, minY,
+                maxX, maxY))
+    }
+
+    /// Starts reading the memory at an address, which may be anywhere, towards the processor.
+    @inlinable
+    @inline(__always)
+    public static func prefetch(_ address: UInt) { cairn_prefetch(address) }
+}
