@@ -164,7 +164,9 @@ let tier4: [Target] = [
         ["CairnModel", "Dataset", "GDAL", "Geometry", "Locator", "PROJ", "Platform"],
         data: ["osmconf.ini", "points-of-interest.txt"]),
     library("Jobs", ["CairnModel"]),
-    library("JobKinds", ["CairnModel", "Geometry", "Platform", "Site", "Tables"]),
+    library(
+        "JobKinds",
+        ["CairnModel", "Dataset", "GDAL", "Geometry", "Platform", "Site", "Tables"]),
     library(
         "Replay",
         [

@@ -166,7 +166,7 @@ struct OrdinateCase: Sendable, CustomStringConvertible {
 
     @Test func `a field's alias is kept`() throws {
         let path = scratch.path + "/alias.fgb"
-        var writer = try FlatGeobufWriter(
+        var writer = try VectorWriter(
             path: path, name: "alias", geometry: .point,
             fields: [SourceField(name: "built", kind: .integer32, width: 0, alias: "Year built")],
             wkid: 4326, wkt: nil)

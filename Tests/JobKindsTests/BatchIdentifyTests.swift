@@ -11,7 +11,7 @@ import Testing
 @testable import JobKinds
 
 /// Answers with the request's own position and tolerance; knows the map `Small` from 5 on.
-private struct Mirror: RowIdentifier {
+private struct Mirror: JobMaps {
     func map(named name: MapName, at position: Int64) throws(Failure) -> MapDescription {
         guard name.rawValue == "Small", position >= 5 else {
             throw Failure(.notFound, "there was no map '\(name)' at sequence number \(position)")
@@ -42,6 +42,14 @@ private struct Mirror: RowIdentifier {
             // A change at each second from the epoch on.
             sequence: request.at ?? request.atTime.map { $0.microseconds / 1_000_000 } ?? -1,
             isStale: false)
+    }
+
+    func forEachFeature(
+        _ request: QueryRequest, in map: MapDescription, ids: ClosedRange<Int64>,
+        isCancelled: @escaping @Sendable () -> Bool,
+        _ body: (FeatureRow) throws(Failure) -> Void
+    ) throws(Failure) -> FeatureTable {
+        throw Failure(.notFound, "no features")
     }
 }
 

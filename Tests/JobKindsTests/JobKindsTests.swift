@@ -11,7 +11,7 @@ import Testing
     private static let kinds = JobKinds.all.map { $0.description.kind.rawValue }
     private static let full = JobCapabilities(maps: NoMaps()) { _ in { _, _ in nil } }
 
-    private struct NoMaps: RowIdentifier {
+    private struct NoMaps: JobMaps {
         func map(named name: MapName, at position: Int64) throws(Failure) -> MapDescription {
             throw Failure(.notFound, "no map")
         }
@@ -19,6 +19,14 @@ import Testing
             _ request: IdentifyRequest, isCancelled: @escaping @Sendable () -> Bool
         ) throws(Failure) -> IdentifyAnswer {
             throw Failure(.notFound, "no map")
+        }
+
+        func forEachFeature(
+            _ request: QueryRequest, in map: MapDescription, ids: ClosedRange<Int64>,
+            isCancelled: @escaping @Sendable () -> Bool,
+            _ body: (FeatureRow) throws(Failure) -> Void
+        ) throws(Failure) -> FeatureTable {
+            throw Failure(.notFound, "no features")
         }
     }
 

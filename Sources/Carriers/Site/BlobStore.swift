@@ -29,6 +29,9 @@ public struct BlobStore: Hashable, Sendable {
         return BlobReference(id: id, byteCount: size, mediaType: "application/octet-stream")
     }
 
+    /// Where the work of a job keeps files on their way to becoming blobs.
+    public var stagingDirectory: String { directory + "/.staging" }
+
     /// Keeps bytes; when it returns they are on the disk.
     ///
     /// Throws `Failure` (`noSpace`,

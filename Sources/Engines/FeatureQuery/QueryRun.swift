@@ -151,8 +151,8 @@ struct QueryRun {
 
     /// Calls `body` with every feature that counts, by rising object id, until it returns false.
     ///
-    /// Those with an object id less than `first` are passed over, where neither ids nor a geometry
-    /// are asked for.
+    /// Those with an object id less than `first` are passed over, unread where neither ids nor a
+    /// geometry are asked for.
     func forEachRow(
         _ filter: inout RowFilter, from first: Int64? = nil, isDescending: Bool = false,
         _ body: (FeatureReader) throws(Failure) -> Bool
@@ -171,6 +171,7 @@ struct QueryRun {
             let place = isDescending ? candidates.count - 1 - index : index
             try move(&reader, to: candidates[candidates.startIndex + place])
             byteCount += reader.byteCount
+            if let first, case .integer(let id) = try reader.stored(0), id < first { continue }
             guard try filter.accepts(reader, isCancelled) else { continue }
             guard try body(reader) else { return }
         }

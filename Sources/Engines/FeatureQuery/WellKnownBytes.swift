@@ -4,9 +4,11 @@
 internal import Dataset
 internal import Geometry
 
-/// Well-known binary, little-endian, of plane geometries.
+/// Well-known binary, little-endian (OGC 06-103r4, 8.2).
 struct WellKnownBytes {
     private(set) var bytes: [UInt8] = []
+    private var hasZ = false
+    private var hasM = false
 
     /// A shape; all rings of a polygon become those of one polygon, whatever they are.
     init(_ shape: Shape) {
@@ -31,24 +33,52 @@ struct WellKnownBytes {
     }
 
     /// A feature; nil where it has no coordinates.
-    init?(_ chains: FeatureChains, _ type: GeometryKind) {
+    ///
+    /// With `hasZ` and `hasM` in ISO's form, NaN where a coordinate lacks the ordinate; `isPoint`
+    /// makes a point of the first position, else positions are a multipoint.
+    init?(
+        _ chains: FeatureChains, _ type: GeometryKind, hasZ: Bool = false, hasM: Bool = false,
+        isPoint: Bool = false
+    ) {
         guard !chains.coordinates.isEmpty else { return nil }
+        self.hasZ = hasZ
+        self.hasM = hasM
+        let all = 0..<chains.coordinates.count
         switch type {
-        case .positions: append(positions: chains.coordinates[...])
+        case .positions where isPoint:
+            begin(1)
+            append(chains, 0)
+        case .positions:
+            begin(4, count: all.count)
+            for index in all {
+                begin(1)
+                append(chains, index)
+            }
         case .paths:
             begin(5, count: chains.ends.count)
             for chain in chains.ends.indices {
                 begin(2)
-                append(chains.coordinates[chains.range(chain)])
+                append(chains, chains.range(chain))
             }
         case .areas:
             begin(6, count: chains.parts.count)
             for part in chains.parts.indices {
                 let rings = chains.rings(part)
                 begin(3, count: rings.count)
-                for ring in rings { append(chains.coordinates[chains.range(ring)]) }
+                for ring in rings { append(chains, chains.range(ring)) }
             }
         }
+    }
+
+    private mutating func append(_ chains: FeatureChains, _ range: Range<Int>) {
+        append(UInt32(range.count))
+        for index in range { append(chains, index) }
+    }
+
+    private mutating func append(_ chains: FeatureChains, _ index: Int) {
+        append(chains.coordinates[index])
+        if hasZ { append((index < chains.z.count ? chains.z[index] : .nan).bitPattern) }
+        if hasM { append((index < chains.m.count ? chains.m[index] : .nan).bitPattern) }
     }
 
     private mutating func append(positions: ArraySlice<Coordinate>) {
@@ -61,7 +91,7 @@ struct WellKnownBytes {
 
     private mutating func begin(_ type: UInt32) {
         bytes.append(1)
-        append(type)
+        append(type + (hasZ ? 1000 : 0) + (hasM ? 2000 : 0))
     }
 
     private mutating func begin(_ type: UInt32, count: Int) {

@@ -32,6 +32,20 @@ public struct ChunkContext: Sendable {
         try CairnJSON.decode(type, from: assignment.chunk.input)
     }
 
+    /// Asks again while the log has not been read so far: the worker may have just been started.
+    func patiently<Value>(_ ask: () throws(Failure) -> Value) throws -> Value {
+        for _ in 0..<10 {
+            do throws(Failure) {
+                return try ask()
+            } catch {
+                guard error.isRetriable else { throw error }
+                try checkCancelled()
+                report(0)
+            }
+        }
+        return try ask()
+    }
+
     /// Throws `Failure` (`cancelled`) when the chunk should stop.
     public func checkCancelled() throws(Failure) {
         if isCancelled() { throw Failure(.cancelled, "the attempt was told to stop") }

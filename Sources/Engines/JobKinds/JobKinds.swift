@@ -46,7 +46,7 @@ public enum JobKinds {
 /// own part.
 public struct JobCapabilities: Sendable {
     /// The maps of the site, as they are and as they were: of identify workers.
-    public var maps: (any RowIdentifier)?
+    public var maps: (any JobMaps)?
     /// The locators of the site, by name: of locator workers.
     ///
     /// Throws `Failure` (`notFound`) where there is none of that name.
@@ -54,7 +54,7 @@ public struct JobCapabilities: Sendable {
 
     /// Provides these.
     public init(
-        maps: (any RowIdentifier)? = nil,
+        maps: (any JobMaps)? = nil,
         locators: (@Sendable (_ name: String) throws -> RowGeocoder)? = nil
     ) {
         self.maps = maps
@@ -82,7 +82,7 @@ public struct JobOperation: Sendable {
     /// One that asks maps.
     static func maps(
         _ name: String,
-        _ work: @escaping @Sendable (ChunkContext, any RowIdentifier) throws -> ChunkOutcome
+        _ work: @escaping @Sendable (ChunkContext, any JobMaps) throws -> ChunkOutcome
     ) -> Self {
         Self(name: name, pool: .identify) { capabilities in
             guard let maps = capabilities.maps else { return nil }

@@ -75,6 +75,24 @@ public struct ParameterTexts: Hashable, Sendable {
         return word
     }
 
+    /// The moment as of which a job reads maps, its own where the parameter is absent, and the
+    /// sequence number of the job's submission.
+    func asOf(
+        _ name: String, of assignment: ChunkAssignment
+    ) throws(Failure) -> (asOf: AsOf, submitted: Int64) {
+        guard let submitted = assignment.submittedSequence else {
+            throw Failure(.internal, "the assignment does not say when its job was submitted")
+        }
+        guard let text = texts[name] else { return (.sequence(submitted), submitted) }
+        guard let moment = AsOf(parsing: text) else {
+            throw Self.fault(name, "a sequence number or a time like 2026-11-21T09:30:00Z")
+        }
+        if case .sequence(let position) = moment, position > submitted {
+            throw Self.fault(name, "0 to \(submitted), the job's own sequence number")
+        }
+        return (moment, submitted)
+    }
+
     static func fault(_ name: String, _ expected: String) -> Failure {
         Failure(.invalidParameter, "parameter '\(name)': expected \(expected)")
     }

@@ -245,7 +245,7 @@ extension IdentifyOperations {
     }
 }
 
-extension IdentifyOperations: RowIdentifier {
+extension IdentifyOperations: JobMaps {
     /// A map as it was; waits a little for a sequence number that is not known here yet.
     package func map(named name: MapName, at position: Int64) throws(Failure) -> MapDescription {
         guard let map = try site.map(named: name, at: position) else {
@@ -260,5 +260,14 @@ extension IdentifyOperations: RowIdentifier {
         _ request: IdentifyRequest, isCancelled: @escaping @Sendable () -> Bool
     ) throws(Failure) -> IdentifyAnswer {
         try identify(request, isCancelled: isCancelled)
+    }
+
+    /// Reads features by the engine of queries.
+    package func forEachFeature(
+        _ request: QueryRequest, in map: MapDescription, ids: ClosedRange<Int64>,
+        isCancelled: @escaping @Sendable () -> Bool,
+        _ body: (FeatureRow) throws(Failure) -> Void
+    ) throws(Failure) -> FeatureTable {
+        try queries.forEachFeature(request, in: map, ids: ids, isCancelled: isCancelled, body)
     }
 }

@@ -58,7 +58,7 @@ enum SyntheticLayers {
     private static func write(
         _ path: String, _ name: String, count: Int, _ ring: (Int) -> [Coordinate]
     ) throws {
-        var writer = try FlatGeobufWriter(
+        var writer = try VectorWriter(
             path: path, name: name, geometry: .multipolygon,
             fields: [SourceField(name: "number", kind: .integer32, width: 0)], wkid: 4326,
             wkt: nil)

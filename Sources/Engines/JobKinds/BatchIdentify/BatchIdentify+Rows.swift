@@ -10,7 +10,7 @@ internal import Tables
 extension BatchIdentify {
     /// Answers one run of queries into a blob of as many lines.
     static func identifyRows(
-        _ context: ChunkContext, _ identifier: any RowIdentifier
+        _ context: ChunkContext, _ maps: any JobMaps
     ) throws -> ChunkOutcome {
         let input = try context.input(RowsInput.self)
         let settings = try BatchSettings(context.assignment)
@@ -18,7 +18,7 @@ extension BatchIdentify {
         guard 0 <= input.start, input.start <= input.end, input.end <= file.byteCount else {
             throw Failure(.corrupt, "queries \(input.start)..<\(input.end) lie outside the file")
         }
-        let template = try template(settings, identifier, context)
+        let template = try template(settings, maps, context)
         let reader = BatchQueryReader(template: template, columns: input.columns)
         let records = BatchRecords(
             input.format, at: input.start, line: input.firstLine, form: input.form ?? TableForm())
@@ -26,7 +26,7 @@ extension BatchIdentify {
         let blob = try context.blobs.put(mediaType: "application/jsonl") { write in
             try scan(file, input.start..<input.end, records, context) { record in
                 try context.checkCancelled()
-                try write(try answer(reader.query(record), identifier, context))
+                try write(try answer(reader.query(record), maps, context))
                 count += 1
                 context.report(Double(count) / Double(max(1, input.queryCount)))
             }
@@ -44,60 +44,31 @@ extension BatchIdentify {
     ///
     /// Throws `invalidParameter` where the spatial reference is not known.
     private static func template(
-        _ settings: BatchSettings, _ identifier: any RowIdentifier, _ context: ChunkContext
+        _ settings: BatchSettings, _ maps: any JobMaps, _ context: ChunkContext
     ) throws -> IdentifyRequest {
-        let position = try position(settings, identifier, context)
-        let map = try patiently(context) { () throws(Failure) in
-            try identifier.map(named: settings.map, at: position)
+        let position = try maps.position(
+            settings.asOf, of: settings.map, submitted: settings.submitted, context)
+        let map = try context.patiently { () throws(Failure) in
+            try maps.map(named: settings.map, at: position)
         }
         if let reference = settings.reference, let own = map.spatialReference {
-            var request = settings.bare(.sequence(position))
+            var request = IdentifyRequest.ofNothing(settings.map, .sequence(position))
             (request.spatialReference, request.geometrySpatialReference) = (reference, own)
-            _ = try patiently(context) { [request] () throws(Failure) in
-                try identifier.answer(request, isCancelled: context.isCancelled)
+            _ = try context.patiently { [request] () throws(Failure) in
+                try maps.answer(request, isCancelled: context.isCancelled)
             }
         }
         return try settings.template(map, at: position)
     }
 
-    /// The sequence number as of which the map is asked: of a time the one that its answer tells,
-    /// and never one after the job's own.
-    private static func position(
-        _ settings: BatchSettings, _ identifier: any RowIdentifier, _ context: ChunkContext
-    ) throws -> Int64 {
-        if case .sequence(let position) = settings.asOf { return position }
-        var request = settings.bare(settings.asOf)
-        request.minSequence = settings.submitted
-        let answer = try patiently(context) { [request] () throws(Failure) in
-            try identifier.answer(request, isCancelled: context.isCancelled)
-        }
-        return min(answer.sequence, settings.submitted)
-    }
-
-    /// Asks again while the log is not known so far: this worker may have just been started.
-    private static func patiently<Value>(
-        _ context: ChunkContext, _ ask: () throws(Failure) -> Value
-    ) throws -> Value {
-        for _ in 0..<10 {
-            do throws(Failure) {
-                return try ask()
-            } catch {
-                guard error.isRetriable else { throw error }
-                try context.checkCancelled()
-                context.report(0)
-            }
-        }
-        return try ask()
-    }
-
     /// A line; what is wrong with a query alone is its answer, anything else ends the attempt.
     private static func answer(
-        _ query: BatchQuery, _ identifier: any RowIdentifier, _ context: ChunkContext
+        _ query: BatchQuery, _ maps: any JobMaps, _ context: ChunkContext
     ) throws -> Data {
         let result: Result<IdentifyAnswer, Failure>
         do throws(Failure) {
             result = .success(
-                try identifier.answer(
+                try maps.answer(
                     try query.request.get(), isCancelled: context.isCancelled))
         } catch {
             guard error.code == .invalidParameter || error.code == .tooLarge else { throw error }

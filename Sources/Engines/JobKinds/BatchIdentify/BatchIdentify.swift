@@ -1,24 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-public import CairnModel
+internal import CairnModel
 internal import FoundationEssentials
 internal import Geometry
 internal import Platform
 internal import Site
 internal import Tables
-
-/// Answers one identify at a time, on maps as they were; what the identify process brings along.
-public protocol RowIdentifier: Sendable {
-    /// A map as it was at a sequence number; throws `Failure`: `notFound`, and `timedOut` when that
-    /// is not known yet.
-    func map(named name: MapName, at position: Int64) throws(Failure) -> MapDescription
-
-    /// Answers; throws `Failure` (`cancelled`) soon after `isCancelled` says so.
-    func answer(
-        _ request: IdentifyRequest, isCancelled: @escaping @Sendable () -> Bool
-    ) throws(Failure) -> IdentifyAnswer
-}
 
 /// The job kind `BatchIdentify`: a file of queries in, JSON Lines out, one line for each query.
 ///
@@ -175,21 +163,7 @@ struct BatchSettings {
                 definitions[id] = clause
             }
         }
-        guard let submitted = assignment.submittedSequence else {
-            throw Failure(.internal, "the assignment does not say when its job was submitted")
-        }
-        self.submitted = submitted
-        asOf = .sequence(submitted)
-        if let text = texts["at"] {
-            guard let moment = AsOf(parsing: text) else {
-                throw ParameterTexts.fault(
-                    "at", "a sequence number or a time like 2026-11-21T09:30:00Z")
-            }
-            asOf = moment
-        }
-        if case .sequence(let position) = asOf, position > submitted {
-            throw ParameterTexts.fault("at", "0 to \(submitted), the job's own sequence number")
-        }
+        (asOf, submitted) = try texts.asOf("at", of: assignment)
         format = nil
         if let text = texts["format"] {
             guard let known = BatchFormat(rawValue: text) else {
@@ -197,17 +171,6 @@ struct BatchSettings {
             }
             format = known
         }
-    }
-
-    /// A request that searches no layer: what it comes to is decided by the map and the references.
-    func bare(_ asOf: AsOf) -> IdentifyRequest {
-        var request = IdentifyRequest(
-            map: map, geometry: .point(Coordinate(x: 0, y: 0)),
-            layers: LayerSelection(.all, ids: []), tolerance: 0,
-            mapExtent: Envelope(minX: 0, minY: 0, maxX: 1, maxY: 1),
-            imageDisplay: ImageDisplay(width: 1, height: 1))
-        request.asOf = asOf
-        return request
     }
 
     /// What every query has in common; throws `Failure` (`invalidParameter`) where the map has no

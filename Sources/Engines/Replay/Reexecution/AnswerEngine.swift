@@ -33,7 +33,7 @@ public enum Reanswer: Sendable {
 public final class SiteEngine: AnswerEngine {
     private let site: Site
     private let atlas: Atlas
-    private let queries: QueryEngine
+    let queries: QueryEngine
     private let locators = Mutex<[ContentID: Locator]>([:])
 
     /// How many locators stay open.

@@ -2,6 +2,7 @@
 // Part of Cairn.
 
 public import CairnModel
+internal import FeatureQuery
 internal import FoundationEssentials
 public import JobKinds
 internal import Jobs
@@ -98,7 +99,7 @@ public struct ChunkComparison: Sendable {
         try Site.makePrivateDirectory(scratch)
         self.scratch = BlobStore(directory: scratch)
         operations = { chunk in
-            let capabilities = JobCapabilities(maps: AtlasRows(engine: engine)) { name in
+            let capabilities = JobCapabilities(maps: AtlasMaps(engine: engine)) { name in
                 guard let id = chunk.locators[name] else {
                     throw Failure(.notFound, "there was no locator '\(name)'")
                 }
@@ -212,8 +213,8 @@ public struct ChunkComparison: Sendable {
     }
 }
 
-/// The rows of batches, answered by an atlas.
-private struct AtlasRows: RowIdentifier {
+/// The maps of jobs, answered from the files of a site.
+private struct AtlasMaps: JobMaps {
     let engine: SiteEngine
 
     func map(named name: MapName, at position: Int64) throws(Failure) -> MapDescription {
@@ -228,5 +229,14 @@ private struct AtlasRows: RowIdentifier {
         _ request: IdentifyRequest, isCancelled: @escaping @Sendable () -> Bool
     ) throws(Failure) -> IdentifyAnswer {
         try engine.identify(request, isCancelled: isCancelled)
+    }
+
+    func forEachFeature(
+        _ request: QueryRequest, in map: MapDescription, ids: ClosedRange<Int64>,
+        isCancelled: @escaping @Sendable () -> Bool,
+        _ body: (FeatureRow) throws(Failure) -> Void
+    ) throws(Failure) -> FeatureTable {
+        try engine.queries.forEachFeature(
+            request, in: map, ids: ids, isCancelled: isCancelled, body)
     }
 }

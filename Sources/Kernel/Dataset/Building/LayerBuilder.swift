@@ -140,7 +140,7 @@ struct LayerBuilder {
     }
 
     private func header(_ name: String, _ form: DatasetForm) throws -> [UInt8] {
-        try FlatGeobufWriter.header(
+        try VectorWriter.flatGeobufHeader(
             name: name, geometry: form.kind.written, hasZ: form.hasZ, hasM: form.hasM,
             fields: plan.written, wkid: spatialReference.wkid, wkt: spatialReference.wkt)
     }
@@ -148,7 +148,7 @@ struct LayerBuilder {
 
 extension FlatGeobufHeader.Kind {
     /// What GDAL's driver calls it.
-    fileprivate var written: FlatGeobufWriter.Geometry {
+    fileprivate var written: VectorWriter.Geometry {
         switch self {
         case .point: .point
         case .multiPoint: .multipoint

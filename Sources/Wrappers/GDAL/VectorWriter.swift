@@ -3,12 +3,56 @@
 
 internal import CGDAL
 
-/// Writes one FlatGeobuf file with a spatial index, through GDAL's driver.
+/// Writes the features of one layer into a new file, through GDAL's drivers.
 ///
-/// Nothing is on the disk before ``close()`` returns. Temporary files lie beside the file. Used
-/// from one thread.
+/// The same features give the same bytes. Nothing is on the disk before ``close()`` returns, and
+/// temporary files are beside the file. Used from one thread.
 @safe
-public struct FlatGeobufWriter: ~Copyable {
+public struct VectorWriter: ~Copyable {
+    /// The format of a file that is written.
+    public enum Format: Hashable, Sendable, CaseIterable {
+        /// FlatGeobuf with a spatial index.
+        case flatGeobuf
+        /// OGC GeoPackage 1.2, its object ids in a column of that name.
+        case geoPackage
+        /// RFC 7946: WGS 84, right-handed rings.
+        case geoJSON
+        /// A shapefile with its companions in one ZIP archive; the path ends in `.shp.zip`.
+        case zippedShapefile
+        /// CSV with a column `WKT`.
+        case csv
+        /// OGC KML 2.2: WGS 84.
+        case kml
+
+        var driver: String {
+            switch self {
+            case .flatGeobuf: "FlatGeobuf"
+            case .geoPackage: "GPKG"
+            case .geoJSON: "GeoJSON"
+            case .zippedShapefile: "ESRI Shapefile"
+            case .csv: "CSV"
+            // The time that LIBKML takes grows with the square of the features.
+            case .kml: "KML"
+            }
+        }
+
+        /// The driver's options of a layer; `idField` names the column of object ids.
+        fileprivate func options(idField: String?, geometryField: String) -> [String] {
+            switch self {
+            case .flatGeobuf: ["SPATIAL_INDEX=YES"]
+            case .geoPackage:
+                ["GEOMETRY_NAME=" + geometryField] + (idField.map { ["FID=" + $0] } ?? [])
+            case .geoJSON: ["RFC7946=YES", "COORDINATE_PRECISION=15"]
+            case .zippedShapefile: ["ENCODING=UTF-8", "DBF_DATE_LAST_UPDATE=1970-01-01"]
+            case .csv: ["GEOMETRY=AS_WKT", "STRING_QUOTING=IF_NEEDED"]
+            case .kml: []
+            }
+        }
+
+        /// Whether object ids are the driver's feature ids, not a column.
+        var hasIDColumn: Bool { self == .geoPackage }
+    }
+
     /// What every feature of the file is.
     public enum Geometry: Hashable, Sendable {
         /// Points.
@@ -21,6 +65,8 @@ public struct FlatGeobufWriter: ~Copyable {
         case polygon
         /// Multipolygons.
         case multipolygon
+        /// Features without geometry.
+        case none
 
         var type: OGRwkbGeometryType {
             switch self {
@@ -29,6 +75,7 @@ public struct FlatGeobufWriter: ~Copyable {
             case .multilinestring: wkbMultiLineString
             case .polygon: wkbPolygon
             case .multipolygon: wkbMultiPolygon
+            case .none: wkbNone
             }
         }
     }
@@ -36,27 +83,38 @@ public struct FlatGeobufWriter: ~Copyable {
     private var dataset: GDALDatasetH?
     private let layer: OGRLayerH
     private let path: String
+    private let usesTransaction: Bool
+    /// What the driver changed of the columns, in its words.
+    public let notes: [String]
 
     /// Creates the file, which must not exist.
     ///
     /// - Parameters:
     ///   - name: The layer's name.
+    ///   - idField: The name of the object ids' column, which is not one of `fields`; used by
+    ///     formats that keep ids apart.
     ///   - hasZ: Whether every coordinate has a Z.
     ///   - hasM: Whether every coordinate has an M.
     ///   - wkid: The coordinate system's number; when nil, `wkt` is used.
     public init(
-        path: String, name: String, geometry: Geometry, hasZ: Bool = false, hasM: Bool = false,
-        fields: [SourceField], wkid: Int?, wkt: String?
+        _ format: Format = .flatGeobuf, path: String, name: String, geometry: Geometry,
+        hasZ: Bool = false, hasM: Bool = false, fields: [SourceField], idField: String? = nil,
+        wkid: Int?, wkt: String?
     ) throws(GDALError) {
         let log = MessageLog()
         let operation = "create '\(path)'"
         let created = unsafe log.listen { () -> (GDALDatasetH, OGRLayerH)? in
             guard let reference = SpatialReferenceHandle(wkid: wkid, wkt: wkt),
-                let driver = unsafe GDALGetDriverByName("FlatGeobuf"),
+                let driver = unsafe GDALGetDriverByName(format.driver),
                 let dataset = unsafe GDALCreate(driver, path, 0, 0, 0, GDT_Unknown, nil)
             else { return nil }
             if wkid == nil { reference.keepUnnumbered() }
-            let options = StringList(["SPATIAL_INDEX=YES"])
+            // The time at which a GeoPackage says that it was changed.
+            unsafe CPLSetThreadLocalConfigOption("OGR_CURRENT_DATE", "1970-01-01T00:00:00.000Z")
+            let taken = Set((fields.map(\.name) + [idField ?? ""]).map { $0.lowercased() })
+            let geometryField = ["geom", "geometry", "shape"].first { !taken.contains($0) }
+            let options = StringList(
+                format.options(idField: idField, geometryField: geometryField ?? "cairn_geometry"))
             let type = OGR_GT_SetModifier(geometry.type, hasZ ? 1 : 0, hasM ? 1 : 0)
             guard
                 let layer = unsafe GDALDatasetCreateLayer(
@@ -66,6 +124,8 @@ public struct FlatGeobufWriter: ~Copyable {
                 return nil
             }
             for field in fields { unsafe Self.add(field, to: layer) }
+            // Else each feature of a database is a transaction.
+            if format == .geoPackage { _ = unsafe GDALDatasetStartTransaction(dataset, 0) }
             return unsafe (dataset, layer)
         }
         guard let created = unsafe created, log.failures.isEmpty else {
@@ -74,6 +134,8 @@ public struct FlatGeobufWriter: ~Copyable {
         }
         unsafe (dataset, layer) = unsafe (created.0, created.1)
         self.path = path
+        notes = log.warnings
+        usesTransaction = format == .geoPackage
     }
 
     private static func add(_ field: SourceField, to layer: OGRLayerH) {
@@ -101,8 +163,15 @@ public struct FlatGeobufWriter: ~Copyable {
     ///
     /// - Parameters:
     ///   - values: One per field, in order; text must be UTF-8.
-    ///   - wkb: The geometry, of the file's kind, with the ordinates that the file has.
-    public func append(_ values: [SourceValue], wkb: [UInt8]) throws(GDALError) {
+    ///   - wkb: The geometry, of the file's kind, with the ordinates that the file has; nil for
+    ///     none.
+    ///   - id: The object id, for formats that keep ids apart.
+    ///
+    /// What the driver changed of the values, in its words.
+    @discardableResult
+    public func append(
+        _ values: [SourceValue], wkb: [UInt8]?, id: Int64? = nil
+    ) throws(GDALError) -> [String] {
         let log = MessageLog()
         let isWritten = log.listen { () -> Bool in
             guard let feature = unsafe OGR_F_Create(OGR_L_GetLayerDefn(layer)) else { return false }
@@ -110,15 +179,19 @@ public struct FlatGeobufWriter: ~Copyable {
             for (index, value) in values.enumerated() {
                 unsafe Self.set(value, feature, Int32(index))
             }
-            var geometry: OGRGeometryH?
-            guard
-                unsafe OGR_G_CreateFromWkb(wkb, nil, &geometry, Int32(clamping: wkb.count))
-                    == OGRERR_NONE,
-                unsafe OGR_F_SetGeometryDirectly(feature, geometry) == OGRERR_NONE
-            else { return false }
+            if let id { _ = unsafe OGR_F_SetFID(feature, id) }
+            if let wkb {
+                var geometry: OGRGeometryH?
+                guard
+                    unsafe OGR_G_CreateFromWkb(wkb, nil, &geometry, Int32(clamping: wkb.count))
+                        == OGRERR_NONE,
+                    unsafe OGR_F_SetGeometryDirectly(feature, geometry) == OGRERR_NONE
+                else { return false }
+            }
             return unsafe OGR_L_CreateFeature(layer, feature) == OGRERR_NONE
         }
         guard isWritten, log.failures.isEmpty else { throw log.error("write '\(path)'") }
+        return log.warnings
     }
 
     private static func set(_ value: SourceValue, _ feature: OGRFeatureH, _ index: Int32) {
@@ -146,7 +219,10 @@ public struct FlatGeobufWriter: ~Copyable {
         guard let open = unsafe dataset else { return }
         unsafe dataset = nil
         let log = MessageLog()
-        log.listen { unsafe GDALClose(open) }
+        log.listen {
+            if usesTransaction { _ = unsafe GDALDatasetCommitTransaction(open) }
+            unsafe GDALClose(open)
+        }
         guard log.failures.isEmpty else { throw log.error("write '\(path)'") }
     }
 
@@ -157,17 +233,16 @@ public struct FlatGeobufWriter: ~Copyable {
     }
 }
 
-extension FlatGeobufWriter {
-    /// What stands before the index and the features in such a file: magic and header of a file
-    /// with one feature.
-    public static func header(
+extension VectorWriter {
+    /// Magic and header of a FlatGeobuf file: what precedes its index and features.
+    public static func flatGeobufHeader(
         name: String, geometry: Geometry, hasZ: Bool, hasM: Bool, fields: [SourceField],
         wkid: Int?, wkt: String?
     ) throws(GDALError) -> [UInt8] {
         // A file in GDAL's own memory, of which two at a time must not have one name.
         let path = "/vsimem/cairn-\(UInt64.random(in: 0 ... .max))/header.fgb"
         defer { _ = unsafe VSIUnlink(path) }
-        var writer = try FlatGeobufWriter(
+        var writer = try VectorWriter(
             path: path, name: name, geometry: geometry, hasZ: hasZ, hasM: hasM, fields: fields,
             wkid: wkid, wkt: wkt)
         try writer.append(fields.map { _ in .null }, wkb: geometry.smallest(hasZ, hasM))
@@ -183,7 +258,7 @@ extension FlatGeobufWriter {
     }
 }
 
-extension FlatGeobufWriter.Geometry {
+extension VectorWriter.Geometry {
     /// WKB of a geometry of this kind with all ordinates 0.
     fileprivate func smallest(_ hasZ: Bool, _ hasM: Bool) -> [UInt8] {
         func begin(_ type: UInt32) -> [UInt8] {
@@ -203,6 +278,7 @@ extension FlatGeobufWriter.Geometry {
         case .multilinestring: begin(5) + count(1) + begin(2) + count(2) + zeros(2)
         case .polygon: polygon
         case .multipolygon: begin(6) + count(1) + polygon
+        case .none: []
         }
     }
 }
