@@ -226,7 +226,7 @@ private let tasks = "/arcgis/rest/services/Jobs/GPServer/"
         switch kind {
         case "Batch": (nil, true)
         case "BatchGeocode": (given["locator"] ?? "World", false)
-        case "BatchIdentify": (given["map"], given["at"] != nil)
+        case "BatchIdentify", "ExportFeatures": (given["map"], given["at"] != nil)
         default: nil
         }
     }

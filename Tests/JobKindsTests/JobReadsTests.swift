@@ -24,7 +24,8 @@ import Testing
         for parameter in kind.parameters where Int.random(in: 0..<oneIn, using: &random) == 0 {
             given[parameter.name] = texts.randomElement(using: &random)
         }
-        for read in ["map", "locator"] where kind.parameters.contains(where: { $0.name == read }) {
+        for read in ["map", "locator", "layer"]
+        where kind.parameters.contains(where: { $0.name == read }) {
             if Bool.random(using: &random) { given[read] = texts.randomElement(using: &random) }
         }
         if Int.random(in: 0..<8, using: &random) == 0 {
@@ -59,6 +60,7 @@ import Testing
                                 .locator)
                     })
             case .batchIdentify: return [.map(try BatchSettings(assignment).map.rawValue)]
+            case .exportFeatures: return [.map(try ExportSettings(assignment).map.rawValue)]
             default:
                 let operation = JobKinds.operations(with: JobCapabilities())["Batch.plan"]
                 _ = try operation?(context)

@@ -20,7 +20,7 @@ public protocol JobKindDefinition: SendableMetatype {
 public enum JobKinds {
     /// Every kind, by name; a new one is a line here.
     public static let all: [any JobKindDefinition.Type] = [
-        Batch.self, BatchGeocode.self, BatchIdentify.self,
+        Batch.self, BatchGeocode.self, BatchIdentify.self, ExportFeatures.self,
     ]
 
     /// The operations that have what they need in `capabilities`, by the names under which chunks
