@@ -48,7 +48,7 @@ public final class BusThread: SerialExecutor, Sendable {
     /// Identifies this run of this process in the `sender` field of its messages.
     public var instance: UUID { loop.instance }
 
-    /// What has been counted so far; any thread.
+    /// A snapshot of the counters; any thread.
     public var statistics: BusStatistics { loop.counters.snapshot }
 
     var isStopped: Bool { stopped.load(ordering: .acquiring) }
@@ -57,10 +57,10 @@ public final class BusThread: SerialExecutor, Sendable {
 
     // MARK: Work
 
-    /// Runs `body` on the bus thread, after what was posted before; any thread.
+    /// Runs `body` on the bus thread, after everything posted earlier; any thread.
     ///
-    /// At most 65,536 calls wait; beyond that the caller waits for room (the bus thread itself
-    /// never does). After `stop` it is dropped.
+    /// The queue holds 65,536 calls; beyond that the caller blocks (the bus thread itself never
+    /// does). After `stop` the call is dropped.
     public func post(_ body: @escaping @Sendable () -> Void) {
         _ = isCurrent ? loop.mailbox.postFromInside(body) : loop.mailbox.post(body)
     }
@@ -73,8 +73,8 @@ public final class BusThread: SerialExecutor, Sendable {
         return true
     }
 
-    /// Runs `body` on the bus thread and waits for what it says; not from code that holds up the
-    /// bus thread.
+    /// Runs `body` on the bus thread and waits for its result; not from code that blocks the bus
+    /// thread.
     private func perform<Value: Sendable>(
         _ body: @escaping @Sendable () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -248,10 +248,10 @@ extension BusThread {
         }
     }
 
-    /// Sends to a sink, now or as soon as it is there.
+    /// Opens a channel to a sink; the connection is made now or as soon as the sink is bound.
     ///
-    /// `onRoom` is called on the bus thread when there is room again after `busy`, and when nobody
-    /// is there any more to make some.
+    /// `onRoom` is called on the bus thread when there is room again after `busy`, and when the
+    /// peer is gone.
     public func connectPush(
         _ endpoint: Endpoint, onRoom: (@Sendable () -> Void)? = nil
     ) throws(Failure) -> Pusher {
@@ -262,12 +262,12 @@ extension BusThread {
         }
     }
 
-    /// Sends answers straight to an instance that asks for it (`MessageHeader.straightFlag`), as
-    /// groups where its question says that it reads them.
+    /// Opens a channel for answers straight to the instance that asks for them
+    /// (`MessageHeader.straightFlag`), in groups if its request says that it reads them.
     ///
-    /// What is sent before the connection is there is refused (`unavailable`). It ends with the
-    /// connection, or when there is nobody to connect to: `onEnd` is called once, on the bus
-    /// thread, then or on `close`.
+    /// Messages sent before the connection is established are refused (`unavailable`). The channel
+    /// ends with the connection, or when the endpoint is not bound: `onEnd` is called once, on the
+    /// bus thread, then or on `close`.
     public func connectStraight(
         to asker: UUID, sendsGroups: Bool = false, onEnd: @escaping @Sendable () -> Void
     ) throws(Failure) -> Pusher {
@@ -289,8 +289,8 @@ extension BusThread {
         }
     }
 
-    /// Hears what is published under topics that begin with one of `topics`; `handler` is called on
-    /// the bus thread with the topic.
+    /// Subscribes to topics that begin with one of `topics`; `handler` is called on the bus thread
+    /// with the topic.
     public func subscribe(
         _ endpoint: Endpoint, topics: [String],
         _ handler: @escaping @Sendable (String, Message) -> Void
@@ -302,7 +302,7 @@ extension BusThread {
         }
     }
 
-    /// Asks the service at an endpoint, now or as soon as it is there.
+    /// Opens a requester to the service at an endpoint, connected now or as soon as it is bound.
     public func connectRequester(_ endpoint: Endpoint) throws(Failure) -> Requester {
         try perform { () throws(Failure) in
             let channel = try RequesterChannel(self.loop, endpoint)

@@ -4,13 +4,13 @@
 public import CairnCore
 public import FoundationEssentials
 
-/// What a supervisor says to a worker, down the worker's lane.
+/// A message from a supervisor to a worker, on the worker's lane.
 public enum LaneMessage: Hashable, Sendable {
-    /// The worker is known; answers ``WorkerReport/hello(_:)``.
+    /// The worker is registered; answers ``WorkerReport/hello(_:)``.
     case welcome
     /// Do a task.
     case task(TaskOrder)
-    /// Do a chunk, whose lease has been committed.
+    /// An order to execute a chunk whose lease has been committed.
     case chunk(WorkOrder)
     /// Stop a task or chunk.
     case cancel(UUID)
@@ -21,12 +21,12 @@ public enum LaneMessage: Hashable, Sendable {
     /// The result of a chunk is recorded, or, when it is stale, its attempt no longer held the
     /// lease; forget it.
     case resultTaken(lease: UUID, isStale: Bool)
-    /// A heartbeat was heard.
+    /// The acknowledgement of a heartbeat.
     case heartbeatEcho
-    /// Nothing more will come.
+    /// The lane is draining: no message follows.
     case drain
 
-    /// The most bytes that stand in front of a task's metadata.
+    /// Largest size of the bytes in front of a task's metadata.
     public static let headByteBound = 39
 
     /// The message for the worker of that instance.

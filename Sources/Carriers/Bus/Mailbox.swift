@@ -43,7 +43,7 @@ final class Mailbox: Sendable {
         return isIn
     }
 
-    /// From the bus thread itself, which must not wait for its own room, or of what is bounded
+    /// Posts from the bus thread, which must not wait for its own queue, or work that is bounded
     /// elsewhere; false when stopped.
     func postFromInside(_ body: @escaping @Sendable () -> Void) -> Bool {
         let isIn = queue.pushPastBound(.call(body))
@@ -58,9 +58,10 @@ final class Mailbox: Sendable {
         return isIn
     }
 
-    /// Bus thread: says that it is going to sleep; false when something waits, and it should not.
+    /// Announces that the bus thread is going to sleep; false when something is queued, and it
+    /// should not.
     ///
-    /// Whatever comes in later raises the signal.
+    /// Later posts raise the signal. Bus thread only.
     func fallAsleep() -> Bool {
         isAsleep.store(true, ordering: .sequentiallyConsistent)
         guard queue.count > 0 else { return true }
@@ -68,7 +69,7 @@ final class Mailbox: Sendable {
         return false
     }
 
-    /// Bus thread: says that it is awake and will look at the queue before it sleeps again.
+    /// Announces that the bus thread is awake and will drain the queue before it sleeps again.
     func wakeUp() { isAsleep.store(false, ordering: .sequentiallyConsistent) }
 
     /// Bus thread: whether nothing waits.

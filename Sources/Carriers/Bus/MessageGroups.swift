@@ -22,7 +22,7 @@ struct OutgoingGroup {
 
     private var bytes: ByteWriter
     private var count = 0
-    /// When the first was added; monotonic nanoseconds.
+    /// When the first message was added; monotonic nanoseconds.
     private var since: Int64 = 0
 
     var isEmpty: Bool { count == 0 }
@@ -79,10 +79,10 @@ struct IncomingGroup: ~Copyable {
     /// Over which connection it came.
     var connectionDescriptor: Int32? { mutating get { frame.connectionDescriptor } }
 
-    /// Whether there is none.
+    /// Whether the group is empty.
     var isEmpty: Bool { mutating get { frame.byteCount == 0 } }
 
-    /// Forgets what has been read; whether there is more.
+    /// Releases the bytes already read; whether more messages follow.
     mutating func hasMore() -> Bool {
         if offset < frame.byteCount { return true }
         removeAll()

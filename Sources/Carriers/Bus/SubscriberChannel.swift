@@ -10,7 +10,7 @@ final class SubscriberChannel: Channel {
     private let handler: @Sendable (String, Message) -> Void
     private var topics: [String] = []
 
-    /// That of the group being taken.
+    /// The topic of the group being read.
     private var groupTopic: String??
 
     init(
@@ -69,7 +69,7 @@ public struct Subscriber: Sendable {
     let thread: BusThread
     let id: UInt64
 
-    /// Hears further messages whose topic begins with this; any thread.
+    /// Subscribes to a further topic prefix; any thread.
     public func add(topic: String) {
         let id = id
         let thread = thread

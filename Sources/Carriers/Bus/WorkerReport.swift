@@ -5,7 +5,7 @@ public import CairnCore
 public import FoundationEssentials
 internal import Platform
 
-/// What a worker says to a supervisor, through the sink.
+/// A message from a worker to a supervisor, through the sink.
 public enum WorkerReport: Hashable, Sendable {
     /// Sent until it is welcomed, and again to a new supervisor.
     case hello(WorkerHello)
@@ -20,9 +20,9 @@ public enum WorkerReport: Hashable, Sendable {
     case refused(task: UUID, isLong: Bool)
     /// A task takes long and goes on beside the others.
     case tookLong(task: UUID)
-    /// A task was answered before, straight to its asker, or is not known.
+    /// The task was answered before, straight to its requester, or is unknown.
     case answered(task: UUID)
-    /// How the attempt at a chunk ended; sent until it is acknowledged.
+    /// The outcome of an attempt at a chunk; sent until it is acknowledged.
     case result(ChunkResult)
     /// The worker takes nothing more.
     case draining
@@ -76,8 +76,7 @@ public enum WorkerReport: Hashable, Sendable {
         }
     }
 
-    /// The process of a worker that speaks another worker protocol; nil for any other message than
-    /// its hello.
+    /// The process id of a worker with another worker protocol; nil for any message but its hello.
     public static func foreignProcess(in message: Message) -> Int32? {
         guard message.header.kind == .hello, WorkerHead.number(of: message) != WorkerWire.version,
             let hello = try? message.decode(WorkerHello.self), hello.processID > 1
@@ -143,7 +142,7 @@ struct WorkerHead {
 
     // MARK: Reading
 
-    /// Where a field of so many bytes begins.
+    /// Skips a field of `count` bytes; returns its offset.
     private mutating func pass(_ count: Int) throws(Failure) -> Int {
         guard bytes.count - offset >= count else {
             throw Failure(.invalidParameter, "the head of a worker message is cut short")
@@ -174,6 +173,6 @@ struct WorkerHead {
         }
     }
 
-    /// What has not been read.
+    /// The unread bytes.
     var rest: Data { Data(bytes.dropFirst(offset)) }
 }

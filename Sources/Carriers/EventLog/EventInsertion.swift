@@ -29,7 +29,7 @@ struct EventInsertion {
         self.statements = statements
     }
 
-    /// Writes rows whose bytes lie among these.
+    /// Inserts rows whose bytes are ranges of `bytes`.
     func write(_ rows: [EventRow], from bytes: RawSpan) throws(SQLiteError) {
         var start = 0
         for sized in statements {

@@ -7,12 +7,12 @@ internal import SQLite
 
 /// Rows of the table `event` as canonical bytes: no column becomes a value of its own on the way.
 struct EventRows: ~Copyable {
-    /// What a statement has to select.
+    /// The columns that a statement must select.
     static let columns = """
         event.position, event.stream, stream_position, recorded_at, id, schema, type, metadata, data, \
         crc
         """
-    /// Names remembered at most; beyond, all are forgotten and read again.
+    /// Most names remembered; beyond it all are dropped and read again.
     private static let bound = 50_000
 
     private var findName: Statement

@@ -36,17 +36,15 @@ public protocol EventReader {
 public protocol EventStore: EventReader {
     /// Commits several independent appends at once, in their order.
     ///
-    /// Each is atomic over its streams; one that is refused leaves no trace and does not touch its
-    /// neighbours. Global positions are given out without a gap. When this returns, what is said to
-    /// be appended is durable.
+    /// Each is atomic over its streams; a refused one leaves no trace and does not affect its
+    /// neighbours. Global positions have no gaps. On return the accepted appends are durable.
     func append(batch: [AppendBytes]) -> CommittedBatch
 
-    /// Makes the asker the only writer of a category and fences the one before it; durable when it
-    /// returns.
+    /// Makes the caller the only writer of a category and fences the writer before it; durable on
+    /// return.
     ///
-    /// An instance that has claimed before gets its epoch of then, even where that has been fenced
-    /// meanwhile: a request that arrives twice does no harm. Throws `invalidParameter`, `tooLarge`,
-    /// `noSpace`, `internal`.
+    /// Idempotent: an instance that has claimed before gets its earlier epoch, even if that has
+    /// been fenced meanwhile. Throws `invalidParameter`, `tooLarge`, `noSpace`, `internal`.
     func claim(_ request: ClaimRequest) throws(Failure) -> WriterClaim
 }
 
@@ -77,7 +75,7 @@ extension EventStore {
     }
 }
 
-/// What a group commit did.
+/// The result of a group commit.
 public struct CommittedBatch: Sendable {
     /// One result for each append, in their order.
     ///
@@ -85,7 +83,7 @@ public struct CommittedBatch: Sendable {
     /// `actual=none`), `fenced` (details hold `epoch=<the newest>`), `idReused`,
     /// `invalidParameter`, `tooLarge`, `noSpace`, `corrupt`, `internal`.
     public var results: [Result<AppendResult, Failure>]
-    /// What is new in the log, in its order.
+    /// The new records, in the order of the log.
     public var records: CanonicalRecords
     /// Neighbours of one category among the new records, in their order.
     public var runs: [Run]
@@ -94,7 +92,7 @@ public struct CommittedBatch: Sendable {
     public struct Run: Hashable, Sendable {
         /// The category.
         public var category: String
-        /// Which of the new records.
+        /// The indices of its records among the new ones.
         public var records: Range<Int>
     }
 
@@ -139,9 +137,9 @@ public struct EventSlice: Hashable, Sendable {
     }
 }
 
-/// Which events to read.
+/// A range of events to read.
 public struct ReadRange: Hashable, Sendable {
-    /// Which streams.
+    /// The streams to read.
     public enum Filter: Hashable, Sendable {
         /// The whole log.
         case all
@@ -151,13 +149,13 @@ public struct ReadRange: Hashable, Sendable {
         case category(String)
     }
 
-    /// Only events after this global position; 0 for the beginning.
+    /// Exclusive lower bound, a global position; 0 for the beginning.
     public var after: Int64
     /// At most so many events.
     public var limit: Int
     /// At most so many bytes of stored records, but at least one event.
     public var byteLimit: Int
-    /// Which streams.
+    /// The streams to read.
     public var filter: Filter
 
     /// Makes a range.
@@ -173,7 +171,7 @@ public struct ReadRange: Hashable, Sendable {
 public enum AppendLimits {
     /// Events in one append, over all its streams.
     public static let eventCount = 1_000
-    /// Categories of a log: each has a place in what the log says of itself twice a second.
+    /// Most categories of a log: each has an entry in the head messages, twice a second.
     public static let categoryCount = 1_000
     /// Bytes of one event's payload.
     public static let eventByteCount = 1 << 20

@@ -16,7 +16,7 @@ struct RecentIDs {
     private var places: [UUID: Int] = [:]
     private var placed = 0
 
-    /// None, with room for some.
+    /// An empty set with a capacity.
     init(capacity: Int = 0) { ids.reserveCapacity(capacity) }
 
     /// Takes one that is not there.
@@ -35,7 +35,7 @@ struct RecentIDs {
         return places[id]
     }
 
-    /// Forgets all; with `keepingCapacity` the room stays.
+    /// Removes all ids; with `keepingCapacity` the storage stays.
     mutating func removeAll(keepingCapacity: Bool) {
         ids.removeAll(keepingCapacity: keepingCapacity)
         places.removeAll(keepingCapacity: keepingCapacity)

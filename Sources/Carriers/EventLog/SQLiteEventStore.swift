@@ -29,7 +29,7 @@ public final class SQLiteEventStore: EventStore {
     private(set) var categories: Set<String>
     /// The number of frames from which on the write-ahead log is moved into the file.
     private static let checkpointFrames = 1_000
-    /// How many frames it had at the last such move; 0 when it has begun anew since.
+    /// Frames in the write-ahead log at the last checkpoint; 0 after it has restarted.
     private var movedFrames = 0
     /// Whether the file may still hold events that are in an archive.
     private var isEvicting: Bool
@@ -111,7 +111,7 @@ public final class SQLiteEventStore: EventStore {
         return categories
     }
 
-    /// Where the log ends: its last position, that event's time, and the chain's value.
+    /// The end of the log: its last position, that event's time, and the hash chain's value.
     private static func tail(
         _ connection: Connection
     ) throws(SQLiteError) -> (Int64, Timestamp, HashChain) {
@@ -195,7 +195,7 @@ public final class SQLiteEventStore: EventStore {
         if connection.frameCount < movedFrames { movedFrames = 0 }
     }
 
-    /// Writes the rows of new events, and says where they lie.
+    /// Inserts the rows of new events, and adds their positions to `runs`.
     private func insert(_ new: NewRecords, _ runs: inout EventRuns) throws(SQLiteError) {
         var rows: [EventRow] = []
         rows.reserveCapacity(new.places.count)
@@ -226,7 +226,7 @@ public final class SQLiteEventStore: EventStore {
         }
     }
 
-    /// Makes the asker the only writer of a category.
+    /// Makes the caller the only writer of a category.
     public func claim(_ request: ClaimRequest) throws(Failure) -> WriterClaim {
         let claim = try writers.claim(for: request, after: committedHead)
         do {
@@ -242,9 +242,8 @@ public final class SQLiteEventStore: EventStore {
 
     // MARK: Indexes
 
-    /// Puts what was committed since the last time into the indexes by id, stream and category,
-    /// when there is enough of it: a thousand events in a moment in which nobody waits, else four
-    /// thousand.
+    /// Indexes the events committed since the last call by id, stream and category, if enough are
+    /// pending: a thousand when idle, else four thousand.
     ///
     /// Blocks some milliseconds. Throws `noSpace`, `corrupt`, `internal`; then nothing has changed.
     public func writeIndexesIfDue(isIdle: Bool) throws(Failure) {
@@ -322,17 +321,15 @@ public final class SQLiteEventStore: EventStore {
 
     // MARK: Checkpoints
 
-    /// Moves the write-ahead log into the file when it has about a thousand pages, 8 MiB.
+    /// Checkpoints the write-ahead log at about a thousand pages, 8 MiB.
     ///
-    /// It is then written again from its beginning: to sync bytes that a file has already takes
-    /// half as long as to sync bytes by which it grows. For the moments in which nobody waits for a
-    /// commit.
+    /// It is then overwritten from its beginning: a sync of bytes within a file takes half as long
+    /// as one of bytes by which it grows. To be called while no commit is waiting.
     public func checkpointIfDue() throws(Failure) {
         if isCheckpointDue { try checkpoint() }
     }
 
-    /// Moves the write-ahead log into the file; with `truncating` it is emptied, as at an orderly
-    /// end.
+    /// Moves the write-ahead log into the file; `truncating` empties it, as at an orderly end.
     ///
     /// A reader in the middle of a page may keep some of it back.
     public func checkpoint(truncating: Bool = false) throws(Failure) {

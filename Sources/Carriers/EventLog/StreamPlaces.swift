@@ -3,8 +3,8 @@
 
 internal import SQLite
 
-/// Finds out whether an event's stream has the event before it, which a read and a verification ask
-/// of the first event that they meet of a stream.
+/// Checks that an event's stream has the preceding event, for the first event of each stream that a
+/// read or a verification meets.
 struct StreamPlaces: ~Copyable {
     private var findIndexed: Statement
     private var findPending: Statement

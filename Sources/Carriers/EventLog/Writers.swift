@@ -5,9 +5,9 @@ internal import CairnCore
 internal import FoundationEssentials
 internal import SQLite
 
-/// Who may append to which category: the newest claim of each.
+/// The current writer of each category: its newest claim.
 ///
-/// It keeps a process that was stopped, and replaced meanwhile, from writing when it wakes up.
+/// It fences a process that was suspended and replaced meanwhile.
 struct Writers {
     /// Claims remembered of one category.
     static let claimBound = 100
@@ -86,7 +86,7 @@ extension Writers {
         }
     }
 
-    /// Writes a claim, unless it is there, and forgets what `claimBound` no longer covers.
+    /// Stores a claim, unless present, and removes those beyond `claimBound`.
     static func store(_ claim: WriterClaim, in connection: Connection) throws(SQLiteError) {
         var insert = try connection.prepare(
             """

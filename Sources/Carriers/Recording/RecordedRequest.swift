@@ -7,13 +7,13 @@ internal import Platform
 
 /// One line of a recording: an exchange with what it takes to answer the request again.
 public struct RecordedRequest: Sendable {
-    /// The version of the form: 1 is that of lines whose operation is none of queries, 2 that of
-    /// queries and 3 of finds.
+    /// Version of the form: 1 for lines whose operation is not a query, 2 for queries and 3 for
+    /// finds.
     public static let form = 3
     /// The longest answer that is kept whole, in bytes of JSON; of longer ones only the digest is.
     public static let answerByteLimit = 32 << 10
 
-    /// When it was answered.
+    /// The time of the answer.
     public var at: Timestamp
     /// The process that answered, `cairn-gateway`.
     public var process: String
@@ -24,13 +24,13 @@ public struct RecordedRequest: Sendable {
     public var skipped: Int
     /// The sequence number of the state that answered.
     public var sequence: Int64
-    /// The incarnation of the log that has the number; nil where it was not known, as by builds
-    /// that did not record it.
+    /// The incarnation of the log with that number; nil while unknown, and in recordings of older
+    /// builds.
     public var incarnation: UUID?
     /// The locator file that answered; nil for maps.
     public var locator: ContentID?
-    /// The datasets of the layers with a hit, or that were queried, as far as they were known; nil
-    /// for locators.
+    /// The datasets of the layers with a hit, or that were queried, as far as known; nil for
+    /// locators.
     public var datasets: [ContentID]?
     /// The SHA-256 of the answer as JSON.
     public var answerDigest: ContentID
@@ -38,8 +38,8 @@ public struct RecordedRequest: Sendable {
     public let operation: String
     /// The request.
     public let request: any RecordedQuestion
-    /// The answer, without what depends on when it was asked; nil where it is too long, or text
-    /// cannot hold it.
+    /// The answer without its time-dependent parts; nil when too long, or where text cannot hold
+    /// it.
     public var answer: (any RecordedAnswer)?
 
     /// Puts a line together; throws `Failure` for an answer that JSON cannot say.
@@ -80,9 +80,9 @@ extension RecordedAnswer {
     /// The answer as a line gives it back; nil where a line cannot have it.
     fileprivate var asKept: Self? { kept.map(Self.init(kept:)) }
 
-    /// The SHA-256 of the answer, of what does not depend on when it was asked.
+    /// The SHA-256 of the answer's time-independent part.
     ///
-    /// Throws `Failure` for an answer that JSON cannot say.
+    /// Throws `Failure` for an answer without a JSON form.
     public func digest() throws(Failure) -> ContentID {
         ContentID(SHA256.digest(try digested()))
     }

@@ -8,7 +8,7 @@ internal import Geometry
 
 /// Tiles: pictures by level, column and row (`…/{z}/{x}/{y}.png`), or a cached ArcGIS map service.
 ///
-/// Pictures have no features. A cached map service that may be queried is asked as any other.
+/// Pictures have no features. A cached map service with queries is requested as any other.
 struct TileLayer: RemoteLayer {
     let source: TileSource
     var url: String { source.url }

@@ -5,11 +5,11 @@ public import CairnModel
 internal import Platform
 internal import Synchronization
 
-/// Which states of files this process has read whole and found right.
+/// The states of files that this process has read whole and found intact.
 private final class SoundFiles: Sendable {
     private let known = Mutex<[String: FileStamp]>([:])
 
-    /// How many are remembered.
+    /// Most files remembered.
     private static let limit = 10_000
 
     func contains(_ path: String, _ stamp: FileStamp) -> Bool {

@@ -9,7 +9,7 @@ internal import Platform
 ///
 /// A value; may be used on any thread and in any process. Calls block on the disk.
 public struct BlobStore: Hashable, Sendable {
-    /// The directory the blobs lie in.
+    /// The blobs' directory.
     public let directory: String
 
     /// Names a store; the directory must exist when something is put.
@@ -23,7 +23,7 @@ public struct BlobStore: Hashable, Sendable {
         FileManager.default.fileExists(atPath: path(id))
     }
 
-    /// The blob with this id, whose media type nobody remembers; nil when it is not here.
+    /// A reference to the blob with this id, without its media type; nil when it is absent.
     public func find(_ id: ContentID) -> BlobReference? {
         guard let size = FileSystem.byteCount(of: path(id)) else { return nil }
         return BlobReference(id: id, byteCount: size, mediaType: "application/octet-stream")
@@ -79,10 +79,10 @@ public struct BlobStore: Hashable, Sendable {
         }
     }
 
-    /// Keeps some bytes followed by other blobs, in order, without taking those into memory.
+    /// Stores some bytes followed by other blobs, in order, without loading those into memory.
     ///
-    /// Throws as `put(_:mediaType:)`, `notFound` for a blob that is not here, and `corrupt` for one
-    /// whose bytes, as they are copied, are not those it is named by.
+    /// Throws as `put(_:mediaType:)`, `notFound` for an absent blob, and `corrupt` for one whose
+    /// bytes do not match its id when they are copied.
     public func put(
         _ bytes: Data, then blobs: [BlobReference], mediaType: String
     ) throws(Failure) -> BlobReference {
@@ -121,7 +121,7 @@ public struct BlobStore: Hashable, Sendable {
         let blob = BlobReference(
             id: ContentID(file.digest), byteCount: file.byteCount, mediaType: mediaType)
         let store = BlobStore(directory: directory)
-        // The name may stand for bytes that were damaged since. What a sweep takes meanwhile is put
+        // The existing file may have been damaged since. One that a sweep removes meanwhile is put
         // again.
         if store.renew(blob.id), store.isSound(blob), store.contains(blob.id) { return blob }
         try file.publish(as: store.path(blob.id))

@@ -3,7 +3,7 @@
 
 public import CairnModel
 
-/// How many events are folded before a state is written down again.
+/// Number of events folded between two snapshots of a state.
 public struct SnapshotPace: Hashable, Sendable {
     /// At least so many.
     public var eventCount: Int

@@ -4,17 +4,19 @@
 public import CairnModel
 public import FoundationEssentials
 
-/// What has to hold for a state to be taken from a snapshot, whoever asks the log.
+/// The conditions for a state to be restored from a snapshot, in any process.
 extension SnapshotStore {
-    /// Where the log ends the commit that holds an event.
+    /// The end of the commit that holds an event.
     public struct Place: Hashable, Sendable {
         /// The end of that commit.
         public var committedThrough: Int64
         /// The log's hash chain there, 64 hexadecimal digits.
         public var chainHash: String
 
-        /// Of an event, by what verifying one event after the one before it has found; throws
-        /// `Failure`: `corrupt` where the log is damaged there, `conflict` where it ends before.
+        /// The place of an event, from the verification of one event after the one before it.
+        ///
+        /// Throws `Failure`: `corrupt` for a log damaged there, `conflict` for one that ends
+        /// before.
         public init(of sequence: Int64, verified page: VerifyPage) throws(Failure) {
             if let fault = page.fault {
                 throw Failure(
@@ -27,7 +29,7 @@ extension SnapshotStore {
         }
     }
 
-    /// Who can read what this build writes of a state.
+    /// The form of this build's snapshots of a state.
     public static func form<State: Snapshotted>(of type: State.Type) -> String {
         "\(State.snapshotName) \(State.snapshotForm), state \(StateHash.form), "
             + "cairn \(Release.version)"

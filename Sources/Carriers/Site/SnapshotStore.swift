@@ -12,13 +12,13 @@ internal import Platform
 /// all that. A value; may be used on any thread and in any process, by one writer at a time. Calls
 /// block on the disk.
 public struct SnapshotStore: Hashable, Sendable {
-    /// What a snapshot says of itself.
+    /// The header of a snapshot file.
     public struct Label: Hashable, Sendable, Codable {
-        /// Of which state: `maps`.
+        /// The name of the state: `maps`.
         public var state: String
-        /// Who can read it: files of another form are passed over.
+        /// The form of the snapshot; files of another form are skipped.
         public var form: String
-        /// Which log was folded.
+        /// The incarnation of the folded log.
         public var incarnation: UUID
         /// The last event folded in.
         public var sequence: Int64
@@ -46,7 +46,7 @@ public struct SnapshotStore: Hashable, Sendable {
 
     /// A file of the folder, by its name.
     public struct Name: Hashable, Sendable {
-        /// Which log was folded.
+        /// The incarnation of the folded log.
         public var incarnation: UUID
         /// The last event folded in.
         public var sequence: Int64
@@ -79,7 +79,7 @@ public struct SnapshotStore: Hashable, Sendable {
     /// The folder, whether it exists or not.
     public let directory: String
 
-    /// Which files are kept.
+    /// The retention policy.
     public var ladder: SnapshotLadder
 
     /// Names a store.
@@ -97,10 +97,10 @@ public struct SnapshotStore: Hashable, Sendable {
         return files.compactMap(Name.init(file:)).sorted { $0.sequence > $1.sequence }
     }
 
-    /// What a file says of itself, and the pieces of its state.
+    /// The label of a file, and the pieces of its state.
     ///
-    /// Throws `Failure`: `notFound`, `unreadable`, `tooLarge`, and `corrupt` for bytes that are not
-    /// those that were written, or a label that is not that of `name`.
+    /// Throws `Failure`: `notFound`, `unreadable`, `tooLarge`, and `corrupt` for damaged bytes or a
+    /// label other than that of `name`.
     public func read(_ name: Name) throws(Failure) -> (label: Label, pieces: [Data]) {
         let path = path(name)
         guard let size = FileSystem.byteCount(of: path) else {
@@ -178,7 +178,7 @@ public struct SnapshotStore: Hashable, Sendable {
             let other = Name(incarnation: name.incarnation, sequence: sequence)
             try? FileManager.default.removeItem(atPath: path(other))
         }
-        // What a process that was killed has left; nobody else writes here.
+        // Leftovers of a killed process; this process is the only writer here.
         let files = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         for file in files where file.hasPrefix(".staged-") {
             try? FileManager.default.removeItem(atPath: directory + "/" + file)

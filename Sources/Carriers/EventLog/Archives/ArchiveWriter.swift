@@ -10,9 +10,8 @@ internal import SQLite
 /// again.
 ///
 /// It reads over a connection of its own and changes nothing of the log; `SQLiteEventStore.adopt`
-/// does, once the copy has been verified. Killed at any moment, it leaves at most a file that
-/// nobody refers to; one that has no name yet is removed by whoever opens the log next. Blocks on
-/// the disk; any thread.
+/// does, once the copy has been verified. A crash leaves at most an unreferenced file; one without
+/// its final name is removed when the log is next opened. Blocks on the disk; any thread.
 public struct ArchiveWriter {
     /// Events copied or checked between two calls of `progress`.
     static let step: Int64 = 5_000

@@ -5,7 +5,7 @@ public import CairnCore
 public import FoundationEssentials
 internal import SQLite
 
-/// Which logs a log goes on from: a restore makes it another one, which has the events of the one
+/// The ancestry of a log: a restore begins a new incarnation, which has the events of the one
 /// before up to the backup's end.
 public struct LogLineage: Hashable, Sendable {
     /// A log, with the last event that it has from the one before.
@@ -17,7 +17,7 @@ public struct LogLineage: Hashable, Sendable {
     /// Oldest first.
     private var entries: [Entry] = []
 
-    /// Of a log that does not say which one it is.
+    /// The lineage of a log without an incarnation.
     public init() {}
 
     /// Adds the next restore; `after` is where the restored backup ended.
@@ -33,7 +33,7 @@ public struct LogLineage: Hashable, Sendable {
 }
 
 extension SQLiteEventReader {
-    /// Which logs the file goes on from; throws `Failure` where it cannot be read.
+    /// The file's lineage; throws `Failure` when it cannot be read.
     public func lineage() throws(Failure) -> LogLineage {
         var lineage = LogLineage()
         guard hasFloor else { return lineage }
