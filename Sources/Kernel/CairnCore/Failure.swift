@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// What went wrong, as one value that crosses every process border and reaches the user.
+/// An error as one value that crosses every process border and reaches the user.
 public struct Failure: Error, Hashable, Sendable, Codable, CustomStringConvertible {
     /// The kind of failure, stable for programs.
     public var code: Code
@@ -45,8 +45,7 @@ public struct Failure: Error, Hashable, Sendable, Codable, CustomStringConvertib
         details.isEmpty ? message : message + " (" + details.joined(separator: "; ") + ")"
     }
 
-    /// The same without what lies inside a site, its files and their damage: for callers without
-    /// `admin`.
+    /// A copy without site-internal details, files and their damage: for callers without `admin`.
     public var outside: Failure {
         let isInside =
             switch code {
@@ -61,7 +60,7 @@ public struct Failure: Error, Hashable, Sendable, Codable, CustomStringConvertib
             code, "a part of the site cannot be read or written: its operator sees which, and why")
     }
 
-    /// Whether asking again, unchanged, can succeed.
+    /// Whether an unchanged retry can succeed.
     public var isRetriable: Bool {
         switch code {
         case .unavailable, .busy, .timedOut, .draining, .logUnavailable: true
@@ -82,15 +81,15 @@ public struct Failure: Error, Hashable, Sendable, Codable, CustomStringConvertib
         public static let notFound = Code(rawValue: "notFound")
         /// The command contradicts the present state (name taken, job ended).
         public static let conflict = Code(rawValue: "conflict")
-        /// Another writer has taken over the streams; whoever gets this must append no more.
+        /// Another writer has taken over the streams; the recipient must append no more.
         public static let fenced = Code(rawValue: "fenced")
-        /// What was asked for lies in an archive that is not in its place.
+        /// The requested events are in an archive that is missing.
         public static let archived = Code(rawValue: "archived")
         /// An event id that the log holds already, with another content or in another append.
         public static let idReused = Code(rawValue: "idReused")
         /// The request or answer is larger than a stated bound.
         public static let tooLarge = Code(rawValue: "tooLarge")
-        /// No process that could answer is reachable.
+        /// No process that serves the request is reachable.
         public static let unavailable = Code(rawValue: "unavailable")
         /// The log is unreachable, so nothing can be acknowledged.
         public static let logUnavailable = Code(rawValue: "logUnavailable")
@@ -98,7 +97,7 @@ public struct Failure: Error, Hashable, Sendable, Codable, CustomStringConvertib
         public static let busy = Code(rawValue: "busy")
         /// The service is shutting down.
         public static let draining = Code(rawValue: "draining")
-        /// No answer within the deadline.
+        /// No answer before the deadline.
         public static let timedOut = Code(rawValue: "timedOut")
         /// The user cancelled it.
         public static let cancelled = Code(rawValue: "cancelled")
@@ -108,7 +107,7 @@ public struct Failure: Error, Hashable, Sendable, Codable, CustomStringConvertib
         public static let unreadable = Code(rawValue: "unreadable")
         /// The disk is full.
         public static let noSpace = Code(rawValue: "noSpace")
-        /// Written by, or speaks, a newer version than this build knows.
+        /// The file or message is of a newer version than this build knows.
         public static let newerVersion = Code(rawValue: "newerVersion")
         /// A defect or an unforeseen system error.
         public static let `internal` = Code(rawValue: "internal")

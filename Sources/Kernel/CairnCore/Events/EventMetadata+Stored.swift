@@ -44,8 +44,8 @@ extension EventMetadata {
 }
 
 extension EventMetadata {
-    /// Reads what `storedForm` writes of plain words, each member of it in its place; throws for
-    /// any other text, which may be metadata all the same.
+    /// Parses the subset of `storedForm` with plain words and members in order; throws for any
+    /// other text, which may be valid metadata all the same.
     static func plain(_ bytes: RawSpan) throws(CanonicalJSONCursor.IrregularForm) -> EventMetadata {
         var json = CanonicalJSONCursor()
         var metadata = EventMetadata()

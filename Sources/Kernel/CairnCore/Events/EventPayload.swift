@@ -31,7 +31,7 @@ extension EventPayload {
     /// Version 1.
     public static var schema: Int { 1 }
 
-    /// Nothing is read.
+    /// The default: no fast path.
     public static func plain(_ bytes: RawSpan) throws(CanonicalJSONCursor.IrregularForm) -> Self {
         throw CanonicalJSONCursor.IrregularForm()
     }
@@ -39,7 +39,7 @@ extension EventPayload {
     /// The current version.
     public var writtenSchema: Int { Self.schema }
 
-    /// None, for the first version.
+    /// The default: no older version.
     public static var upcasts: [Upcast] { [] }
 
     /// The event for appending: JSON with sorted keys, so equal payloads are equal bytes.

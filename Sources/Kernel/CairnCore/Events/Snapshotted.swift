@@ -9,12 +9,12 @@ public import FoundationEssentials
 /// What is written is a convenience of one build, never a record: it can be thrown away at any
 /// time, and `init(pieces:)` of `pieces()` gives an equal state.
 public protocol Snapshotted: Sendable {
-    /// What it is called in the names of files: `maps`.
+    /// The state's name in file names: `maps`.
     static var snapshotName: String { get }
-    /// The form of ``pieces()``, and what the events mean to the fold.
+    /// Version of ``pieces()`` and of the fold's semantics.
     ///
-    /// Whoever changes either gives it the next number, so that nobody goes on from what an earlier
-    /// build understood.
+    /// A change to either must increment it, so that no state is restored from a snapshot of an
+    /// earlier build's semantics.
     static var snapshotForm: Int { get }
     /// The last event folded in; 0 for the state before the first.
     var foldedThrough: Int64 { get }

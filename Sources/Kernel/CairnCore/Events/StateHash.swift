@@ -9,7 +9,7 @@ internal import Platform
 /// The form is JSON of ``CairnJSON``: keys sorted, sets as sorted lists, nothing that is absent, no
 /// clock. Equal states have equal bytes, in every process and on every machine.
 public struct StatePart: Hashable, Sendable {
-    /// What it is: `map/World`, `locator/World`, `job/j0190…`, `commands`.
+    /// The part's name: `map/World`, `locator/World`, `job/j0190…`, `commands`.
     public var name: String
     /// The global position of the last event that changed it.
     public var sequence: Int64
@@ -33,12 +33,12 @@ public struct StateHash: Hashable, Sendable, Codable {
     /// The version of the canonical forms; hashes of different forms are not compared.
     public static let form = 1
 
-    /// The parts a message carries at most; beyond it says the hash of the whole alone.
+    /// Most parts in one message; beyond it the message has the hash of the whole alone.
     public static let messagePartLimit = 20_000
 
     /// One part.
     public struct Part: Hashable, Sendable, Codable {
-        /// What it is.
+        /// Name of the part.
         public var name: String
         /// The global position of the last event that changed it.
         public var sequence: Int64
@@ -50,9 +50,9 @@ public struct StateHash: Hashable, Sendable, Codable {
     public var form: Int
     /// Up to where the log is folded in.
     public var sequence: Int64
-    /// Of the whole.
+    /// Hash of the whole state.
     public var hash: ContentID
-    /// How many parts there are.
+    /// Number of parts.
     public var partCount: Int
     /// The parts in the order of the bytes of their names; empty where there are too many to send.
     public var parts: [Part]
@@ -89,7 +89,7 @@ public struct StateHash: Hashable, Sendable, Codable {
             sequence: sequence)
     }
 
-    /// As a message may carry it: without parts where there are too many.
+    /// The form for a message: without parts when there are too many.
     public var message: StateHash {
         guard parts.count > Self.messagePartLimit else { return self }
         var short = self

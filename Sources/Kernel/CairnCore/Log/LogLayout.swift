@@ -26,8 +26,7 @@ extension AppendRequest {
         return Data(writer.bytes)
     }
 
-    /// What is appended to which streams, as it stands in the fixed layout; throws as
-    /// `CairnJSON.encode`.
+    /// The streams with their events in the fixed layout; throws as `CairnJSON.encode`.
     public func streamsInFixedLayout() throws(Failure) -> Data {
         var writer = ByteWriter(capacity: streamsCapacity)
         try writeStreams(to: &writer)
@@ -210,7 +209,7 @@ public enum PublishedEvents {
         return records.data(after: writer.bytes, indices)
     }
 
-    /// Reads them; throws `Failure` (`corrupt`) for bytes that are none.
+    /// Decodes them; throws `Failure` (`corrupt`) for malformed bytes.
     public static func read(
         fixedLayout data: Data, by decoder: inout RecordDecoder
     ) throws(Failure) -> [RecordedEvent] {

@@ -27,7 +27,7 @@ extension RecordedEvent {
 }
 
 extension EventMetadata {
-    /// Reads what the log stores; nil for bytes that are none of it.
+    /// Decodes stored bytes; nil for malformed ones.
     init?(stored: RawSpan) {
         do throws(CanonicalJSONCursor.IrregularForm) {
             self = try EventMetadata.plain(stored)

@@ -13,9 +13,9 @@ public struct ExportRequest: PastRequest, Hashable, Sendable, Codable {
 
     /// The map that is drawn.
     public var map: MapName
-    /// What the picture shall show at least, in `extentReference`.
+    /// The extent to show, in `extentReference`.
     ///
-    /// It is grown on two sides where its proportions are not the picture's.
+    /// It is grown on two sides to the proportions of the picture.
     public var extent: Envelope
     /// Esri's `bboxSR`; nil: the map's.
     public var extentReference: SpatialReference?
@@ -29,7 +29,7 @@ public struct ExportRequest: PastRequest, Hashable, Sendable, Codable {
     public var dpi: Double
     /// Draws around the middle of `extent` at this scale instead; a denominator.
     public var mapScale: Double?
-    /// The form of the picture; nil draws none, and says only what one would show.
+    /// The format of the picture; nil for the description of the picture alone.
     public var format: PictureFormat?
     /// Whether nothing is painted below the layers; else white is.
     ///
@@ -39,15 +39,15 @@ public struct ExportRequest: PastRequest, Hashable, Sendable, Codable {
     ///
     /// It divides `width` and `height`.
     public var division: Int?
-    /// Which layers are drawn.
+    /// The layers to draw.
     public var layers: DrawnLayers
     /// Further WHERE clauses by layer, each ANDed with the layer's own definition expression.
     public var layerDefinitions: [LayerID: String]
-    /// Only features of that time; nil: of any.
+    /// Filter by time; nil for any.
     public var time: TimeExtent?
     /// Whether the ends of `time` belong to it.
     public var timeRelation: TimeRelation
-    /// What single layers make of `time`.
+    /// Time options of single layers.
     public var layerTimeOptions: [LayerID: LayerTimeOptions]
     /// Draws the map as it was at this sequence number; nil: now.
     public var at: Int64?
@@ -93,12 +93,12 @@ public enum PictureFormat: String, Hashable, Sendable, Codable {
     public var mediaType: String { self == .jpg ? "image/jpeg" : "image/png" }
 }
 
-/// Which layers a picture shows: Esri's `layers` parameter of export.
+/// The layers of a picture: Esri's `layers` parameter of export.
 ///
-/// A group stands for all it holds. Whatever is asked for, a layer is drawn only at scales inside
-/// its range and those of its groups.
+/// A group stands for all it holds. In any case a layer is drawn only at scales inside its range
+/// and those of its groups.
 public struct DrawnLayers: Hashable, Sendable, Codable {
-    /// What the ids mean.
+    /// The meaning of the ids.
     public enum Option: String, Hashable, Sendable, Codable, CaseIterable {
         /// These layers and no others, visible or not.
         case show
@@ -110,9 +110,9 @@ public struct DrawnLayers: Hashable, Sendable, Codable {
         case exclude
     }
 
-    /// What the ids mean.
+    /// Meaning of the ids.
     public var option: Option
-    /// Layers and groups; unknown ids stand for nothing.
+    /// Layers and groups; unknown ids are ignored.
     public var ids: [LayerID]
 
     /// A choice; without any, the layers that are visible.

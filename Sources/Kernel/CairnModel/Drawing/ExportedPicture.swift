@@ -7,11 +7,11 @@ public import Geometry
 
 /// A picture of a map, with what it shows.
 public struct ExportedPicture: Hashable, Sendable {
-    /// What is known of a picture without looking at it.
+    /// The description of a picture, without its pixels.
     public struct Head: Hashable, Sendable, Codable {
-        /// What the picture shows, border to border, in `spatialReference`.
+        /// The extent of the picture, border to border, in `spatialReference`.
         public var extent: Envelope
-        /// Of `extent`, and of the picture.
+        /// Spatial reference of `extent` and of the picture.
         public var spatialReference: SpatialReference
         /// Columns.
         public var width: Int
@@ -23,9 +23,9 @@ public struct ExportedPicture: Hashable, Sendable {
         public var format: PictureFormat?
         /// The sequence number of the map that was drawn.
         public var sequence: Int64
-        /// Whether the map may have changed since without its having been heard.
+        /// Whether the map may be stale: the log was unreachable.
         public var isStale: Bool
-        /// How many bytes each picture has, row by row, where it was asked to be cut into several.
+        /// Byte count of each piece, row by row, for a picture cut into several.
         public var pieceByteCounts: [Int]?
         /// Layers on other servers of which something is missing, and why; nil where nothing is.
         public var missing: [LayerFailure]?
@@ -48,7 +48,7 @@ public struct ExportedPicture: Hashable, Sendable {
         }
     }
 
-    /// What it shows.
+    /// Description of the picture.
     public var head: Head
     /// The picture, encoded, or several one after the other; empty where none was drawn.
     public var bytes: Data

@@ -4,11 +4,11 @@
 public import CairnCore
 internal import FoundationEssentials
 
-/// How a layer's features are drawn: Esri's `drawingInfo`, which is also its JSON.
+/// The drawing of a layer's features: Esri's `drawingInfo`, which is also its JSON.
 public struct LayerDrawing: Hashable, Sendable {
-    /// Which symbols they have; nil: the one of the layer's number.
+    /// The renderer; nil for the symbol of the layer's number.
     public var renderer: FeatureRenderer?
-    /// How much of what lies below is seen through the layer, in percent: 0…100.
+    /// Transparency of the layer in percent, 0…100.
     public var transparency: Int
     /// Their labels, the most important first; none where it is empty.
     public var labels: [LabelClass]
@@ -30,10 +30,10 @@ public struct LayerDrawing: Hashable, Sendable {
     public static let labelBound = 20
     /// The most bytes of one text.
     public static let textByteBound = 1_024
-    /// The most bytes of all of it, as JSON.
+    /// Largest size as JSON, in bytes.
     public static let byteBound = 524_288
 
-    /// Every field that it asks for, each once, as it names them.
+    /// Every field that it reads, each once, as spelled there.
     public var fields: [String] {
         var seen: Set<String> = []
         return ((renderer?.fields ?? []) + labels.flatMap(\.expression.fields)).filter {
@@ -64,12 +64,12 @@ extension LayerDrawing: Codable {
 }
 
 extension LayerDrawing {
-    /// Throws `invalidParameter` or `tooLarge`, naming the place, unless a layer with these fields
-    /// and features of this type can be drawn so.
+    /// Throws `invalidParameter` or `tooLarge`, naming the member, unless it can draw a layer with
+    /// these fields and geometry type.
     ///
     /// - Parameters:
-    ///   - fields: Empty where they are not known.
-    ///   - type: Nil where it is not known, or any.
+    ///   - fields: Empty when unknown.
+    ///   - type: Nil when unknown, or any.
     public func check(_ fields: [FieldDescription], _ type: GeometryType?) throws(Failure) {
         guard 0...100 ~= transparency else {
             throw Failure(.invalidParameter, "transparency \(transparency): expected 0 to 100")

@@ -9,9 +9,9 @@ public import FoundationEssentials
 public struct LegendRequest: PastRequest, Hashable, Sendable, Codable {
     /// The map.
     public var map: MapName
-    /// Asks of the map as it was at this sequence number; nil: now.
+    /// The sequence number as of which the map is read; nil for now.
     public var at: Int64?
-    /// Asks of the map as it was at this moment; at most one of `at` and `atTime` may be given.
+    /// The moment as of which the map is read; at most one of `at` and `atTime` may be given.
     public var atTime: Timestamp?
     /// With `at` or `atTime`, leaves out what was removed, hidden or deleted by this sequence
     /// number; nil: nothing.
@@ -19,7 +19,7 @@ public struct LegendRequest: PastRequest, Hashable, Sendable, Codable {
     /// The answer must know at least this sequence number.
     public var minSequence: Int64?
 
-    /// Asks of a map as it is now.
+    /// A request for the map as it is now.
     public init(map: MapName) { self.map = map }
 }
 
@@ -32,7 +32,7 @@ public struct LegendEntry: Hashable, Sendable, Codable {
     /// The most bytes of a picture.
     public static let byteBound = 64 << 10
 
-    /// What it stands for; may be empty.
+    /// The label; may be empty.
     public var label: String
     /// The picture, a PNG.
     public var picture: Data
@@ -65,7 +65,7 @@ public struct LayerLegends: Hashable, Sendable, Codable {
 
     /// By layer; layers of templates of tiles have none, and those that failed have none.
     public var entries: [LayerID: [LegendEntry]]
-    /// Layers whose server did not say, or whose file cannot be read, and why.
+    /// Layers whose server did not answer, or whose file cannot be read, and why.
     public var missing: [LayerFailure]
 
     /// States it.
@@ -76,13 +76,12 @@ public struct LayerLegends: Hashable, Sendable, Codable {
 }
 
 extension LayerSource {
-    /// Whether a worker has to be asked what the layer's pictures mean: its server or its file says
-    /// so.
+    /// Whether the layer's legend comes from its server or its file, and so from a worker.
     public var hasAskedLegend: Bool {
         switch self {
         case .wms, .mapService, .raster: true
         case .tiles(let source): !source.isTemplate
-        // Drawn with symbols that the map knows.
+        // Drawn with symbols that the map has.
         case .featureService, .dataset, .graphics: false
         }
     }

@@ -11,7 +11,7 @@ public struct CalendarClock: Hashable, Sendable {
     public var month: Int64
     /// 1…31.
     public var day: Int64
-    /// What has passed of the day, in thousandths of a second, below 86,400,000.
+    /// Milliseconds since the start of the day, below 86,400,000.
     public var millisecondOfDay: Int64
 
     private static let dayMilliseconds: Int64 = 86_400_000
@@ -46,7 +46,7 @@ public struct CalendarClock: Hashable, Sendable {
         return (era * 146_097 + dayOfEra - 719_468) * Self.dayMilliseconds + millisecondOfDay
     }
 
-    /// So many months later or earlier; a day that the month lacks becomes its last.
+    /// The moment so many months later; a day that the month lacks becomes its last.
     public func adding(months: Int64) -> CalendarClock {
         var result = self
         var count = year * 12 + month - 1 + months

@@ -8,7 +8,7 @@ public struct FurtherOrdinates: Hashable, Sendable {
     /// One for each coordinate in the shape's order, nil where it has none; nil as a whole where
     /// none has any.
     public var z: [Double?]?
-    /// As ``z``.
+    /// M of each position, as ``z``.
     public var m: [Double?]?
 
     /// States them; what has nothing but nils becomes nil as a whole.
@@ -27,8 +27,8 @@ public struct FurtherOrdinates: Hashable, Sendable {
 /// A shape in Esri's JSON: `{"x","y"}`, `{"points"}`, `{"paths"}` or `{"rings"}`, each position an
 /// array that begins with x and y.
 ///
-/// Where `hasZ` is true the third ordinate of a position is its Z; where `hasM` is true the last
-/// one is its M. Null stands for what a position does not have.
+/// With `hasZ` the third ordinate of a position is its Z; with `hasM` the last one is its M. Null
+/// stands for a missing ordinate.
 public struct GeometryForm: Hashable, Sendable, Codable {
     /// A point's x.
     public var x: Double?
@@ -118,7 +118,7 @@ public struct GeometryForm: Hashable, Sendable, Codable {
 }
 
 extension Shape {
-    /// What a feature of this shape is; an envelope counts as a polygon.
+    /// The geometry type of a feature with this shape; an envelope counts as a polygon.
     public var geometryType: GeometryType {
         switch self {
         case .point: .point

@@ -3,7 +3,7 @@
 
 public import CairnCore
 
-/// What the jobs of one actor take up.
+/// The resources used by the jobs of one actor.
 public struct JobUsage: Hashable, Sendable, Codable {
     /// Jobs that have not ended, those that a job has started left out.
     public var openCount: Int

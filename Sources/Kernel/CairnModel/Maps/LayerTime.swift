@@ -52,7 +52,7 @@ public struct TimeExtent: Hashable, Sendable, Codable {
 /// Whether the ends of a time extent belong to it; raw values are Esri's without
 /// `esriTimeRelation`.
 public enum TimeRelation: String, Hashable, Sendable, Codable, CaseIterable {
-    /// Both ends do.
+    /// Both ends count.
     case overlaps = "Overlaps"
     /// The start does, the end does not.
     case overlapsStartWithinEnd = "OverlapsStartWithinEnd"
@@ -62,11 +62,11 @@ public enum TimeRelation: String, Hashable, Sendable, Codable, CaseIterable {
     case within = "Within"
 }
 
-/// What one layer makes of the time that is asked for.
+/// The time options of one layer.
 public struct LayerTimeOptions: Hashable, Sendable, Codable {
     /// Whether the layer is limited by time at all.
     public var useTime: Bool
-    /// Whether everything up to the end of the asked time counts, from the beginning of time on.
+    /// Whether the interval is extended back to the beginning of time.
     public var timeDataCumulative: Bool
     /// By how much the layer's times are moved before they are compared.
     public var timeOffset: Double

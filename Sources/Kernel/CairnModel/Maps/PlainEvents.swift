@@ -46,7 +46,7 @@ extension JobChunkLeased {
 }
 
 extension JobChunkCompleted {
-    /// Reads the text of an event that says nothing to the user; throws for any other.
+    /// Parses an event without texts for the user; throws for any other.
     public static func plain(_ bytes: RawSpan) throws(CanonicalJSONCursor.IrregularForm)
         -> JobChunkCompleted
     {

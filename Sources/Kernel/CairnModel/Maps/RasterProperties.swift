@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// What is known of a raster layer beside its extent.
+/// The properties of a raster layer beside its extent.
 public struct RasterProperties: Hashable, Sendable, Codable {
     /// A band of a raster.
     public struct Band: Hashable, Sendable, Codable {
         /// GDAL's name of the type of its values, `Byte`, `Float32`.
         public var type: String
-        /// What the file calls it, if it does.
+        /// The band's name in the file, if any.
         public var name: String?
 
         /// Describes a band.

@@ -67,7 +67,7 @@ extension Operation where Request == Nothing, Answer == [JobDescription] {
 }
 
 extension Operation where Request == String, Answer == JobUsage {
-    /// What the jobs of an actor take up.
+    /// Reports the resources used by an actor's jobs.
     public static var usage: Self { Self("usage", at: .supervisor) }
 }
 

@@ -43,7 +43,7 @@ final class BlockWriter {
         place += bytes.count
     }
 
-    /// Writes what stands at the beginning, and ends; the CRC-32C of the blocks.
+    /// Writes the front and closes the file; returns the CRC-32C of the blocks.
     func finish(front: [UInt8]) throws -> UInt32 {
         try write(Block(bytes: front, place: 0))
         blocks.close()

@@ -16,7 +16,7 @@ extension FlatGeometry {
         }
     }
 
-    /// The geometry of an edited feature; what lies inside what decides on the parts of a polygon.
+    /// The geometry of an edited feature; the nesting of rings determines the parts of a polygon.
     init(_ shape: Shape, _ ordinates: FurtherOrdinates) {
         func numbers(_ values: [Double?]?) -> [Double] { values?.map { $0 ?? .nan } ?? [] }
         let (z, m) = (numbers(ordinates.z), numbers(ordinates.m))
@@ -74,7 +74,7 @@ extension FlatGeometry {
         }
     }
 
-    /// Appends a chain; `z` and `m` begin with its own, and are empty where there are none.
+    /// Appends a chain; `z` and `m` begin with its own, and are empty if absent.
     private mutating func append(
         _ chain: ArraySlice<Coordinate>, _ z: ArraySlice<Double>, _ m: ArraySlice<Double>
     ) {
@@ -104,7 +104,8 @@ extension GeometryKind {
 }
 
 extension FlatGeobufHeader.Kind {
-    /// What a file of features of this kind is, some of which may have several parts.
+    /// The geometry kind of a file with features of this kind, some of which may have several
+    /// parts.
     func holding(severalParts: Bool) -> FlatGeobufHeader.Kind {
         switch self {
         case .lineString: .multiLineString

@@ -44,7 +44,7 @@ extension EditedDataset {
 ///
 /// The lock is never held while one is made: two threads may make the same, and one of them stays.
 public final class GraphicsDatasets: Sendable {
-    /// When there are more, all are forgotten.
+    /// Most datasets cached; beyond it the cache is cleared.
     private static let limit = 32
 
     private struct Key: Hashable {
@@ -60,7 +60,7 @@ public final class GraphicsDatasets: Sendable {
 
     private let kept = Mutex<[Key: Kept]>([:])
 
-    /// None yet.
+    /// An empty cache.
     public init() {}
 
     /// A layer's graphics, made at the first question after each change of them.
@@ -140,7 +140,7 @@ extension FlatGeobufHeader.Kind {
 }
 
 extension ColumnType {
-    /// Of a column of a dataset in memory.
+    /// The column type of a dataset in memory for a field type.
     init(_ type: FieldType) {
         self =
             switch type {

@@ -15,12 +15,11 @@ struct LayerBuilder {
     private let spatialReference: SpatialReference
     private var notes: [String] = []
 
-    /// Reads the layer into a spool in `directory` and decides how it will be written; throws
-    /// `.unreadable` when its spatial reference cannot be told, has no place on a map, or is not
-    /// what its coordinates are in.
+    /// Reads the layer into a spool in `directory` and plans its dataset.
     ///
-    /// The source is read once, and once more where it has a column named like the object id that
-    /// cannot be used.
+    /// Throws `.unreadable` for a spatial reference that is unknown, not usable on a map, or
+    /// contradicted by the coordinates. The source is read once, and once more if it has an
+    /// unusable column named like the object id.
     init(
         _ source: VectorSource, layer index: Int, _ typing: SourceTyping,
         in directory: borrowing StagingDirectory, _ progress: (ImportProgress) -> Void
@@ -39,7 +38,7 @@ struct LayerBuilder {
         var survey = try read(plan)
         var numbering = survey.numbering()
         let isColumnLost = plan.objectIDColumn != nil && numbering != .column
-        // What is a key of the source stays, where it cannot be the object id.
+        // A key of the source is kept, where it cannot be the object id.
         let sourceID = numbering == .source ? nil : layer.idColumn
         if isColumnLost || sourceID != nil {
             plan = FieldPlan(
@@ -47,7 +46,7 @@ struct LayerBuilder {
             survey = try read(plan)
             numbering = survey.numbering()
         }
-        // One that strays is said; where most do, the others are not where they seem to be either.
+        // A few stray features are reported; where most stray, the others are misplaced too.
         guard 2 * survey.strayCount <= survey.featureCount else {
             throw reference.refusal(of: survey)
         }
@@ -87,7 +86,7 @@ struct LayerBuilder {
         "fid", "ogc_fid", "ogr_fid", "objectid", "rowid", "id",
     ]
 
-    /// Why nothing can be written; nil when there is a dataset to write, be it of no feature.
+    /// The reason why nothing can be written; nil for a dataset to write, even of no feature.
     var emptyReason: String? {
         if !survey.datasetKinds.isEmpty { return nil }
         return survey.featureCount == 0 && survey.rejectedCount == 0
@@ -147,7 +146,7 @@ struct LayerBuilder {
 }
 
 extension FlatGeobufHeader.Kind {
-    /// What GDAL's driver calls it.
+    /// The geometry type of GDAL's driver.
     fileprivate var written: FlatGeobufWriter.Geometry {
         switch self {
         case .point: .point

@@ -102,7 +102,7 @@ extension ISODate {
             + digits(seconds, 2) + (thousandths == 0 ? "" : "." + digits(thousandths, 3)) + "Z"
     }
 
-    /// The same moment in UTC; nil outside the years 1…9999 or for a day no calendar has.
+    /// The moment in UTC; nil outside the years 1…9999 or for an invalid day.
     static func universal(_ moment: CivilMoment) -> CivilMoment? {
         guard 1...9999 ~= moment.year, 1...12 ~= moment.month, 1...31 ~= moment.day else {
             return nil

@@ -5,7 +5,7 @@ import CairnModel
 import Platform
 import SpatialIndex
 
-/// What a file must hold, to hold it against what it does.
+/// The expected content of a file, for comparison after a write.
 ///
 /// A full or failing disk shows late or not at all in the calls that write.
 struct ReadBack: Sendable {

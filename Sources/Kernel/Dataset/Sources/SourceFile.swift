@@ -6,24 +6,22 @@ import FoundationEssentials
 public import GDAL
 import Platform
 
-/// The file or directory that an import reads, behind its walls.
+/// The sandboxed file or directory of an import.
 ///
-/// What was named is seen together with the files beside it that bear its name, in a directory that
-/// holds nothing else, or expanded, where it was an archive; so what its content names beside
-/// itself is not there. The thread that reads it is confined (`Confinement`) to these files and the
-/// import's own directory.
+/// A directory that holds nothing else shows the source with the companion files of its name, or
+/// the expanded archive; other files that its content refers to are absent. The reading thread is
+/// confined (`Confinement`) to these files and the import's own directory.
 public struct SourceFile: Sendable {
-    /// Where it is read.
+    /// Path of the file.
     public let path: String
-    /// What the import was given, for messages.
+    /// The import's source, for messages.
     public let name: String
-    /// Where it lies in the archive or directory that the import was given; its name where it is
-    /// that itself.
+    /// Path inside the import's archive or directory; the name for the source itself.
     public let part: String
-    /// Why it must not be opened; nil as a rule.
+    /// The reason to refuse it; nil as a rule.
     private let refusal: Failure?
 
-    /// Another form of it, made in the import's own directory.
+    /// A converted form in the import's own directory.
     public init(path: String, name: String) {
         self.init(path: path, name: name, part: name)
     }
@@ -35,7 +33,7 @@ public struct SourceFile: Sendable {
         self.refusal = refusal
     }
 
-    /// The same in another form, made in the import's own directory.
+    /// The file in a converted form, in the import's own directory.
     func moved(to path: String) -> SourceFile {
         SourceFile(path: path, name: name, part: part, refusal: refusal)
     }
@@ -43,7 +41,7 @@ public struct SourceFile: Sendable {
     /// Throws what keeps it from being opened.
     func check() throws(Failure) { if let refusal { throw refusal } }
 
-    /// The same under another name in messages.
+    /// The file with another name in messages.
     func renamed(_ part: String) -> SourceFile {
         SourceFile(path: path, name: name, part: part, refusal: refusal)
     }
@@ -70,13 +68,13 @@ public struct SourceFile: Sendable {
         }
     }
 
-    /// Whether GDAL says of a file that none of its drivers knows it.
+    /// Whether GDAL's message reports that no driver recognises a file.
     private static func isUnrecognised(_ message: String) -> Bool {
         message.contains("not recognized as a supported file format")
             || message.contains("not recognized as being in a supported file format")
     }
 
-    /// How coordinates are found in tables.
+    /// The options for coordinates in tables.
     private static let tableOptions = [
         "X_POSSIBLE_NAMES=longitude,long,lon,lng,x,easting",
         "Y_POSSIBLE_NAMES=latitude,lat,y,northing",
@@ -105,9 +103,9 @@ public struct SourceFile: Sendable {
         try confined(path, in: staging) { try body(try $0.file()) }
     }
 
-    /// The same for all data sets of an archive or a directory, in the order of their names.
+    /// Calls `body` for all data sets of an archive or a directory, in the order of their names.
     ///
-    /// Those of an archive inside of it are among them, within the bounds of the outer one.
+    /// They include those of inner archives, within the bounds of the outer one.
     public static func readAll<Value>(
         _ path: String, in staging: borrowing StagingDirectory,
         _ body: ([SourceFile]) throws -> Value
@@ -115,8 +113,8 @@ public struct SourceFile: Sendable {
         try confined(path, in: staging) { try body(try $0.files()) }
     }
 
-    /// The same for a raster, which is never an archive: `body` gets the path of the file among
-    /// those that bear its name.
+    /// Calls `body` with the path of a raster, which is never an archive, among the files of its
+    /// name.
     public static func readRaster<Value>(
         _ path: String, in staging: borrowing StagingDirectory,
         _ body: (SourceFile) throws -> Value
@@ -141,17 +139,17 @@ public struct SourceFile: Sendable {
     }
 }
 
-/// What was named on the command line, and the files that belong to it.
+/// The source named on the command line, with its companion files.
 struct NamedFiles {
-    /// As it was given.
+    /// The name as given.
     let name: String
-    /// From the root.
+    /// The absolute path.
     let path: String
     let isDirectory: Bool
     /// Plain files of the same directory whose names begin with its name up to the last dot.
     let companions: [String]
 
-    /// All that may be read.
+    /// All readable files.
     var all: [String] { [path] + companions }
 
     /// Files beside a file that bear its name.
