@@ -255,7 +255,7 @@ public struct JSONWriter: Sendable {
         needsComma = true
     }
 
-    /// The same JSON with line breaks and two spaces for each level (`f=pjson`).
+    /// Reformats JSON with line breaks and two spaces for each level (`f=pjson`).
     public static func pretty(_ compact: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         var level = 0

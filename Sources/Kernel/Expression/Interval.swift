@@ -4,7 +4,7 @@
 /// Lengths of time as WHERE clauses write them: standard SQL's intervals of days, hours, minutes
 /// and seconds.
 enum Interval {
-    /// From long to short.
+    /// The units, from long to short.
     enum Unit: String, CaseIterable {
         case day = "DAY"
         case hour = "HOUR"

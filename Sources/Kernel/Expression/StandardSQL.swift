@@ -67,7 +67,7 @@ private struct StandardSQL {
         return text(operand).map { "\(function)(\($0))" }
     }
 
-    /// With `!` before what would stand for other characters.
+    /// The pattern as text, with `!` to escape special characters.
     private func text(_ pattern: LikePattern) -> String? {
         var text = ""
         var isEscaped = false

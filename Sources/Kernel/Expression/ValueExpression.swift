@@ -42,9 +42,9 @@ public struct ValueExpression: Sendable, Hashable {
     }
 }
 
-/// An expression that knows which column each of its fields is.
+/// An expression with its fields bound to columns.
 public struct BoundExpression: Sendable, Hashable {
-    /// What its values are; numbers that need not be whole are `double`.
+    /// Type of its values; `double` for numbers that need not be whole.
     public let type: FieldType
     let operand: Operand
     /// By the expression's own field number: the place among the layer's fields.
@@ -53,7 +53,7 @@ public struct BoundExpression: Sendable, Hashable {
     /// The places of the fields that it names, each once.
     public var fieldPlaces: [Int] { columns }
 
-    /// The value of the feature whose columns `column` reads.
+    /// The value for the feature whose columns `column` reads.
     public func value(_ column: (Int) -> AttributeValue) -> AttributeValue {
         withoutActuallyEscaping(column) { column in
             Evaluation { column(columns[$0]) }.value(operand)

@@ -67,7 +67,7 @@ extension Envelope {
     private enum Side: CaseIterable {
         case left, right, bottom, top
 
-        /// How far inside a coordinate lies; negative outside.
+        /// Signed depth inside the boundary; negative outside.
         func depth(_ place: Coordinate, _ box: Envelope) -> Double {
             switch self {
             case .left: place.x - box.minX
@@ -77,7 +77,7 @@ extension Envelope {
             }
         }
 
-        /// Where the segment crosses, put on the side exactly.
+        /// The crossing of a segment with the side, exactly on it.
         func crossing(_ a: Coordinate, _ b: Coordinate, _ box: Envelope) -> Coordinate {
             let (from, to) = (depth(a, box), depth(b, box))
             let part = from / (from - to)

@@ -34,7 +34,7 @@ extension FloatTree {
         return unsafe numbers.withUnsafeBytes { unsafe [UInt8]($0) }
     }
 
-    /// Where an item's record lies, in bytes from the tree's start.
+    /// The offset of an item's record in bytes from the tree's start.
     func record(_ item: Int) -> Int {
         place(item / Self.width, 0) + Self.blockByteCount
             + Self.recordByteCount * (item % Self.width)

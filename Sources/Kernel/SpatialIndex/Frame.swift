@@ -3,11 +3,11 @@
 
 public import Geometry
 
-/// How stored coordinates become those of the map: each axis by itself and keeping its order, as
-/// between degrees and Web Mercator.
+/// A projection of stored coordinates to the map: per axis and monotonic, as between degrees and
+/// Web Mercator.
 ///
-/// Edges are straight in the map. An edge stays inside its rectangle in both, so what the index
-/// says of rectangles holds for both too.
+/// Edges are straight in the map. An edge stays inside its rectangle in both, so rectangle tests
+/// hold for both too.
 public struct Frame: Sendable {
     /// A stored coordinate in the map.
     let project: @Sendable (Coordinate) -> Coordinate
@@ -20,7 +20,7 @@ public struct Frame: Sendable {
 
 /// A position that features are looked for around, and how far.
 public struct PointProbe: Sendable {
-    /// Where, in the map; distances are measured from here.
+    /// The position in the map, from which distances are measured.
     let position: Coordinate
     /// Farther features do not count; map units.
     let limit: Double
@@ -28,7 +28,7 @@ public struct PointProbe: Sendable {
     let bound: Double
     /// Holds the position in stored coordinates; a point, unless projecting has rounded it.
     let nearby: Envelope
-    /// What can be near enough meets this rectangle, in stored coordinates.
+    /// The search rectangle in stored coordinates: every feature in reach intersects it.
     let window: Envelope
 
     /// A position in the coordinates of the index; `window` holds all that is within `limit`.
@@ -58,6 +58,6 @@ public struct PointProbe: Sendable {
 }
 
 extension PointProbe {
-    /// Nothing is near it.
+    /// A probe without results.
     public static let nowhere = PointProbe(Coordinate(x: 0, y: 0), within: 0, window: .empty)
 }

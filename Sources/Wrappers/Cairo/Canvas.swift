@@ -3,12 +3,12 @@
 
 internal import CCairo
 
-/// A picture being drawn, kept in memory at four bytes a pixel; used from one thread at a time.
+/// A picture in memory with four bytes a pixel; used from one thread at a time.
 ///
-/// Pixels count from the upper left corner, x to the right and y down; whole numbers lie between
-/// pixels. Cairo keeps coordinates in 24.8 fixed point: those beyond ±8,388,607 pixels are not
-/// drawn where they belong, so callers clip first. Once something has failed nothing more is drawn,
-/// and ``png(atMost:)`` and ``rgb()`` throw. It owns a `cairo_surface_t` and a `cairo_t`.
+/// Pixels count from the upper left corner, x to the right and y down; whole numbers are between
+/// pixels. Cairo keeps coordinates in 24.8 fixed point: those beyond ±8,388,607 pixels are
+/// misplaced, so callers clip first. After a failure nothing more is drawn, and ``png(atMost:)``
+/// and ``rgb()`` throw. It owns a `cairo_surface_t` and a `cairo_t`.
 @safe
 public final class Canvas {
     /// The greatest width and height that Cairo allows, in pixels.
@@ -30,7 +30,7 @@ public final class Canvas {
             throw CairoError(operation: "make a canvas", message: "invalid value for its size")
         }
         let format = hasAlpha ? CAIRO_FORMAT_ARGB32 : CAIRO_FORMAT_RGB24
-        // Cairo hands out an object in any case; one that failed says so.
+        // Cairo returns an object in any case; a failed one has an error status.
         guard
             let surface = unsafe cairo_image_surface_create(format, Int32(width), Int32(height))
         else { throw CairoError(operation: "make a canvas", message: "no memory") }
@@ -94,7 +94,7 @@ public final class Canvas {
     /// Goes back to where the piece began (`cairo_close_path`).
     public func close() { unsafe cairo_close_path(context) }
 
-    /// Which places a path encloses.
+    /// The fill rule of a path.
     public enum FillRule: Hashable, Sendable {
         /// Those that an odd number of pieces surround.
         case evenOdd
@@ -102,9 +102,9 @@ public final class Canvas {
         case winding
     }
 
-    /// Paints a colour, at each pixel as far as the mask covers it; the path stays.
+    /// Paints a colour through a coverage mask; the path stays.
     ///
-    /// Colours are laid over (`CAIRO_OPERATOR_OVER`); of the mask, what lies on the canvas.
+    /// Colours are composited (`CAIRO_OPERATOR_OVER`); the mask is clipped to the canvas.
     public func paint(_ color: PaintColor, through mask: CoverageMask) {
         guard color.alpha > 0, let target = unsafe cairo_get_group_target(context),
             unsafe cairo_surface_status(target) == CAIRO_STATUS_SUCCESS,
@@ -168,7 +168,7 @@ public final class Canvas {
         unsafe cairo_stroke_preserve(context)
     }
 
-    /// Forgets the path (`cairo_new_path`).
+    /// Clears the path (`cairo_new_path`).
     public func clearPath() { unsafe cairo_new_path(context) }
 
     private func use(_ color: PaintColor) {
@@ -204,7 +204,7 @@ public final class Canvas {
     /// Paints another canvas over this one.
     ///
     /// - Parameters:
-    ///   - x, y: Where the other's upper left corner comes to lie, in pixels.
+    ///   - x, y: The place of the other's upper left corner, in pixels.
     public func paint(_ other: Canvas, x: Int = 0, y: Int = 0) {
         unsafe cairo_set_source_surface(context, other.surface, Double(x), Double(y))
         unsafe cairo_paint(context)
@@ -212,8 +212,8 @@ public final class Canvas {
         unsafe cairo_set_source_rgba(context, 0, 0, 0, 0)
     }
 
-    /// What is painted from now on is laid over the canvas as one by ``endGroup(alpha:)``
-    /// (`cairo_push_group`); groups may lie in groups.
+    /// Begins a group, which ``endGroup(alpha:)`` composites as one (`cairo_push_group`); groups
+    /// nest.
     public func beginGroup() { unsafe cairo_push_group(context) }
 
     /// Lays what was painted since ``beginGroup()`` over what is below.
@@ -339,13 +339,13 @@ extension Canvas {
 
 /// A colour to paint with; all numbers 0…1, colours not multiplied by alpha.
 public struct PaintColor: Hashable, Sendable {
-    /// Of red light.
+    /// Red channel.
     public var red: Double
-    /// Of green light.
+    /// Green channel.
     public var green: Double
-    /// Of blue light.
+    /// Blue channel.
     public var blue: Double
-    /// How much it covers.
+    /// Opacity.
     public var alpha: Double
 
     /// Mixes it.
@@ -357,11 +357,11 @@ public struct PaintColor: Hashable, Sendable {
     }
 }
 
-/// Why Cairo could not do what it was asked.
+/// An error of Cairo, with the attempted operation.
 public struct CairoError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What was tried, as a verb with its object.
+    /// The attempted operation, as a verb with its object.
     public let operation: String
-    /// What Cairo said.
+    /// Cairo's message.
     public let message: String
 
     init(operation: String, message: String) {

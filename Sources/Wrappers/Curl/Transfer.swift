@@ -17,7 +17,7 @@ final class Transfer: @unchecked Sendable {
     private static let headerByteLimit = 256 << 10
 
     private let servers: InternalServers
-    /// The host that is asked, and that of the URL for which it is.
+    /// The contacted host, and that of the original URL.
     private let hosts: (asked: String, own: String)
     /// Whether an address was not connected to, because it may not be.
     private var isBarred = false
@@ -60,7 +60,7 @@ final class Transfer: @unchecked Sendable {
         unsafe cairn_curl_set_callback(easy, CURLOPT_HEADERFUNCTION) { _, size, count, pointer in
             unsafe Transfer.of(pointer)?.takeHeader(size * count) ?? 0
         }
-        // The one place where an address is known that a name has led to, however it was written.
+        // The only place that sees the resolved address of a name, in any spelling.
         unsafe cairn_curl_set_pointer(easy, CURLOPT_OPENSOCKETDATA, pointer)
         unsafe cairn_curl_set_opensocket(easy) { pointer, _, address in
             guard let transfer = unsafe Transfer.of(pointer), let address = unsafe address else {
@@ -120,7 +120,7 @@ final class Transfer: @unchecked Sendable {
         return isTooLarge ? 0 : count
     }
 
-    /// What it came to, once libcurl is done with it.
+    /// The outcome, once libcurl is done with the transfer.
     func outcome(_ code: CURLcode) -> Exchange.Outcome {
         if isTooLarge {
             return .failed(

@@ -4,7 +4,7 @@
 internal import CCurl
 internal import Synchronization
 
-/// What the thread of a client does: sends, moves bytes, and hands over what is complete.
+/// The event loop of a client's thread: sends, moves bytes, and hands over complete answers.
 @safe
 final class WebLoop: @unchecked Sendable {
     // `@unchecked`: libcurl's handle is used on the thread of `run` alone, but for waking it, which
@@ -16,8 +16,8 @@ final class WebLoop: @unchecked Sendable {
     }
 
     private static let connectMilliseconds = 5_000
-    /// How often it looks at the clock, and asks whether it shall go on, while something is under
-    /// way.
+    /// Interval in milliseconds of the checks for timeouts and cancellation, while requests are
+    /// under way.
     private static let pollMilliseconds: Int32 = 20
     private static let idleMilliseconds: Int32 = 60_000
 
@@ -171,7 +171,7 @@ final class WebLoop: @unchecked Sendable {
     }
 }
 
-/// How many requests are on their way, in all and to each server.
+/// The slots for requests in flight, in all and to each server.
 private struct Places {
     private var count = 0
     private var counts: [String: Int] = [:]
@@ -185,7 +185,7 @@ private struct Places {
         }
     }
 
-    /// Takes a place; false when there is none.
+    /// Takes a slot; false when all are taken.
     mutating func take(_ url: String) -> Bool {
         let server = WebRequest.origin(of: url) ?? ""
         guard count < WebClient.outstandingLimit,

@@ -40,7 +40,7 @@ public final class XMLElement {
     }
 }
 
-/// Why bytes are no XML document that is read here.
+/// The reason why bytes are not an accepted XML document.
 public struct XMLError: Error, Hashable, Sendable, CustomStringConvertible {
     /// One sentence.
     public let description: String
@@ -48,9 +48,9 @@ public struct XMLError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// Reads whole XML documents; entities of a document's own and files outside it are not read.
 public enum XMLReader {
-    /// How deeply elements may nest.
+    /// Largest nesting depth of elements.
     public static let depthLimit = 128
-    /// How many elements a document may have.
+    /// Most elements of a document.
     public static let elementLimit = 500_000
 
     /// The document's outermost element; throws ``XMLError`` with line and reason.

@@ -6,7 +6,7 @@ internal import Glibc
 
 /// A zip or tar archive; what it holds is only read, from its beginning to its end.
 public struct Archive: Sendable {
-    /// How it is made.
+    /// The format of an archive.
     public enum Kind: String, Sendable {
         /// With its table at the end.
         case zip
@@ -19,7 +19,7 @@ public struct Archive: Sendable {
         /// Its path, with `/` at the end of a directory's; bytes that are no UTF-8 are read as
         /// Latin-1.
         public let name: String
-        /// As GDAL has it, with the zero at its end.
+        /// The name in GDAL's bytes, with the zero at its end.
         fileprivate let bytes: [CChar]
     }
 
@@ -38,9 +38,9 @@ public struct Archive: Sendable {
         self.name = name
     }
 
-    /// All files and directories in it.
+    /// All files and directories in the archive.
     ///
-    /// Throws ``GDALError`` where it cannot be read, or holds nothing.
+    /// Throws ``GDALError`` for an unreadable or empty archive.
     public func entries() throws(GDALError) -> [Entry] {
         let log = MessageLog()
         let entries = log.listen { () -> [Entry] in

@@ -9,8 +9,8 @@ internal import CGDAL
 /// names; its file systems but those on files of this machine, and its HTTP, so that none can lead
 /// to a server.
 enum Drivers {
-    /// What draws and encodes pictures, and reads the tiles in MBTiles, beside the formats that are
-    /// read; no file is opened with these.
+    /// Drivers that draw and encode pictures, and read the tiles in MBTiles, beside the supported
+    /// formats; no file is opened with these.
     private static let tools: Set<String> = ["MEM", "MVT", "VRT"]
 
     /// Memory, archives, and what GDAL reads tiles of MBTiles and the files of a tar archive
@@ -28,7 +28,7 @@ enum Drivers {
         // An import is confined with its thread, and must not give work to another.
         ("GDAL_NUM_THREADS", "1"),
         ("GML_DOWNLOAD_SCHEMA", "NO"), ("GML_SKIP_RESOLVE_ELEMS", "ALL"),
-        // Each is heard of (SkippedFeature).
+        // Each is reported (SkippedFeature).
         ("GML_SKIP_CORRUPTED_FEATURES", "YES"),
         ("GML_SAVE_RESOLVED_TO", "NO"), ("GML_USE_SCHEMA_IMPORT", "NO"),
         ("LIBKML_EXTERNAL_STYLE", "NO"),
@@ -54,7 +54,7 @@ enum Drivers {
             if !kept.contains(unsafe String(cString: name)) { unsafe GDALDeregisterDriver(driver) }
         }
         closeFileSystems()
-        // An answer that failed; for none at all GDAL would ask the server itself.
+        // A failed answer; without any GDAL would contact the server itself.
         unsafe CPLHTTPSetFetchCallback(
             { _, _, _, _, _, _, _ in
                 let room = unsafe VSICalloc(1, MemoryLayout<CPLHTTPResult>.size)

@@ -68,7 +68,7 @@ public enum EncodedPicture {
         guard 1...4 ~= count, let first = unsafe GDALGetRasterBand(source, 1) else { return nil }
         func values(_ band: GDALRasterBandH?) -> [UInt8]? {
             guard let band = unsafe band else { return nil }
-            // Of 16 bits the upper ones.
+            // The upper byte of 16 bits.
             let isWide = unsafe GDALGetRasterDataType(band) != GDT_Byte
             var wide = [UInt16](repeating: 0, count: width * height)
             guard
@@ -90,7 +90,7 @@ public enum EncodedPicture {
             }
             channels.append(channel)
         }
-        // A band of alpha, or what else says where nothing is.
+        // An alpha band, or another mask of missing data.
         guard let mask = unsafe values(GDALGetMaskBand(first)) else { return nil }
         var rgba = [UInt8](repeating: 0, count: width * height * 4)
         let table = unsafe Colors.table(GDALGetRasterColorTable(first))
@@ -112,12 +112,12 @@ public enum EncodedPicture {
 }
 
 extension RasterPicture {
-    /// The same ground in another window, mixed from four pixels each (`GDALWarp`), clear beyond
-    /// the picture.
+    /// The ground in another window, resampled from four pixels each (`GDALWarp`), clear beyond the
+    /// picture.
     ///
-    /// Nil where it was cancelled; throws ``GDALError``.
+    /// Nil when cancelled; throws ``GDALError``.
     ///
-    /// - Parameter window: What this picture shows, border to border.
+    /// - Parameter window: The extent of this picture, border to border.
     public func brought(
         from window: RasterWindow, to other: RasterWindow, width: Int, height: Int,
         isCancelled: @escaping () -> Bool

@@ -5,11 +5,11 @@ internal import CGDAL
 
 /// Writes one FlatGeobuf file with a spatial index, through GDAL's driver.
 ///
-/// Nothing is on the disk before ``close()`` returns. Temporary files lie beside the file. Used
-/// from one thread.
+/// Nothing is on the disk before ``close()`` returns. Temporary files are in the file's directory.
+/// Used from one thread.
 @safe
 public struct FlatGeobufWriter: ~Copyable {
-    /// What every feature of the file is.
+    /// The geometry of every feature of the file.
     public enum Geometry: Hashable, Sendable {
         /// Points.
         case point
@@ -158,8 +158,8 @@ public struct FlatGeobufWriter: ~Copyable {
 }
 
 extension FlatGeobufWriter {
-    /// What stands before the index and the features in such a file: magic and header of a file
-    /// with one feature.
+    /// The front of such a file, before its index and features: magic and header of a file with one
+    /// feature.
     public static func header(
         name: String, geometry: Geometry, hasZ: Bool, hasM: Bool, fields: [SourceField],
         wkid: Int?, wkt: String?

@@ -49,7 +49,7 @@ public enum JPEGEncoder {
         }
         unsafe GDALClose(copy)
         var byteCount: vsi_l_offset = 0
-        // What is seized is the caller's, and the file is gone.
+        // Seizing the buffer moves it to the caller and removes the file.
         guard let bytes = unsafe VSIGetMemFileBuffer(path, &byteCount, 1) else { return nil }
         defer { unsafe VSIFree(bytes) }
         return unsafe Array(UnsafeBufferPointer(start: bytes, count: Int(byteCount)))

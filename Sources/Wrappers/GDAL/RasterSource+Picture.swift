@@ -3,7 +3,7 @@
 
 internal import CGDAL
 
-/// What a rectangle of the ground looks like in a raster.
+/// A raster's pixels over a rectangle of the ground.
 public struct RasterPicture: Sendable {
     /// Columns.
     public let width: Int
@@ -91,9 +91,9 @@ extension RasterSource {
 }
 
 extension RasterWindow {
-    /// What a dataset shows of the window, in memory; nil where GDAL cannot, or was cancelled.
+    /// A dataset warped to the window, in memory; nil on failure of GDAL, or when cancelled.
     ///
-    /// A last band says where there is data. The caller closes it.
+    /// The last band marks the valid data. The caller closes it.
     func warped(
         _ source: GDALDatasetH, _ width: Int, _ height: Int, _ resampling: String,
         _ question: Question
@@ -118,24 +118,23 @@ extension RasterWindow {
     }
 }
 
-/// Whether anybody still waits, for a C callback.
+/// The cancellation state, for a C callback.
 final class Question {
     let isCancelled: () -> Bool
 
     init(_ isCancelled: @escaping () -> Bool) { self.isCancelled = isCancelled }
 }
 
-/// How numbers of bands become colours.
+/// The mapping of band values to colours.
 struct Colors {
-    /// Which bands, from 1; after those of colours one of alpha, if there is any.
+    /// The bands, from 1; after those of colours one of alpha, if there is any.
     let bands: [Int32]
     /// Red, green, blue and alpha by value; nil where the bands are not indexes.
     let table: [[UInt8]]?
-    /// Of each band of colour: the value that is dark, the one that is bright, and whether there
-    /// are any.
+    /// The range of values of each band of colour, from dark to bright, and whether it has values.
     let ranges: [Stretch]
 
-    /// From the value that is dark to the one that is bright.
+    /// A range from the value that is dark to the one that is bright.
     struct Stretch {
         var low, high: Double
         /// Whether any pixel has a value.
@@ -232,7 +231,7 @@ struct Colors {
     func shade(_ value: Double, _ range: Stretch) -> UInt8? {
         guard value.isFinite else { return nil }
         let size = range.high - range.low
-        // All the same: neither dark nor bright.
+        // All values are equal: neither dark nor bright.
         guard size > 0 else { return 128 }
         return UInt8((max(0, min(1, (value - range.low) / size)) * 255).rounded())
     }

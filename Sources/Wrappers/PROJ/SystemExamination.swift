@@ -3,7 +3,7 @@
 
 internal import CPROJ
 
-/// What a definition of a coordinate system says, whatever it is called.
+/// The examination of a coordinate system's definition, whatever its name.
 public enum SystemExamination {
     /// Whether a definition is understood, as whatever kind of system.
     public static func isKnown(_ system: CoordinateSystem) -> Bool {
@@ -30,8 +30,8 @@ public enum SystemExamination {
         return nil
     }
 
-    /// Whether a system is Web Mercator stated as Mercator on a sphere of its radius, whatever is
-    /// said of that sphere's datum.
+    /// Whether a system is Web Mercator defined as Mercator on a sphere of its radius, for any
+    /// datum of that sphere.
     public static func isSphericalMercator(
         _ system: CoordinateSystem, at places: [(x: Double, y: Double)]
     ) -> Bool {
@@ -59,7 +59,7 @@ public enum SystemExamination {
     /// stay.
     public static func unnumbered(_ wkt: String) -> String {
         var result: [UInt8] = []
-        // Of each bracket that is open: its keyword, and where the text before that ended.
+        // For each open bracket: its keyword, and the end of the text before it.
         var open: [(keyword: String, start: Int)] = []
         var word: [UInt8] = []
         var isQuoted = false
@@ -223,7 +223,7 @@ extension ProjectionContext {
 }
 
 extension ProjectionObject {
-    /// What it is where that has no place on a map; nil for geographic and projected systems.
+    /// The kind of a system without a place on a map; nil for geographic and projected systems.
     fileprivate var kindWithoutPlace: String? {
         switch unsafe proj_get_type(handle) {
         case PJ_TYPE_GEOGRAPHIC_2D_CRS, PJ_TYPE_GEOGRAPHIC_3D_CRS, PJ_TYPE_PROJECTED_CRS: nil

@@ -15,7 +15,7 @@ public struct Poller: ~Copyable {
     /// Starts with nothing.
     public init() {}
 
-    /// Forgets everything.
+    /// Removes all sockets.
     public mutating func removeAll() { unsafe items.removeAll(keepingCapacity: true) }
 
     /// Adds a socket; answers its index.

@@ -3,7 +3,7 @@
 
 internal import Platform
 
-/// Who is at the other end of a ROUTER socket.
+/// The identity of a ROUTER socket's peer.
 ///
 /// libzmq names each connection by a zero byte and a number that no other connection of the socket
 /// has had; a peer may also choose up to 255 bytes of its own (`ZMQ_ROUTING_ID`) and keep them over

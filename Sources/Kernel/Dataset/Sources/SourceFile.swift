@@ -166,7 +166,7 @@ struct NamedFiles {
     /// Throws `notFound`, or `unreadable` for what is no file or directory.
     init(_ name: String) throws(Failure) {
         let path = FileSystem.absolute(name)
-        // No name is no name of the working directory.
+        // An empty name must not stand for the working directory.
         guard !name.isEmpty, let kind = FileSystem.kind(of: path) else {
             throw Failure(.notFound, "'\(name)' does not exist")
         }
@@ -187,7 +187,7 @@ struct NamedFiles {
     private static func companions(of path: String, _ name: String) throws(Failure) -> [String] {
         let (directory, own) = FileName.split(path)
         let stem = FileName.stem(own).lowercased() + "."
-        // What may not be listed has no companions that could be found.
+        // In a directory that cannot be listed, no companions are found.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory + "/")) ?? []
         var companions: [String] = []
         for other in names.sorted() where other != own && other.lowercased().hasPrefix(stem) {
@@ -232,7 +232,7 @@ enum FileName {
         return String(name[..<dot])
     }
 
-    /// What is behind its last dot, in small letters.
+    /// The lower-case extension.
     static func ending(_ name: String) -> String {
         guard let dot = name.lastIndex(of: ".") else { return "" }
         return name[name.index(after: dot)...].lowercased()

@@ -6,7 +6,7 @@ import FoundationEssentials
 import GDAL
 import Platform
 
-/// How much an import lets a file grow to, and how many files it looks at.
+/// Bounds on the expanded size of a file, and on the number of files examined.
 public enum ImportBounds {
     /// Files and directories in an archive or a directory.
     public static let entryCount = 10_000
@@ -33,7 +33,7 @@ struct SourcePreparation {
         self.staging = staging
     }
 
-    /// What is to be opened, where it is one file, or one directory.
+    /// The single file or directory to open.
     func file() throws -> SourceFile {
         let files = try files(isSplit: false)
         guard let file = files.first else {
@@ -42,7 +42,7 @@ struct SourcePreparation {
         return file
     }
 
-    /// All that is to be opened; at least one.
+    /// All files to open; at least one.
     func files() throws -> [SourceFile] { try files(isSplit: true) }
 
     /// - Parameter isSplit: Whether each data set of an archive or a directory is opened on its
@@ -85,7 +85,7 @@ struct SourcePreparation {
 
     private func file(_ path: String) -> SourceFile { SourceFile(path: path, name: named.name) }
 
-    /// A format that is not read is named before GDAL says that it does not know it.
+    /// Refuses an unsupported format by its name, before GDAL fails to recognise it.
     private func refuse(_ name: String, _ beginning: [UInt8]) throws(Failure) {
         guard let format = VectorFormats.refused(name: name, beginning: beginning) else { return }
         throw Failure(
@@ -132,7 +132,8 @@ struct SourcePreparation {
         return entry + "/" + links.own
     }
 
-    /// The same with copies: SQLite works in the directory of a database whose log is not empty.
+    /// Copies the files instead of linking them: SQLite works in the directory of a database whose
+    /// log is not empty.
     private func copy() throws -> String { try copy(of: named) }
 
     private func copy(of named: NamedFiles) throws -> String {
@@ -175,7 +176,7 @@ struct SourcePreparation {
             }
             throw Failure(.unreadable, "cannot read '\(named.name)': \(error.reason)")
         }
-        // What is expanded from it again counts alone.
+        // An archive expanded again counts only once.
         if !FileName.split(target).name.lowercased().hasSuffix(".tar") {
             expansion.byteCount += FileSystem.byteCount(of: target) ?? 0
         }
@@ -242,8 +243,8 @@ struct SourcePreparation {
         return steps
     }
 
-    /// What is to be opened of an expanded archive: its only file, `doc.kml`, its only file with an
-    /// ending of ``DataSets``, or its only file geodatabase; else the directory that holds all.
+    /// The part of an expanded archive to open: its only file, `doc.kml`, its only file with an
+    /// extension of ``DataSets``, or its only file geodatabase; else the directory that holds all.
     static func chosen(in directory: String) throws -> String {
         var directory = directory
         while true {
@@ -287,7 +288,7 @@ struct SourcePreparation {
             found = [file(try examined(isOwn ? try Self.chosen(in: root) : root))]
         }
         guard found.count == 1 else { return found }
-        // What it is called inside is of no interest where nothing else is there.
+        // The inner name has no interest when it is the only one.
         return [found[0].alone]
     }
 
@@ -331,7 +332,7 @@ struct SourcePreparation {
     /// Archives one inside the other, beside the one that was named.
     private static let archiveDepth = 3
 
-    /// What to open of a data set.
+    /// The path to open for a data set.
     private func prepared(_ path: String, isOwn: Bool) throws -> String {
         if FileSystem.kind(of: path) == .directory { return try examined(path) }
         let ending = FileName.ending(path)
@@ -354,8 +355,8 @@ struct SourcePreparation {
         return try examined(isCopied ? try copy(of: files) : try view(of: files))
     }
 
-    /// The kind of a file that is an archive itself; nil for others, and for one that is read as it
-    /// is.
+    /// The kind of a file that is an archive itself; nil for others, and for formats read as
+    /// archives.
     private func innerArchive(_ path: String) throws -> Archive.Kind? {
         let name = FileName.split(path).name.lowercased()
         if name.hasSuffix(".tar.gz") || name.hasSuffix(".tgz") { return .tar }
@@ -382,7 +383,8 @@ struct SourcePreparation {
 
     // MARK: Directories
 
-    /// Throws where a directory holds a link out of it, too much, or a table that leads elsewhere.
+    /// Throws for a directory with a link out of it, too many files, or a table that refers to
+    /// files elsewhere.
     private func examineDirectory(_ root: String) throws {
         var waiting = [(path: root, depth: 0)]
         var count = 0

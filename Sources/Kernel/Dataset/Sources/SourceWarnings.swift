@@ -12,13 +12,13 @@ enum SourceWarnings {
         // A rule of the format on its header or metadata; tables are read by what they say.
         "bad application_id", "application_id", "user_version", "has not been registered",
         "Invalid SRS", "not declared as",
-        // The order of axes and of rings is looked at by the import itself.
+        // The import itself handles the order of axes and of rings.
         "winding order", "organizePolygons", "wrong orientation",
         // Places of elements GDAL skips and the formats allow.
         "Non closed ring", "is not a standard",
     ]
 
-    /// What a warning says in the words of an import; the first that fits counts.
+    /// The meaning of a warning in the terms of an import; the first match counts.
     private static let meanings: [(part: String, meaning: String)] = [
         (
             "Integer overflow",

@@ -19,7 +19,7 @@ struct TableSource {
     private var rowCount = 0
     private var surplus: (count: Int, row: Int) = (0, 0)
     private var missing: (count: Int, row: Int) = (0, 0)
-    /// How many fields that are not empty stand in quotes, and how many do not.
+    /// Numbers of non-empty fields with and without quotes.
     private var quoted = 0
     private var bare = 0
     private var waiting: [UInt8] = []
@@ -52,7 +52,8 @@ struct TableSource {
 
     private mutating func begin(_ header: CSVScanner.Record) {
         var taken: Set<String> = []
-        // How often a name has been met, so that the next number is not searched from the first.
+        // The last suffix of each name, so that the search for the next does not start at the
+        // first.
         var met: [String: Int] = [:]
         for (index, field) in header.fields.enumerated() {
             let stated = String(decoding: TextValue.trimmed(field), as: UTF8.self)
@@ -149,8 +150,8 @@ struct TableSource {
         }
     }
 
-    /// The types that a `.csvt` file states, by place: `"Integer(10)","String","Date"`; nil for a
-    /// word that is none.
+    /// The types stated by a `.csvt` file, by place: `"Integer(10)","String","Date"`; nil for an
+    /// unknown word.
     static func statedKinds(_ path: String) -> [SourceField.Kind?] {
         guard let file = try? MappedFile(path: path), file.byteCount <= 1 << 20 else { return [] }
         var kinds: [SourceField.Kind?] = []

@@ -48,7 +48,7 @@ enum TextValue {
         return Array(text[first...last])
     }
 
-    /// The words that programs write where a number is none.
+    /// Whether the text is a spelling of NaN.
     static func isNoNumber(_ text: [UInt8]) -> Bool {
         var word = String(decoding: text, as: UTF8.self).lowercased()[...]
         if word.hasPrefix("-") || word.hasPrefix("+") { word = word.dropFirst() }
@@ -111,14 +111,14 @@ enum TextValue {
             isPlain = plain
         }
 
-        /// As Swift reads it.
+        /// The number in Swift's syntax.
         var text: String {
             (isNegative ? "-" : "") + (whole.isEmpty ? "0" : String(decoding: whole, as: UTF8.self))
                 + (fraction.isEmpty ? "" : "." + String(decoding: fraction, as: UTF8.self))
                 + (exponent == 0 ? "" : "e\(exponent)")
         }
 
-        /// How many digits it has from the first that is not zero.
+        /// Number of significant digits, from the first that is not zero.
         var significantCount: Int {
             (whole + fraction).drop { $0 == UInt8(ascii: "0") }.count
         }
@@ -139,7 +139,7 @@ enum TextValue {
 
 /// A day, perhaps with a time, as ISO 8601 and databases write it.
 struct TextMoment {
-    /// The moment; its zone is 0 where there is none.
+    /// The moment; its zone is 0 without one.
     let moment: CivilMoment
     /// Whether digits behind thousandths of a second are left out.
     let isRounded: Bool
@@ -212,8 +212,8 @@ struct TextMoment {
 
 /// The digits of a double's exact value.
 enum DecimalDigits {
-    /// So many of them from the first that is not zero, rounded half to even as `printf` does,
-    /// without trailing zeros taken off.
+    /// The first `count` significant digits, rounded half to even as `printf` does, with trailing
+    /// zeros.
     static func of(_ value: Double, count: Int) -> [UInt8] {
         // The exact value is significand × 2^exponent, a decimal number of at most 767 digits.
         let magnitude = value.magnitude

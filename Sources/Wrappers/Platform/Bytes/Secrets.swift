@@ -31,9 +31,9 @@ public enum PasswordHash {
     }
 }
 
-/// BLAKE2b with a key: who has the key can tell whether bytes came from another who has it.
+/// BLAKE2b with a key: a holder of the key can verify that bytes came from another holder.
 public enum KeyedHash {
-    /// How many bytes a digest and a key have.
+    /// Byte count of a digest and of a key.
     public static let byteCount = 32
 
     /// The digest of bytes; `key` has ``byteCount`` bytes.

@@ -26,7 +26,7 @@ public struct FileLock: ~Copyable, Sendable {
                 if error.code == EINTR { continue }
                 throw error
             }
-            // Whoever released with `removingFile` may have unlinked what was just locked.
+            // A release with `removingFile` may have unlinked the file just locked.
             guard isStillAt(path, descriptor) else {
                 Glibc.close(descriptor)
                 continue
@@ -38,7 +38,7 @@ public struct FileLock: ~Copyable, Sendable {
         }
     }
 
-    /// The process id written by the present or last owner; nil when there is none to read.
+    /// The process id written by the present or last owner; nil when unreadable.
     public static func owner(of path: String) -> Int32? {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -64,8 +64,8 @@ public struct FileLock: ~Copyable, Sendable {
         self.path = path
     }
 
-    /// Whether the file that is locked is still the one at its path; false once somebody has
-    /// removed or replaced it, so that others can lock that path.
+    /// Whether the locked file is still the one at its path; false once it has been removed or
+    /// replaced, so that others can lock that path.
     public var isInPlace: Bool { Self.isStillAt(path, descriptor) }
 
     /// Gives the lock back; with `removingFile` the file goes too.

@@ -10,8 +10,8 @@ public enum LogFile {
         unsafe _ = rename(path, path + ".1")
     }
 
-    /// When the file is longer than `limit` bytes, keeps its bytes as `path.1` and empties it,
-    /// while its writers (which must append) go on.
+    /// Rotates a file longer than `limit` bytes: keeps its bytes as `path.1` and empties it, while
+    /// its writers (which must append) go on.
     ///
     /// Lines written in between may be lost.
     public static func bound(_ path: String, to limit: Int64) {
@@ -42,8 +42,7 @@ public enum LogFile {
         unsafe _ = write(target, bytes, bytes.count)
     }
 
-    /// The last line of the file that is not empty, at most 2,000 bytes of it; nil when there is
-    /// none.
+    /// The last non-empty line of the file, at most 2,000 bytes of it; nil for none.
     public static func lastLine(_ path: String) -> String? {
         let source = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard source >= 0 else { return nil }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// A JSON text (RFC 8259) that is being written: compact, each object's members in the order of
-/// their names' bytes, however they come.
+/// A JSON text (RFC 8259) being written: compact, each object's members sorted by the bytes of
+/// their names, in whatever order they come.
 ///
-/// Containers are opened one inside the other; what is written into an outer one ends those inside
-/// it. It knows what the site's own values need and gives up on the rest (``abandon()``), which is
-/// left to a writer that knows all of JSON: names with characters to be escaped, the same name
-/// twice in an object. One thread at a time.
+/// Containers nest; a write into an outer one closes those inside it. It supports the forms of the
+/// site's own values and gives up on others (``abandon()``), which are left to a full JSON writer:
+/// names with characters to be escaped, duplicate names in an object. One thread at a time.
 public struct JSONBuffer: ~Copyable {
     /// An object or an array that has been opened.
     public struct Container: Sendable {
@@ -18,19 +17,19 @@ public struct JSONBuffer: ~Copyable {
     private struct Level {
         let number: Int
         let isObject: Bool
-        /// Where its first member or element begins.
+        /// Offset of its first member or element.
         let start: Int
         /// The first of its members in `members`.
         let firstMember: Int
         var isEmpty = true
-        /// Whether each name so far lies behind the one before.
+        /// Whether the names so far are in order.
         var isSorted = true
-        /// How many of its names have letters beyond ASCII.
+        /// Number of its names beyond ASCII.
         var wideNameCount = 0
     }
 
     private struct Member {
-        /// Where its name's quote is.
+        /// Offset of its name's quote.
         let start: Int
         let nameByteCount: Int
 
@@ -54,10 +53,10 @@ public struct JSONBuffer: ~Copyable {
         members.reserveCapacity(32)
     }
 
-    /// Says that a full writer has to write the text.
+    /// Marks the text as left to a full JSON writer.
     public mutating func abandon() { isAbandoned = true }
 
-    /// How many bytes have been written.
+    /// Number of bytes written.
     public var byteCount: Int { bytes.count }
 
     /// The text; nil when it was abandoned.
@@ -70,9 +69,9 @@ public struct JSONBuffer: ~Copyable {
 
     /// A value that has begun.
     public struct Beginning: Sendable {
-        /// How many containers are open around it.
+        /// Number of enclosing open containers.
         public let depth: Int
-        /// Where its text begins.
+        /// Offset of its text.
         public let start: Int
         fileprivate let floor: Int
     }
@@ -212,7 +211,7 @@ public struct JSONBuffer: ~Copyable {
         dropFraction()
     }
 
-    /// The same of half the size.
+    /// Writes a single-precision number.
     public mutating func real(_ value: Float) {
         guard value.isFinite else { return abandon() }
         bytes += value.description.utf8

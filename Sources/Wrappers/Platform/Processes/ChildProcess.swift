@@ -8,9 +8,9 @@ internal import Glibc
 ///
 /// Used from the thread that started it: an attached child gets SIGTERM when that *thread* ends.
 public struct ChildProcess: ~Copyable, Sendable {
-    /// How a process ended.
+    /// The end of a process.
     public enum End: Hashable, Sendable {
-        /// It exited with a status.
+        /// An exit with a status.
         case status(Int32)
         /// A signal killed it.
         case signal(Int32)
@@ -51,7 +51,7 @@ public struct ChildProcess: ~Copyable, Sendable {
         seen = nil
     }
 
-    /// How it ended; nil while it runs.
+    /// The end of the process; nil while it runs.
     ///
     /// Never blocks.
     public mutating func end() -> End? {
@@ -70,7 +70,7 @@ public struct ChildProcess: ~Copyable, Sendable {
         kill(processID, demand == .end ? SIGTERM : SIGKILL)
     }
 
-    /// Sends SIGTERM to a process that is not one's child; false when there is none or one may not.
+    /// Sends SIGTERM to a process that is not a child; false when absent or not permitted.
     public static func askToEnd(processID: Int32) -> Bool { kill(processID, SIGTERM) == 0 }
 }
 

@@ -24,7 +24,7 @@ public final class BackgroundThread<Value: Sendable>: Sendable {
         }
     }
 
-    /// What came of it; waits for the end, blocking, and throws what the work threw.
+    /// The result; waits for the end, blocking, and throws the error of the work.
     public func value() throws -> Value {
         thread.join()
         guard let result = outcome.result.withLock({ $0 }) else {

@@ -5,10 +5,10 @@ internal import Glibc
 
 /// A bounded first-in-first-out queue between threads.
 ///
-/// An element that is taken is let go of at once. An empty queue keeps a page of memory or two,
-/// however long it was before.
+/// A taken element is released at once. An empty queue keeps a page of memory or two, however long
+/// it was before.
 ///
-/// Takers block, so only threads of one's own (`PinnedThread`) may take; anybody may `tryPush`.
+/// Takers block, so only dedicated threads (`PinnedThread`) may take; any thread may `tryPush`.
 public final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
     // `@unchecked`: every access to the state below holds `gate`. Inlinable: each message of the
     // bus goes through one, and unspecialised an array costs several times as much.
@@ -33,7 +33,7 @@ public final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
         return body()
     }
 
-    /// How many elements wait.
+    /// Number of queued elements.
     @inlinable public var count: Int { locked { waitingCount } }
 
     @inlinable internal var waitingCount: Int { leaving.count + arrived.count }

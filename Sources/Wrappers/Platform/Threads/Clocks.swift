@@ -23,8 +23,7 @@ public enum WallClock {
         read(CLOCK_REALTIME) / 1000 + offset.load(ordering: .relaxed)
     }
 
-    /// Has this process see another time than the system's, by so much; for tests of clocks that
-    /// are wrong.
+    /// Offsets this process's wall clock from the system's; for tests of wrong clocks.
     public static func setOffset(microseconds: Int64) {
         offset.store(microseconds, ordering: .relaxed)
     }

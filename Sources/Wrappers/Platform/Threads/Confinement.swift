@@ -18,8 +18,8 @@ public enum Confinement {
         case calls
     }
 
-    /// The walls that this kernel lets a thread put up around itself, tried once, on a thread that
-    /// does nothing else.
+    /// The walls that this kernel lets a thread put up around itself, probed once, on a dedicated
+    /// thread.
     public static let walls: [Wall] = {
         let tried = try? BackgroundThread("walls") {
             Wall.allCases.filter { wall in
@@ -40,19 +40,19 @@ public enum Confinement {
         "/sys/devices/system/cpu", "/dev/null", "/dev/zero", "/dev/urandom",
     ]
 
-    /// Tables of GDAL and PROJ that lie elsewhere.
+    /// Variables that relocate tables of GDAL and PROJ.
     private static let variables = ["GDAL_DATA", "PROJ_DATA", "PROJ_LIB"]
 
-    /// Runs `body` on a thread of its own behind ``walls``, and waits for its end, blocking.
+    /// Runs `body` on a dedicated thread behind ``walls``, and waits for its end, blocking.
     ///
-    /// `body` must give no work to threads that outlive it or were there before: what it starts
-    /// itself is behind the same walls. Throws what `body` throws, and `PlatformError` when there
-    /// is no thread left, or the kernel refuses a wall that it had let pass before; then nothing
-    /// has run.
+    /// `body` must give no work to threads that outlive it or existed before: threads that it
+    /// starts are behind the same walls. Throws the errors of `body`, and `PlatformError` when no
+    /// thread can be created, or the kernel refuses a wall that it allowed before; then nothing has
+    /// run.
     ///
     /// - Parameters:
-    ///   - reading: Files and directories that may be read, with all that lies in them; absolute.
-    ///   - writing: Directories in which anything may be done.
+    ///   - reading: Absolute paths of readable files and directories, with all of their contents.
+    ///   - writing: Directories with full access.
     public static func run<Value>(
         _ name: String, reading: [String], writing: [String], _ body: () throws -> Value
     ) throws -> Value {
@@ -98,7 +98,7 @@ public enum Confinement {
             readable, Int32(readable.count), writable, Int32(writable.count)) == 0
     }
 
-    /// What the thread does for the caller.
+    /// The work of the thread.
     private final class Work<Value>: @unchecked Sendable {
         // The caller waits for the thread's end before it looks, so one thread at a time has these.
         private var body: (() throws -> Value)?
