@@ -128,7 +128,7 @@ public struct IncomingRequest: Sendable {
 
         deinit {
             guard !isAnswered.load(ordering: .acquiring), open?.isOver != true else { return }
-            let failure = Failure(.unavailable, "the service let go of the question; ask again")
+            let failure = Failure(.unavailable, "the service dropped the request; try again")
             answer(.failure, metadata: Data(), payload: failure.wirePayload, sequence: 0)
         }
     }

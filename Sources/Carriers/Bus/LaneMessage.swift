@@ -62,7 +62,7 @@ public enum LaneMessage: Hashable, Sendable {
     public init(_ message: Message, to worker: UUID) throws(Failure) {
         var head = try WorkerHead(of: message)
         guard try head.uuid() == worker else {
-            throw Failure(.invalidParameter, "a message for another worker came down the lane")
+            throw Failure(.invalidParameter, "the lane delivered a message for another worker")
         }
         let subject = message.header.correlation
         switch message.header.kind {
@@ -85,7 +85,7 @@ public enum LaneMessage: Hashable, Sendable {
         case .beatEcho: self = .heartbeatEcho
         case .drain: self = .drain
         case let kind:
-            throw Failure(.invalidParameter, "a message of kind '\(kind)' came down a lane")
+            throw Failure(.invalidParameter, "unexpected message of kind '\(kind)' on a lane")
         }
     }
 }

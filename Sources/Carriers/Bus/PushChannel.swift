@@ -133,7 +133,7 @@ final class PushChannel: Channel {
     }
 
     private static func full(_ endpoint: Endpoint) -> Failure {
-        Failure(.busy, "\(endpoint) takes no more messages for now")
+        Failure(.busy, "the queue to \(endpoint) is full")
     }
 
     override func didGetRoom() {
@@ -143,7 +143,7 @@ final class PushChannel: Channel {
     }
 
     private func pushEarly(_ message: Message) throws(Failure) {
-        guard let lane else { throw Failure(.unavailable, "nobody listens at \(endpoint)") }
+        guard let lane else { throw Failure(.unavailable, "no peer is connected at \(endpoint)") }
         guard early.count < lane.capacity else {
             throw Failure(.busy, "\(endpoint): its worker has not connected yet")
         }

@@ -120,7 +120,7 @@ final class RequesterChannel: Channel {
                 .timedOut,
                 "\(endpoint) gave no answer within the limit of "
                     + "\(question.message.header.ttlMilliseconds) ms")
-            : Failure(.unavailable, "nobody answers at \(endpoint): is the service running?")
+            : Failure(.unavailable, "no service is connected at \(endpoint): is it running?")
         finish(id, .failure(failure))
     }
 

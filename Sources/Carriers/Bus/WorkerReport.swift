@@ -72,7 +72,7 @@ public enum WorkerReport: Hashable, Sendable {
         case .draining: self = .draining
         case .bye: self = .bye
         case let kind:
-            throw Failure(.invalidParameter, "a message of kind '\(kind)' came to the sink")
+            throw Failure(.invalidParameter, "unexpected message of kind '\(kind)' at the sink")
         }
     }
 

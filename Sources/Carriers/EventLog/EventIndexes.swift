@@ -40,7 +40,7 @@ struct EventIndexes: ~Copyable {
         guard try state.step() else {
             throw SQLiteError(
                 extendedCode: 11, operation: "open",
-                reason: "it does not say how far its indexes go")
+                reason: "it does not state the position of its indexes")
         }
         let through = state.integer(0)
         var recent = RecentIDs()

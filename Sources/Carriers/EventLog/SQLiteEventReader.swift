@@ -228,7 +228,7 @@ public final class SQLiteEventReader: EventReader {
         }
         if events.isEmpty {
             throw Failure(
-                .corrupt, "sequence \(records.position(0)): the record does not have its form")
+                .corrupt, "sequence \(records.position(0)): the record is malformed")
         }
         return EventSlice(events: events, isLast: false)
     }
@@ -346,7 +346,7 @@ public final class SQLiteEventReader: EventReader {
             // Events that were in the file when its runs were read may have been archived since.
             if next <= run.last, try floor() < next {
                 rows.fault = LogFault(
-                    position: next, message: "the index names an event that is not what it says")
+                    position: next, message: "the index entry does not match its event")
                 return rows
             }
         }

@@ -87,7 +87,7 @@ public final class SQLiteEventStore: EventStore {
         }
         throw Failure(
             .unreadable,
-            "'\(folder)' lies on a network file system; an event log must lie on a local disk")
+            "'\(folder)' is on a network file system; an event log needs a local disk")
     }
 
     static func lock(_ path: String) throws(Failure) -> FileLock {

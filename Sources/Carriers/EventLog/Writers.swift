@@ -27,7 +27,7 @@ struct Writers {
             let writer = asked.map { "a writer of epoch \($0)" } ?? "a writer without an epoch"
             let holder =
                 newest.map { "epoch \($0.epoch) (\($0.holder)) writes '\(category)'" }
-                ?? "nobody has claimed '\(category)'"
+                ?? "the category '\(category)' is not claimed"
             throw Failure(
                 .fenced, "the append to '\(append.stream)' comes from \(writer), but \(holder) now",
                 details: ["epoch=" + (newest.map { "\($0.epoch)" } ?? "none")])

@@ -12,7 +12,7 @@ enum ArcGIS {
     /// error.
     static func tree(_ response: WebResponse) throws(Failure) -> JSONTree {
         guard let tree = JSONTree(response.body) else {
-            throw Failure(.unreadable, "its answer is no JSON")
+            throw Failure(.unreadable, "its answer is not JSON")
         }
         if let error = tree["error"] {
             let details = error["details"]?.elements.compactMap(\.text) ?? []

@@ -38,7 +38,7 @@ struct FeatureInfo {
 
     private mutating func readJSON(_ body: [UInt8]) throws(Failure) {
         guard let root = JSONTree(body) else {
-            throw Failure(.unreadable, "its answer is no JSON")
+            throw Failure(.unreadable, "its answer is not JSON")
         }
         if let exceptions = root["exceptions"]?.elements.first ?? root["error"] {
             let text = exceptions["text"]?.text ?? exceptions["message"]?.text ?? "an error"
@@ -82,7 +82,7 @@ struct FeatureInfo {
     private mutating func readXML(_ body: [UInt8]) throws(Failure) {
         let root: XMLElement
         do throws(XMLError) { root = try XMLReader.read(body) } catch {
-            throw Failure(.unreadable, "its answer is no XML: \(error)")
+            throw Failure(.unreadable, "its answer is not XML: \(error)")
         }
         if let exception = WMSException.text(in: root) {
             throw Failure(.unreadable, "it answered: \(exception)")

@@ -66,7 +66,7 @@ struct FeaturePages: RemoteRounds {
         let shown = walk.features.prefix(FeatureWalk.featureBound)
         let reason =
             walk.features.count < FeatureWalk.featureBound
-            ? "it does not give the others" : "more are not drawn"
+            ? "the others cannot be requested" : "the others are not drawn"
         return RemotePicture(
             .features(Array(shown)),
             shortfall: walk.shortfall

@@ -242,7 +242,7 @@ extension RemoteServices {
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws(Failure) -> RemoteFeatureAnswer {
         guard case .featureService(let source) = question.source else {
-            throw Failure(.internal, "the source is no layer of features")
+            throw Failure(.internal, "the source is not a feature layer")
         }
         let layer = FeatureServiceLayer(source: source)
         do throws(Failure) {

@@ -26,7 +26,7 @@ struct FeatureServiceLayer: RemoteLayer {
         else {
             throw Failure(
                 .unreadable,
-                "it is no layer of features: expected the address of one, …/FeatureServer/0")
+                "it is not a feature layer: expected the address of one, …/FeatureServer/0")
         }
         guard
             let reference = ArcGIS.reference(tree["extent"]?["spatialReference"])

@@ -25,7 +25,7 @@ struct MapServiceLayer: RemoteLayer {
             try fetch(RemoteCall(url: url, parameters: [("f", "json")], isPosted: true)))
         guard let layers = tree["layers"]?.elements, tree["mapName"] != nil else {
             throw Failure(
-                .unreadable, "it is no map service: expected the address of one, …/MapServer")
+                .unreadable, "it is not a map service: expected the address of one, …/MapServer")
         }
         let numbers = layers.compactMap { $0["id"]?.whole }.map { Int($0) }
         if let missing = source.layers?.first(where: { !numbers.contains($0) }) {

@@ -191,7 +191,7 @@ extension WMSLayer {
                 guard let entry = LegendEntry(label: label, png: response.body) else {
                     throw Failure(
                         .unreadable,
-                        "its legend of '\(name.excerpt(60))' is no PNG of at most "
+                        "its legend of '\(name.excerpt(60))' is not a PNG of at most "
                             + "\(LegendEntry.byteBound >> 10) KiB")
                 }
                 entries.append(entry)
@@ -233,7 +233,7 @@ extension MapServiceLayer {
                     else {
                         throw Failure(
                             .unreadable,
-                            "its legend of layer '\(name)' has a picture that is no PNG of at most "
+                            "its legend of layer '\(name)' has a picture that is not a PNG of at most "
                                 + "\(LegendEntry.byteBound >> 10) KiB")
                     }
                     entries.append(entry)

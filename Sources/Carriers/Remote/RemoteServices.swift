@@ -81,7 +81,7 @@ public final class RemoteServices: Sendable {
     /// Blocks the calling thread.
     public func load(_ source: LayerSource) throws(Failure) -> LayerProperties {
         guard let layer = Self.layer(source) else {
-            throw Failure(.internal, "the source is no remote one")
+            throw Failure(.internal, "the source is not remote")
         }
         let credential = try credential(of: layer)
         do throws(Failure) {
@@ -103,9 +103,9 @@ public final class RemoteServices: Sendable {
     static func failure(_ refusal: CircuitBreaker.Refusal) -> Failure {
         switch refusal {
         case .resting(let rest):
-            Failure(.unavailable, "it did not answer lately and is left alone for \(rest)")
+            Failure(.unavailable, "the server is not responding; requests are paused for \(rest)")
         case .onTrial:
-            Failure(.unavailable, "it did not answer lately and is just being tried again")
+            Failure(.unavailable, "the server is not responding; a probe is in flight")
         }
     }
 

@@ -51,7 +51,7 @@ struct TileLayer: RemoteLayer {
         else {
             throw Failure(
                 .unreadable,
-                "its tile 0/0/0 is no picture but '\(response.contentType.excerpt(60))'")
+                "its tile 0/0/0 is not a picture but '\(response.contentType.excerpt(60))'")
         }
         return LayerProperties(
             extent: Envelope(

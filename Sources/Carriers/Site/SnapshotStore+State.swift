@@ -49,7 +49,7 @@ extension SnapshotStore {
             throw Failure(.conflict, "it was folded from another incarnation of the log")
         }
         guard 1...max(1, head) ~= name.sequence else {
-            throw Failure(.conflict, "it lies ahead of the log, which ends at \(head)")
+            throw Failure(.conflict, "it is ahead of the log, which ends at \(head)")
         }
     }
 

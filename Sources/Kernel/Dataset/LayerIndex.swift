@@ -68,7 +68,7 @@ struct LayerIndex: Sendable {
         try staged.write(try bytes(for: dataset, hash))
         try staged.publish(as: target)
         guard let index = try LayerIndex(path: target, for: dataset.file) else {
-            throw Failure(.internal, "'\(target)' was written and is not there")
+            throw Failure(.internal, "'\(target)' is missing after it was written")
         }
         do throws(IndexDamage) {
             try index.file.withBytes { bytes throws(IndexDamage) in

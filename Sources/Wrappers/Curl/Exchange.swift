@@ -47,7 +47,7 @@ struct Exchange: Sendable {
     /// The error for an exceeded deadline.
     var lateness: WebError {
         if isHeldBack {
-            return WebError(.busy, "too many questions to the server are under way already")
+            return WebError(.busy, "too many requests to the server are under way already")
         }
         return lastTrouble
             ?? WebError(.timedOut, "there was no complete answer \(bound)")

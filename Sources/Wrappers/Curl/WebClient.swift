@@ -57,7 +57,7 @@ public final class WebClient: Sendable {
         let exchanges = requests.map { Exchange($0, until: deadline) }
         let batch = WebBatch(exchanges: exchanges, isCancelled: isCancelled, whenDone: whenDone)
         if requests.isEmpty || loop()?.take(batch) != true {
-            let error = WebError(.busy, "too many questions to other servers are under way")
+            let error = WebError(.busy, "too many requests to other servers are under way")
             whenDone(requests.map { _ in .failure(error) })
         }
     }

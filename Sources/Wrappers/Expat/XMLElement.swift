@@ -91,7 +91,7 @@ public enum XMLReader {
         guard status == XML_STATUS_OK, let root = builder.root else {
             let reason =
                 unsafe XML_ErrorString(XML_GetErrorCode(parser))
-                .map { unsafe String(cString: $0) } ?? "it is no XML"
+                .map { unsafe String(cString: $0) } ?? "it is not XML"
             let line = unsafe XML_GetCurrentLineNumber(parser)
             throw XMLError(description: "line \(line): \(reason)")
         }

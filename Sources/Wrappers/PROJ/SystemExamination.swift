@@ -227,7 +227,7 @@ extension ProjectionObject {
     fileprivate var kindWithoutPlace: String? {
         switch unsafe proj_get_type(handle) {
         case PJ_TYPE_GEOGRAPHIC_2D_CRS, PJ_TYPE_GEOGRAPHIC_3D_CRS, PJ_TYPE_PROJECTED_CRS: nil
-        case PJ_TYPE_GEOCENTRIC_CRS: "a geocentric system, whose coordinates are no map's"
+        case PJ_TYPE_GEOCENTRIC_CRS: "a geocentric system, without map coordinates"
         case PJ_TYPE_VERTICAL_CRS: "a vertical system, of heights alone"
         case PJ_TYPE_ENGINEERING_CRS: "an engineering system, local to its site"
         case PJ_TYPE_TEMPORAL_CRS: "a system of times"

@@ -158,7 +158,7 @@ struct RowCopy {
                 let target = unsafe sqlite3_user_data(context)?.assumingMemoryBound(
                     to: UnsafeMutablePointer<RowCopy>?.self)
                 guard let row = unsafe target?.pointee else {
-                    return unsafe sqlite3_result_error(context, "nobody takes the row", -1)
+                    return unsafe sqlite3_result_error(context, "cairn_row outside a scan", -1)
                 }
                 unsafe row.pointee.take(
                     UnsafeBufferPointer(start: arguments, count: Int(count)))

@@ -139,7 +139,7 @@ public struct ArchiveWriter {
         }
         guard position == last, try archive.chainHash(at: last) == hash else {
             throw Failure(
-                .corrupt, "the copy of the events \(floor + 1) to \(last) is not what the log holds"
+                .corrupt, "the copy of the events \(floor + 1) to \(last) differs from the log"
             )
         }
     }

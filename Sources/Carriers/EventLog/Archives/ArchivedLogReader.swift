@@ -210,8 +210,8 @@ public final class ArchivedLogReader: EventReader {
             guard !isThere else { continue }
             return LogFault(
                 position: max(1, min(position, found.evicted)),
-                message: "the category '\(category)' does not end with the archived event "
-                    + "\(position), as the log's file says")
+                message: "the log's file states \(position) as the last archived event of the "
+                    + "category '\(category)', which has another")
         }
         return nil
     }

@@ -150,7 +150,7 @@ public enum LogBackup {
                     atPath: path + suffix, toPath: aside + "/events.sqlite" + suffix)
             }
         } catch {
-            throw Failure(.unreadable, "the log before cannot be set aside in '\(aside)': \(error)")
+            throw Failure(.unreadable, "the old log cannot be moved to '\(aside)': \(error)")
         }
         return aside
     }

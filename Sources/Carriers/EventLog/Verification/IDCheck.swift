@@ -31,7 +31,7 @@ struct IDCheck: ~Copyable {
         _ row: borrowing RowScan, _ column: Int, at position: Int64
     ) throws(LogFault) {
         guard let id = Self.id(in: row, column) else {
-            throw LogFault(position: position, message: "its id has not 16 bytes")
+            throw LogFault(position: position, message: "its id does not have 16 bytes")
         }
         if let last = held.last, last.id > id { isInOrder = false }
         held.append((id, position))

@@ -168,7 +168,7 @@ private struct LogCheck: ~Copyable {
         let recordedAt = events.integer(3)
         guard recordedAt >= time else {
             throw LogFault(
-                position: position, message: "its time lies before the event before it")
+                position: position, message: "its time is before that of the preceding event")
         }
         time = recordedAt
         guard try follows(stream, place, at: position, reader) else {

@@ -56,7 +56,7 @@ public struct AppendBytes: Sendable {
             taken = Self.take(Array(try AppendRequest(fixedLayout: data).fixedLayout()))
         }
         guard let taken else {
-            throw Failure(.invalidParameter, "the append does not have the form of its layout")
+            throw Failure(.invalidParameter, "the append is malformed")
         }
         self = taken.append
     }
@@ -155,7 +155,7 @@ public struct AppendBytes: Sendable {
             }
         }
         guard let value else {
-            throw Failure(.invalidParameter, "the append does not have the form of its layout")
+            throw Failure(.invalidParameter, "the append is malformed")
         }
         return value
     }

@@ -95,7 +95,7 @@ extension AppendRequest {
         guard let appends = try? Self.appends(&reader), let epochs = try? Self.epochs(&reader),
             reader.remaining == 0
         else {
-            throw Failure(.invalidParameter, "the append does not have the form of its layout")
+            throw Failure(.invalidParameter, "the append is malformed")
         }
         self.init(appends: appends, epochs: epochs.isEmpty ? nil : epochs)
     }
@@ -165,7 +165,7 @@ extension AppendResult {
                 recordedAt: Timestamp(microseconds: time))
         } catch {
             throw Failure(
-                .invalidParameter, "the answer to an append does not have the form of its layout")
+                .invalidParameter, "the answer to an append is malformed")
         }
     }
 }
@@ -190,7 +190,7 @@ extension ReadPage {
             let count = try? reader.number(UInt32.self),
             count <= (data.count - 20) / RecordedEvent.fewestBytes
         else {
-            throw Failure(.invalidParameter, "the page does not have the form of its layout")
+            throw Failure(.invalidParameter, "the page is malformed")
         }
         var decoder = RecordDecoder()
         self.init(
@@ -217,7 +217,7 @@ public enum PublishedEvents {
         guard let count = try? reader.number(UInt32.self),
             count <= (data.count - 4) / RecordedEvent.fewestBytes
         else {
-            throw Failure(.corrupt, "published events do not have the form of their layout")
+            throw Failure(.corrupt, "the published events are malformed")
         }
         return try decoder.records(Int(count), in: data, from: 4)
     }

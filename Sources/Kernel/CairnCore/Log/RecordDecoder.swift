@@ -64,7 +64,7 @@ public struct RecordDecoder: Sendable {
             } catch {
                 record = nil
             }
-            guard let record else { throw Failure(.corrupt, "the record does not have its form") }
+            guard let record else { throw Failure(.corrupt, "the record is malformed") }
             records.append(record)
         }
         return records

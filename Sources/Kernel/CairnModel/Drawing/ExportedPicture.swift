@@ -82,7 +82,7 @@ public struct ExportedPicture: Hashable, Sendable {
         guard prefix.count == 4, count <= wireForm.count - 4 else {
             throw Failure(
                 .corrupt,
-                "these \(wireForm.count) bytes are no picture: expected the length of its head")
+                "these \(wireForm.count) bytes are not a picture: expected the length of its head")
         }
         let rest = wireForm.dropFirst(4)
         do throws(Failure) {

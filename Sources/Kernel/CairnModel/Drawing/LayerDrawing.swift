@@ -94,7 +94,7 @@ extension LayerDrawing {
             else {
                 throw Failure(
                     .invalidParameter,
-                    "the drawing asks for the field '\(name.prefix(80))', which the layer has not")
+                    "the drawing uses '\(name.prefix(80))', which is not a field of the layer")
             }
         }
         let byteCount = try CairnJSON.encode(self).count
@@ -151,7 +151,7 @@ extension FeatureRenderer.UniqueValues {
             guard FeatureRenderer.isShort(each.value), seen.insert(each.value).inserted else {
                 throw Failure(
                     .invalidParameter,
-                    "uniqueValueInfos: the value '\(each.value.prefix(40))' stands there twice, or "
+                    "uniqueValueInfos: the value '\(each.value.prefix(40))' occurs twice, or "
                         + "has more than \(LayerDrawing.textByteBound) bytes")
             }
         }

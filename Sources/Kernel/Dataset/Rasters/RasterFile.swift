@@ -145,7 +145,7 @@ public final class RasterFile {
         _ source: RasterSource
     ) throws(Failure) -> (PixelTransform, LayerProperties) {
         guard let numbers = source.transform, let toPixel = PixelTransform(numbers) else {
-            throw Failure(.unreadable, "the raster does not say where its pixels lie")
+            throw Failure(.unreadable, "the raster is not georeferenced")
         }
         guard let stated = source.spatialReference else {
             throw Failure(.unreadable, "the raster states no spatial reference")

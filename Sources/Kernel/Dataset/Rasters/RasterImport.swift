@@ -111,7 +111,7 @@ public enum RasterImport {
         let mark = content.copy(0..<min(4, content.byteCount))
         guard ["II*\0", "MM\0*", "II+\0", "MM\0+"].contains(where: { mark == Array($0.utf8) })
         else {
-            throw Failure(.unreadable, "its mask '\(name)' is no TIFF")
+            throw Failure(.unreadable, "its mask '\(name)' is not a TIFF")
         }
     }
 

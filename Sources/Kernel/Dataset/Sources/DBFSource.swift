@@ -146,7 +146,7 @@ struct DBFSource {
         } else if let page = codePage, !page.isEmpty {
             if !found.areASCII {
                 types.fileNotes.append(
-                    "the file of the encoding says '\(page.prefix(40))', which is none known: the "
+                    "the encoding '\(page.prefix(40))' of the .cpg file is unknown: the "
                         + "text was read as \(guess(found))")
             }
         } else if let page = Self.languages[language] {

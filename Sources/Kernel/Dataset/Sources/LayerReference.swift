@@ -35,7 +35,7 @@ struct LayerReference {
                 if row.number == 0 {
                     stated = nil
                     silence =
-                        "the GeoPackage says that the spatial reference is not known (srs_id 0)"
+                        "the GeoPackage states an undefined spatial reference (srs_id 0)"
                 }
                 definition = row.definition
             }
@@ -47,7 +47,7 @@ struct LayerReference {
             case .name(let text)?:
                 guard let meant = Self.meaning(of: text) else {
                     throw Self.refusal(
-                        "its member 'crs' names '\(text.prefix(60))', which is no known system")
+                        "its member 'crs' names '\(text.prefix(60))', which is not a known system")
                 }
                 stated = meant
             case .other(let text)?:
@@ -161,7 +161,7 @@ struct LayerReference {
         var (reference, notes) = chosen(stated, places)
         guard let toDegrees = try? CoordinateTransform(from: reference, to: .wgs84) else {
             throw Self.refusal(
-                "there is no way from its spatial reference \(stated.label) to longitude and "
+                "no transformation leads from its spatial reference \(stated.label) to longitude and "
                     + "latitude")
         }
         if !extent.isEmpty { notes += try remarks(reference, toDegrees, extent, places) }

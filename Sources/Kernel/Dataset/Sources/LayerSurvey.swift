@@ -79,7 +79,8 @@ struct LayerSurvey {
         if let outline {
             unreadCount = outline.oddCount
             unread = outline.oddPlaces.map {
-                RejectedFeature(sourceID: Int64($0), reason: "member \($0) of 'features' is none")
+                RejectedFeature(
+                    sourceID: Int64($0), reason: "member \($0) of 'features' is not a feature")
             }
         }
         var skipped = SkippedFeatures()

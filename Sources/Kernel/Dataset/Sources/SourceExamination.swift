@@ -148,7 +148,7 @@ struct SourceExamination {
             return file.byteCount == 0 ? nil : file
         } catch {
             throw Failure(
-                .unreadable, "'\(name)' cannot be looked at before it is opened: \(error)")
+                .unreadable, "'\(name)' cannot be examined before it is opened: \(error)")
         }
     }
 

@@ -37,7 +37,7 @@ struct SourcePreparation {
     func file() throws -> SourceFile {
         let files = try files(isSplit: false)
         guard let file = files.first else {
-            throw Failure(.unreadable, "'\(named.name)' holds nothing that is read")
+            throw Failure(.unreadable, "'\(named.name)' holds no file of a supported format")
         }
         return file
     }
@@ -176,7 +176,7 @@ struct SourcePreparation {
             }
             throw Failure(.unreadable, "cannot read '\(named.name)': \(error.reason)")
         }
-        // An archive expanded again counts only once.
+        // A tar archive is counted by the files that it expands to.
         if !FileName.split(target).name.lowercased().hasSuffix(".tar") {
             expansion.byteCount += FileSystem.byteCount(of: target) ?? 0
         }
@@ -232,7 +232,7 @@ struct SourcePreparation {
         guard isInside else {
             throw Failure(
                 .unreadable,
-                "'\(named.name)' holds '\(entry.prefix(200))', which is no path inside an archive")
+                "'\(named.name)' holds '\(entry.prefix(200))', not a path inside an archive")
         }
         guard steps.count <= ImportBounds.depth else {
             throw Failure(
@@ -314,7 +314,7 @@ struct SourcePreparation {
                         directory, isOwn: true, prefix: part + "/", depth: depth + 1, &found,
                         &expansion)
                     if found.count == before {
-                        throw Failure(.unreadable, "'\(part)' holds nothing that is read")
+                        throw Failure(.unreadable, "'\(part)' holds no file of a supported format")
                     }
                 } else {
                     let place = try prepared(path, isOwn: isOwn)

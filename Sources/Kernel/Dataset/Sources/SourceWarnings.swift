@@ -32,7 +32,7 @@ enum SourceWarnings {
         ("not UTF-8", "text is not UTF-8"), ("invalid UTF-8", "text is not UTF-8"),
         ("Invalid value type", "a value is not of its column's type"),
         ("Unexpected value", "a value is not of its column's type"),
-        ("duplicate", "something is there twice"),
+        ("duplicate", "an item is duplicated"),
     ]
 
     private static let limit = 12

@@ -151,7 +151,7 @@ struct TextFacts {
     var note: String? {
         guard kind == .text, count > 0 else { return nil }
         if momentCount > 0, momentCount * 2 >= count, let noMoment {
-            return "is text: '\(noMoment.text)' in row \(noMoment.row) is no day that there is"
+            return "is text: '\(noMoment.text)' in row \(noMoment.row) is not a valid date"
         }
         guard takesNumbers, looksNumeric else { return nil }
         if let obstacle {
@@ -165,6 +165,6 @@ struct TextFacts {
                 "is text: its numbers have different counts of decimals, some with zeros at the end"
         }
         return hasLargeInteger
-            ? "is text: whole numbers beyond 2⁵³ stand among fractions" : nil
+            ? "is text: whole numbers beyond 2⁵³ are mixed with fractions" : nil
     }
 }

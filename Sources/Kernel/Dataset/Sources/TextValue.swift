@@ -48,7 +48,7 @@ enum TextValue {
         return Array(text[first...last])
     }
 
-    /// Whether the text is a spelling of NaN.
+    /// Whether the text is a spelling of NaN or infinity.
     static func isNoNumber(_ text: [UInt8]) -> Bool {
         var word = String(decoding: text, as: UTF8.self).lowercased()[...]
         if word.hasPrefix("-") || word.hasPrefix("+") { word = word.dropFirst() }

@@ -159,7 +159,7 @@ public final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
 
     /// Lets no more elements in; what is inside can still be taken.
     ///
-    /// Wakes everybody.
+    /// Wakes every waiting thread.
     @inlinable
     public func close() {
         locked {
