@@ -84,7 +84,7 @@ final class BusLoop: @unchecked Sendable {
         poller.removeAll()
         // Waits for them; they hold sockets of the context.
         releases = [:]
-        // Their locks must outlive the context, which may still be sending what lingers.
+        // Their locks must outlive the context, which may still be sending lingering messages.
         let closed = Array(channels.values)
         channels = [:]
         for channel in closed { channel.closeForGood() }

@@ -26,7 +26,7 @@ public struct BusStatistics: Hashable, Sendable {
     public var endedConnectionCount = 0
     /// Lanes closed because a second peer came.
     public var laneIntrusionCount = 0
-    /// Errors from libzmq that fit nothing else.
+    /// Errors from libzmq without a counter of their own.
     public var socketErrorCount = 0
 
     /// Messages not let in, all reasons together.

@@ -65,8 +65,8 @@ public final class BusThread: SerialExecutor, Sendable {
         _ = isCurrent ? loop.mailbox.postFromInside(body) : loop.mailbox.post(body)
     }
 
-    /// Runs `body` on the bus thread: at once where that is the caller's, else after what was
-    /// posted before; false when there is no room or the bus has stopped.
+    /// Runs `body` on the bus thread: at once when called there, else after everything posted
+    /// earlier; false when the queue is full or the bus has stopped.
     func tryOnThread(_ body: @escaping @Sendable (BusLoop) -> Void) -> Bool {
         guard isCurrent else { return loop.mailbox.tryPost { [loop] in body(loop) } }
         body(loop)
@@ -136,9 +136,9 @@ public final class BusThread: SerialExecutor, Sendable {
         public func cancel() { thread.onThread { $0.unwatch(id) } }
     }
 
-    /// Calls `onExit` on the bus thread once the process has ended, however it ended (pidfd).
+    /// Calls `onExit` on the bus thread once the process has ended, in any way (pidfd).
     ///
-    /// Throws `Failure` (`notFound`) when there is no such process. Any thread.
+    /// Throws `Failure` (`notFound`) for an unknown process. Any thread.
     @discardableResult
     public func watch(
         processID: Int32, onExit: @escaping @Sendable () -> Void
@@ -161,8 +161,8 @@ public final class BusThread: SerialExecutor, Sendable {
 
     /// Closes every socket, waiting at most a second for unsent messages, and ends the thread.
     ///
-    /// Questions under way get `draining`. Any thread but the bus thread waits until it is done; on
-    /// the bus thread the end comes after the present handler. A second call does nothing more.
+    /// Requests under way get `draining`. Any thread but the bus thread waits until it is done; on
+    /// the bus thread the end comes after the present handler. Idempotent.
     public func stop() {
         stopped.store(true, ordering: .releasing)
         onThread { $0.stop() }
@@ -213,11 +213,10 @@ extension BusThread {
         }
     }
 
-    /// Gathers what is pushed to an endpoint; `handler` is called on the bus thread.
+    /// Binds a sink, which collects pushed messages; `handler` is called on the bus thread.
     ///
-    /// `onEnd` is called there when the connection of a sender has ended and everything that it
-    /// brought has been handed to `handler`; not while others send so much that the socket is never
-    /// empty.
+    /// `onEnd` is called there when the connection of a sender has ended and all of its messages
+    /// have been handled; not while others send so much that the socket is never empty.
     public func bindPull(
         _ endpoint: Endpoint, onEnd: (@Sendable (UUID) -> Void)? = nil,
         _ handler: @escaping @Sendable (Message) -> Void
@@ -262,8 +261,8 @@ extension BusThread {
         }
     }
 
-    /// Opens a channel for answers straight to the instance that asks for them
-    /// (`MessageHeader.straightFlag`), in groups if its request says that it reads them.
+    /// Opens a channel for answers straight to the instance that requests them
+    /// (`MessageHeader.straightFlag`), in groups if its request announces that it reads them.
     ///
     /// Messages sent before the connection is established are refused (`unavailable`). The channel
     /// ends with the connection, or when the endpoint is not bound: `onEnd` is called once, on the

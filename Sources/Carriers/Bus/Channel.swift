@@ -46,10 +46,10 @@ class Channel {
     var isDue = false
     /// Whether its monitor may hold something without a signal.
     var areEventsDue = false
-    /// Whether the last receive found nothing more, so that the next message raises a signal.
+    /// Whether the last receive emptied the socket, so that the next message raises a signal.
     var isDrained = false
-    /// Whether the peer, the only one there is, reads groups: what is sent to it in one turn of the
-    /// loop then leaves together.
+    /// Whether the only peer reads groups: messages to it in one turn of the loop then leave
+    /// together.
     var sendsGroups = false
     /// Messages to send at the end of the turn, or as soon as there is room.
     private var group = OutgoingGroup()
@@ -130,12 +130,12 @@ class Channel {
     /// Called on a PUSH socket after an event, when there is room to send.
     func didGetRoom() {}
 
-    /// Gives up what still waits; the sockets are gone.
+    /// Fails the pending work; the sockets are gone.
     func didClose() {}
 
     // MARK: Receiving
 
-    /// Takes what has come; comes back to it when there was more than one batch.
+    /// Receives a batch of messages; schedules another look after a full one.
     func look() {
         guard let sockets else { return }
         if isHeld { loop.endGroup(of: self) }
@@ -193,7 +193,7 @@ class Channel {
         if let timer = reopening.take() { loop.timers.cancel(timer) }
     }
 
-    /// Puts a new socket in place of the old one, and with it of all that it had not sent.
+    /// Replaces the socket, which drops its unsent messages.
     func reopen() {
         endRetryWait()
         guard !isClosed else { return }
@@ -273,8 +273,8 @@ class Channel {
         return nil
     }
 
-    /// Takes what follows a message's first frame, or the first message of a group, which is one
-    /// frame; `head` holds it.
+    /// Receives the rest of a message after its first frame, or the first message of a group, which
+    /// is one frame; `head` holds it.
     private func finish<Leading>(
         _ leading: Leading, _ socket: borrowing Socket, _ head: inout Frame, _ body: inout Frame
     ) throws(ZeroMQError) -> Incoming<Leading> {
@@ -409,7 +409,7 @@ class Channel {
         isHeld = false
     }
 
-    /// To send is to look at what has happened, so the signal of an answer may be gone.
+    /// Schedules a look at the events: sending reads them, so the signal of an answer may be gone.
     private func didSend() { if kind != .push { loop.expectInput(of: self) } }
 
     /// Changes the subscriptions of a SUB socket.

@@ -15,7 +15,7 @@ public enum FrameFault: String, Error, Hashable, Sendable, CaseIterable {
     case magic
     /// The wire version is not spoken here.
     case version
-    /// The header's lengths are not those of the frames.
+    /// The lengths in the header differ from those of the frames.
     case length
     /// The checksum does not fit.
     case checksum
@@ -79,7 +79,7 @@ public enum HeaderCoding {
         return bytes
     }
 
-    /// A header that has been read, with what must still be compared with the other frames.
+    /// A decoded header, with the fields still to be compared with the other frames.
     struct Decoded {
         let header: MessageHeader
         let metadataByteCount: UInt32

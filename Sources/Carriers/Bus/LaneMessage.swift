@@ -16,10 +16,10 @@ public enum LaneMessage: Hashable, Sendable {
     case cancel(UUID)
     /// Hand a task back, unless it has been begun.
     case recall(UUID)
-    /// Say whether a task has been answered straight.
+    /// An inquiry whether a task has been answered straight.
     case inquiry(UUID)
-    /// The result of a chunk is recorded, or, when it is stale, its attempt no longer held the
-    /// lease; forget it.
+    /// The result of a chunk is recorded, or is stale because its attempt no longer held the lease;
+    /// drop it.
     case resultTaken(lease: UUID, isStale: Bool)
     /// The acknowledgement of a heartbeat.
     case heartbeatEcho

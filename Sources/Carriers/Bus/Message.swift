@@ -20,7 +20,7 @@ public struct MessageKind: RawRepresentable, Hashable, Sendable, CustomStringCon
     public static let reply = MessageKind(rawValue: 2)
     /// Answers with a `Failure` as payload.
     public static let failure = MessageKind(rawValue: 3)
-    /// Worker to supervisor: here I am, with what I am working on.
+    /// Worker to supervisor: registration, with the work in hand.
     public static let hello = MessageKind(rawValue: 4)
     /// Supervisor to worker: registration accepted.
     public static let welcome = MessageKind(rawValue: 5)
@@ -28,7 +28,7 @@ public struct MessageKind: RawRepresentable, Hashable, Sendable, CustomStringCon
     public static let task = MessageKind(rawValue: 6)
     /// Worker to supervisor: how the attempt at a chunk ended.
     public static let result = MessageKind(rawValue: 7)
-    /// Supervisor to worker: the result is safe, forget it.
+    /// Supervisor to worker: the result is durable and can be dropped.
     public static let resultAck = MessageKind(rawValue: 8)
     /// Worker to supervisor: alive, with a progress counter per chunk.
     public static let beat = MessageKind(rawValue: 9)
@@ -36,7 +36,7 @@ public struct MessageKind: RawRepresentable, Hashable, Sendable, CustomStringCon
     public static let beatEcho = MessageKind(rawValue: 10)
     /// Worker to supervisor: how far a chunk is.
     public static let progress = MessageKind(rawValue: 11)
-    /// Worker to supervisor: nothing more is taken.
+    /// Worker to supervisor: no further work is accepted.
     public static let draining = MessageKind(rawValue: 12)
     /// Supervisor to worker: stop that task; client to service: the answer is no longer awaited.
     public static let cancel = MessageKind(rawValue: 13)
@@ -57,7 +57,7 @@ public struct MessageKind: RawRepresentable, Hashable, Sendable, CustomStringCon
 
     /// Supervisor to worker: a chunk of a job.
     public static let chunk = MessageKind(rawValue: 21)
-    /// Supervisor to worker: say whether that task has been answered straight.
+    /// Supervisor to worker: inquiry whether a task has been answered straight.
     public static let inquiry = MessageKind(rawValue: 22)
     /// Worker to supervisor: a task goes back undone.
     public static let refusal = MessageKind(rawValue: 23)

@@ -14,8 +14,7 @@ internal import ZeroMQ
 struct OutgoingGroup {
     /// The most messages of one group.
     static let messageBound = 256
-    /// A group that has so many bytes takes no further message, and a message that has as many
-    /// alone is in none.
+    /// Size in bytes at which a group takes no further message; larger messages are sent alone.
     static let byteBound = 64 << 10
     /// Nor does one that has been open so long; nanoseconds.
     static let nanoseconds: Int64 = 100_000
@@ -94,7 +93,7 @@ struct IncomingGroup: ~Copyable {
         offset = 0
     }
 
-    /// The next message; behind a fault there is nothing more, because it may be in the length.
+    /// The next message; after a fault the rest is discarded, because the length may be the fault.
     mutating func next() throws(FrameFault) -> Message {
         let start = offset
         offset = .max

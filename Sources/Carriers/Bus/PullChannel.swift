@@ -67,7 +67,8 @@ final class PullChannel: Channel {
 
     private func end(_ sender: UUID) { if !ended.contains(sender) { ended.append(sender) } }
 
-    /// The socket is empty: what a connection brought before its end has been handed over.
+    /// Reports the ends of connections whose messages have all been handled, since the socket is
+    /// empty.
     private func tellEnds() {
         guard !ended.isEmpty else { return }
         let told = ended

@@ -20,7 +20,7 @@ final class PushChannel: Channel {
     private let onRoom: (@Sendable () -> Void)?
     /// Called at the end of a channel to a requester, which ends with its first connection.
     private let onEnd: (@Sendable () -> Void)?
-    /// Whether a message has been refused for want of room since there was some.
+    /// Whether a message has been refused since the queue last had room.
     private var isFull = false
     private let full: Failure
     private var isConnected = false
@@ -72,7 +72,7 @@ final class PushChannel: Channel {
             if onEnd != nil { close() }
         case .disconnected:
             isConnected = false
-            // The next one may be another build, and what waits was for this one.
+            // The next peer may be of another build, and the queued messages were for this one.
             sendsGroups = false
             dropGroup()
             if onEnd != nil { return close() }
@@ -98,7 +98,7 @@ final class PushChannel: Channel {
             sendEarly()
         case .disconnected:
             connections.remove(event.value)
-            // Something that never was a peer has left: the lane goes on waiting for its worker.
+            // A stranger without a handshake has left: the lane keeps waiting for its worker.
             if isConnected { close() }
         default: break
         }
@@ -184,8 +184,8 @@ public struct Pusher: Sendable {
         thread.loop.channel(id)?.sendsGroups = true
     }
 
-    /// Closes it; a lane's `onDisconnect` is called.
+    /// Closes the channel; a lane's `onDisconnect` is called.
     ///
-    /// Any thread; a second time does nothing.
+    /// Any thread; idempotent.
     public func close() { thread.closeChannel(id) }
 }

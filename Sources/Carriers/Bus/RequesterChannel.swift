@@ -44,9 +44,9 @@ final class RequesterChannel: Channel {
     private var telling: UInt64?
 
     init(_ loop: BusLoop, _ endpoint: Endpoint) throws(Failure) {
-        // Not `onlyConnected`: with it libzmq ends the pipe of a lost connection whenever it looks
-        // at its mailbox, also between two frames of a message, and aborts the process at the next
-        // one (fq.cpp).
+        // Not `onlyConnected`: with it libzmq ends the pipe of a lost connection whenever it reads
+        // its mailbox, also between two frames of a message, and aborts the process at the next one
+        // (fq.cpp).
         var options = SocketOptions()
         options.lingerMilliseconds = 0
         options.sendHighWaterMark = Self.highWaterMark
@@ -154,7 +154,7 @@ final class RequesterChannel: Channel {
     private func acceptStraight(_ message: Message) {
         let id = message.header.correlation
         guard message.isAnswer, id != .zero else { return loop.counters.reject(.kind) }
-        // Late ones too: the service waits to hear of them.
+        // Late ones too: the service waits for the acknowledgement.
         taken.append(id)
         accept(message, isStraight: true)
         if taken.isFull { tell() }
@@ -244,7 +244,7 @@ extension BusLoop {
 }
 
 extension Duration {
-    /// Whole nanoseconds, held inside what 64 bits and a monotonic clock can add up.
+    /// Whole nanoseconds, clamped so that sums with a monotonic clock fit 64 bits.
     var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         guard seconds < 1_000_000_000 else { return 1_000_000_000_000_000_000 }

@@ -99,7 +99,7 @@ public struct TaskAnswer: Hashable, Sendable {
         (isFailure, contentType, payload) = (true, MessageHeader.json, failure.wirePayload)
     }
 
-    /// Reads what ``message`` gives.
+    /// Decodes ``message``.
     init(_ message: Message) {
         task = message.header.correlation
         isFailure = message.header.kind == .failure

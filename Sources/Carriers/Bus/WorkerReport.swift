@@ -18,13 +18,13 @@ public enum WorkerReport: Hashable, Sendable {
     /// A task was not done and may go to another worker; `isLong`: to one with room for tasks that
     /// take long.
     case refused(task: UUID, isLong: Bool)
-    /// A task takes long and goes on beside the others.
+    /// A task exceeds its expected time and runs beside the others.
     case tookLong(task: UUID)
     /// The task was answered before, straight to its requester, or is unknown.
     case answered(task: UUID)
     /// The outcome of an attempt at a chunk; sent until it is acknowledged.
     case result(ChunkResult)
-    /// The worker takes nothing more.
+    /// The worker accepts no further work.
     case draining
     /// The worker ends.
     case bye
@@ -86,7 +86,7 @@ public enum WorkerReport: Hashable, Sendable {
 }
 
 /// The first bytes of the metadata frame of every message between supervisor and workers: the
-/// number of the worker protocol, then what the message's kind needs.
+/// number of the worker protocol, then the fields of the message's kind.
 struct WorkerHead {
     private(set) var bytes = Data([WorkerWire.version])
     private var offset = 1
@@ -105,7 +105,7 @@ struct WorkerHead {
         bytes = message.metadata
     }
 
-    /// The protocol of a message; 1 for a build that did not say.
+    /// The protocol of a message; 1 for a build without a number.
     static func number(of message: Message) -> UInt8 {
         guard let first = message.metadata.first, first != UInt8(ascii: "{") else { return 1 }
         return first

@@ -53,8 +53,8 @@ struct BatchPlan<Log: CommittedLog> {
             firstPosition: first, lastPosition: head, isRepeat: false, recordedAt: time)
     }
 
-    /// The answer to a repeat; nil for an append of which the log holds nothing, a failure for one
-    /// of which it holds something else.
+    /// The answer to a repeat; nil for a new append, a failure for one whose ids have other content
+    /// in the log.
     private mutating func earlierResult(_ append: AppendBytes) throws(Failure) -> AppendResult? {
         switch try earlierAppend(append) {
         case .none: return nil
@@ -93,7 +93,7 @@ struct BatchPlan<Log: CommittedLog> {
         return places
     }
 
-    /// The categories that the append begins, if there may be so many.
+    /// The new categories of the append, if the bound allows them.
     private func admittedCategories(
         of append: AppendBytes, _ places: [Int64]
     ) throws(Failure) -> Set<String> {
@@ -210,7 +210,7 @@ struct BatchPlan<Log: CommittedLog> {
 }
 
 extension AppendLimits {
-    /// Refuses what may never be appended, whatever the log holds.
+    /// Refuses appends that are invalid for any log.
     static func check(_ append: AppendBytes) throws(Failure) {
         var byteCount = 0
         for part in append.parts {

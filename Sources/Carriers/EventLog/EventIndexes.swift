@@ -16,7 +16,7 @@ struct EventIndexes: ~Copyable {
     static let worthwhileCount = 1_024
     /// Number of pending events at which indexing is no longer deferred.
     static let dueCount = 4_096
-    /// Beyond so many nothing is appended before they are in: a disk without room for indexes is
+    /// Number of pending events at which appends are refused: a disk without room for indexes is
     /// full.
     static let bound = 65_536
 
@@ -76,7 +76,7 @@ struct EventIndexes: ~Copyable {
         return try statement.step()
     }
 
-    /// Takes in what has just been committed.
+    /// Adds the ids and rows of a commit.
     mutating func append(_ ids: [UUID], _ committed: EventRuns) {
         for id in ids { recent.append(id) }
         runs.append(committed)

@@ -17,7 +17,7 @@ struct EventRuns {
     private(set) var streams: [Run] = []
     private(set) var categories: [Run] = []
 
-    /// Takes events that follow on each other, after all that were taken before.
+    /// Adds neighbouring events, after all earlier ones.
     mutating func append(stream: Int64, category: Int64, first: Int64, count: Int64) {
         Self.append(Run(number: stream, first: first, count: count), to: &streams)
         Self.append(Run(number: category, first: first, count: count), to: &categories)

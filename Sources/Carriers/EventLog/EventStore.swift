@@ -22,7 +22,7 @@ public protocol EventReader {
     func categoryHeads() throws(Failure) -> [String: Int64]
 
     /// Events in the order of the log, bounded in number and in bytes (but at least one, if there
-    /// is one). Throws `corrupt`, naming the sequence number, when a record is not what was stored.
+    /// is one). Throws `corrupt`, naming the sequence number, for a damaged record.
     func read(_ range: ReadRange) throws(Failure) -> EventSlice
 
     /// Checks whole commit batches, from the first that ends after `after`, until about `limit`
@@ -127,7 +127,7 @@ public struct CommittedBatch: Sendable {
 public struct EventSlice: Hashable, Sendable {
     /// The events, in the order of the log.
     public var events: [RecordedEvent]
-    /// Whether there was nothing more to read.
+    /// Whether the end was reached.
     public var isLast: Bool
 
     /// Makes a slice.
@@ -151,9 +151,9 @@ public struct ReadRange: Hashable, Sendable {
 
     /// Exclusive lower bound, a global position; 0 for the beginning.
     public var after: Int64
-    /// At most so many events.
+    /// Most events.
     public var limit: Int
-    /// At most so many bytes of stored records, but at least one event.
+    /// Most bytes of stored records; at least one event is read.
     public var byteLimit: Int
     /// The streams to read.
     public var filter: Filter
@@ -167,7 +167,7 @@ public struct ReadRange: Hashable, Sendable {
     }
 }
 
-/// The bounds of what is appended.
+/// The bounds of an append.
 public enum AppendLimits {
     /// Events in one append, over all its streams.
     public static let eventCount = 1_000

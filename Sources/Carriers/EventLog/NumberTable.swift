@@ -105,7 +105,8 @@ struct NumberTable: ~Copyable {
         forgetUncommitted()
     }
 
-    /// Everything committed is in the indexes: what there is too much of can be read again.
+    /// Everything committed is in the indexes, so a surplus of entries can be dropped and read
+    /// again.
     mutating func forgetIfMany() {
         if committed.count > Self.bound { committed = [:] }
         if categories.count > Self.bound { categories = [:] }

@@ -11,7 +11,7 @@ internal import SQLite
 /// It sees every commit at once and holds no lock between calls. Used by one thread at a time.
 public final class SQLiteEventReader: EventReader {
     let connection: Connection
-    /// Whether the file can say what is no longer in it: version 1 cannot.
+    /// Whether the file records its floor: version 1 does not.
     let hasFloor: Bool
     var eventRows: EventRows
     private var decoder = RecordDecoder()
@@ -428,16 +428,16 @@ public struct CanonicalSlice: Hashable, Sendable {
     public var records: CanonicalRecords
     /// Global position of the last event; nil for an empty page.
     public var last: Int64?
-    /// Whether there was nothing more to read.
+    /// Whether the end was reached.
     public var isLast: Bool
 }
 
-/// Records of the file, and what stopped their reading.
+/// Records of the file, with the fault that ended them.
 struct Rows {
     var records = CanonicalRecords()
     /// Global position of the last event; nil for an empty page.
     var last: Int64?
     var fault: LogFault?
-    /// Whether nothing more matched.
+    /// Whether the end was reached.
     var isLast = false
 }

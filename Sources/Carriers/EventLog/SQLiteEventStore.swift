@@ -159,7 +159,7 @@ public final class SQLiteEventStore: EventStore {
         }
     }
 
-    /// After a group could not be committed: what fits on a full disk alone still gets in.
+    /// Commits appends one by one after a group failed: on a full disk small ones may still fit.
     private func appendSingly(_ batch: [AppendBytes]) -> CommittedBatch {
         batch.reduce(into: CommittedBatch(results: [])) { whole, append in
             whole.append(self.append(batch: [append]))
@@ -302,9 +302,10 @@ public final class SQLiteEventStore: EventStore {
         isEvicting = true
     }
 
-    /// Removes up to `limit` events from the file that are in an archive; whether there are more.
+    /// Removes up to `limit` archived events from the file; whether there are more.
     ///
-    /// Killed between two calls, it goes on after the next start. The room is used for new events.
+    /// After a crash between two calls it continues with the next start. The space is used for new
+    /// events.
     public func evict(limit: Int) throws(Failure) -> Bool {
         guard isEvicting else { return false }
         let floor = try reader.floor()
@@ -344,7 +345,7 @@ public final class SQLiteEventStore: EventStore {
     /// A sentence about the library underneath, for the start of a process's output.
     public static var libraryVersion: String { "SQLite " + Connection.libraryVersion }
 
-    /// Limits the file to so many pages, as a full disk would; for tests.
+    /// Limits the file to `count` pages, as a full disk would; for tests.
     package func limitPages(to count: Int) throws(Failure) {
         do {
             try connection.execute("PRAGMA max_page_count = \(count)")
@@ -394,7 +395,7 @@ extension SQLiteEventStore: CommittedLog {
 }
 
 extension SQLiteEventStore {
-    /// A PRAGMA of the writing connection, as an operator may ask for it.
+    /// A PRAGMA of the writing connection, for operators.
     package func setting(_ name: String) throws(Failure) -> Int64? {
         do {
             return try connection.integer("PRAGMA \(name)")

@@ -196,10 +196,10 @@ enum SQLiteSchema {
         }
     }
 
-    /// Gives the events of an older file a table without indexes of its own, and the indexes beside
-    /// it.
+    /// Moves the events of an older file to a table without indexes of its own, and the indexes
+    /// beside it.
     ///
-    /// Takes once the time and the room of a copy of all events.
+    /// A one-time cost in time and space of a copy of all events.
     private static func moveIndexes(_ connection: Connection) throws(SQLiteError) {
         let columns =
             "position, stream, stream_position, category, recorded_at, id, type, schema, metadata, "

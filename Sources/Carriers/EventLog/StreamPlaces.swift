@@ -10,7 +10,7 @@ struct StreamPlaces: ~Copyable {
     private var findPending: Statement
     private var findArchived: Statement
 
-    /// - Parameter hasFloor: Whether the file can say what is no longer in it.
+    /// - Parameter hasFloor: Whether the file records its floor.
     init(_ connection: Connection, hasFloor: Bool) throws(SQLiteError) {
         let indexed = try connection.prepare(
             "SELECT stream_position FROM event WHERE position = (SELECT min(first + count, ?2) - 1 "

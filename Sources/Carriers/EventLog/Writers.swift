@@ -56,7 +56,7 @@ struct Writers {
             holder: request.holder, after: head)
     }
 
-    /// Makes a claim the newest of its category; one that is kept already changes nothing.
+    /// Makes a claim the newest of its category; idempotent.
     mutating func keep(_ claim: WriterClaim) {
         var kept = claims[claim.category] ?? []
         guard claim.epoch > kept.last?.epoch ?? 0 else { return }

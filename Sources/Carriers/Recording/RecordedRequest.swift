@@ -5,7 +5,7 @@ public import CairnModel
 public import FoundationEssentials
 internal import Platform
 
-/// One line of a recording: an exchange with what it takes to answer the request again.
+/// One line of a recording: an exchange with the data needed to execute the request again.
 public struct RecordedRequest: Sendable {
     /// Version of the form: 1 for lines whose operation is not a query, 2 for queries and 3 for
     /// finds.
@@ -42,7 +42,7 @@ public struct RecordedRequest: Sendable {
     /// it.
     public var answer: (any RecordedAnswer)?
 
-    /// Puts a line together; throws `Failure` for an answer that JSON cannot say.
+    /// Assembles a line; throws `Failure` for an answer without a JSON form.
     public init<Request: RecordedQuestion, Answer: RecordedAnswer>(
         _ operation: Operation<Request, Answer>, _ request: Request, _ answer: Answer,
         at: Timestamp, process: String, build: String, skipped: Int, sequence: Int64,
@@ -89,7 +89,7 @@ extension RecordedAnswer {
 
     /// Whether a digest is that of the answer, in today's form or a former one.
     ///
-    /// Throws `Failure` for an answer that JSON cannot say.
+    /// Throws `Failure` for an answer without a JSON form.
     public func has(digest: ContentID) throws(Failure) -> Bool {
         if try self.digest() == digest { return true }
         return formerlyDigested.contains { ContentID(SHA256.digest($0)) == digest }
@@ -103,7 +103,7 @@ extension RecordedRequest: Hashable {
             && one.answer.map { AnyHashable($0) } == other.answer.map { AnyHashable($0) }
     }
 
-    /// Hashes what is compared first.
+    /// Hashes the fields that are compared first.
     public func hash(into hasher: inout Hasher) { hasher.combine(keys) }
 
     private var keys: [AnyHashable] {
@@ -121,7 +121,7 @@ extension RecordedRequest: Codable {
         case answer, answerDigest
     }
 
-    /// Reads what ``encode(to:)`` writes; throws `Failure` (`newerVersion`) for a later form.
+    /// Decodes the form of ``encode(to:)``; throws `Failure` (`newerVersion`) for a later form.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         let form = try members.decode(Int.self, forKey: .form)
@@ -153,7 +153,7 @@ extension RecordedRequest: Codable {
     /// Writes every member that has a value.
     public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: CodingKeys.self)
-        // Builds that know no later form read the lines of the operations they have.
+        // Builds without a later form still read lines of the operations they have.
         let form = RecordedOperation.named(operation)?.form ?? Self.form
         try members.encode(form, forKey: .form)
         try members.encode(at, forKey: .at)

@@ -126,9 +126,9 @@ public final class Recorder: Sendable {
     }
 
     private static let queueCapacity = 1_024
-    /// Answers that wait together have at most so many bytes, but for one.
+    /// Most bytes of the queued answers, except for a single one.
     private static let queueByteLimit = 32 << 20
-    /// One part of so many of a processor is the recorder's share.
+    /// The recorder's share of a processor is one part in this many.
     private static let processorPart: Int64 = 50
     /// A share that has not been used is saved for so long.
     private static let savedNanoseconds: Int64 = 1_000_000_000
@@ -276,7 +276,7 @@ public final class Recorder: Sendable {
         files.close()
     }
 
-    /// Puts off what is kept next until the time that was used has been earned.
+    /// Delays the next recording until the time used is covered by the recorder's share.
     private static func charge(_ nanoseconds: Int64, to tally: Tally) {
         let saved = MonotonicClock.nanoseconds() - savedNanoseconds
         tally.admission.withLock { admission in

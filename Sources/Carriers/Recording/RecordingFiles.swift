@@ -29,7 +29,7 @@ struct RecordingFiles {
     private struct Segment: ~Copyable {
         var file: OutputFile
         let path: String
-        /// The file as it was made; nil where that could not be looked at.
+        /// The stamp of the file at its creation; nil when inaccessible.
         let made: FileStamp?
         var byteCount = 0
         var begunAt: Int64
@@ -111,7 +111,7 @@ public struct RecordingDirectory: Sendable {
             .map { path + "/" + $0 }
     }
 
-    /// Names in it that are not those of recordings, in byte order.
+    /// File names in it that are not recordings, in byte order.
     public var otherNames: [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         return names.filter { !Self.isRecording($0) }.sorted()

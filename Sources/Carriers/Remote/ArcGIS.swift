@@ -8,8 +8,8 @@ internal import Geometry
 
 /// The common parts of ArcGIS services: parameters, errors, geometries.
 enum ArcGIS {
-    /// The tree of an answer; throws `unreadable` for no JSON and for what the service calls an
-    /// error.
+    /// The tree of an answer; throws `unreadable` for malformed JSON and for the service's error
+    /// answers.
     static func tree(_ response: WebResponse) throws(Failure) -> JSONTree {
         guard let tree = JSONTree(response.body) else {
             throw Failure(.unreadable, "its answer is not JSON")
@@ -199,9 +199,9 @@ struct OrdinatesWish {
 
     let z: Bool
     let m: Bool
-    /// Whether positions have a Z where their geometry does not say.
+    /// Whether positions have a Z unless their geometry states otherwise.
     let hasZ: Bool
-    /// Whether positions have an M where their geometry does not say.
+    /// Whether positions have an M unless their geometry states otherwise.
     let hasM: Bool
 
     /// - Parameter isSaid: Whether a geometry without a declaration has neither.

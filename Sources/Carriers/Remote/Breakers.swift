@@ -22,7 +22,7 @@ final class Breakers: Sendable {
         services.withLock { $0[service]?.passage(at: now(), patience: patience) ?? .free }
     }
 
-    /// Remembers what became of requests that were sent together, had so long, and took so long.
+    /// Records the outcomes of requests that were sent together, with their timeout and duration.
     func note(
         _ service: String, _ passage: CircuitBreaker.Passage,
         _ results: [Result<WebResponse, WebError>], _ timeout: Duration, after elapsed: Duration

@@ -7,7 +7,7 @@ internal import EsriForms
 internal import Expat
 internal import Geometry
 
-/// The features in an answer to GetFeatureInfo, in whichever form it came.
+/// The features in an answer to GetFeatureInfo, in any of its formats.
 struct FeatureInfo {
     private(set) var features: [RemoteAnswer.Feature] = []
     private let layers: [String]
@@ -213,7 +213,7 @@ extension XMLElement {
 }
 
 extension JSONTree {
-    /// The value as an attribute; what is no plain value is left out.
+    /// The value as an attribute; structured values are left out.
     var attribute: AttributeValue {
         switch self {
         case .null, .array, .object: .null

@@ -88,7 +88,7 @@ struct DescribedDrawing: Decodable {
 
         private enum CodingKeys: String, CodingKey { case renderer, transparency, labelingInfo }
 
-        /// Never throws for what cannot be drawn here: that is left out.
+        /// Never throws for unsupported symbols: they are left out.
         init(from decoder: any Decoder) throws {
             let members = try decoder.container(keyedBy: CodingKeys.self)
             let transparency = try? members.decodeIfPresent(Double.self, forKey: .transparency)

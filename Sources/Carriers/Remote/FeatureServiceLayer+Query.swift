@@ -183,7 +183,8 @@ extension FeatureServiceLayer {
     }
 }
 
-/// Paths of two coordinates or more, or rings of four, closed; with the Z and M of what is left.
+/// Paths of two coordinates or more, or rings of four, closed; with the Z and M of the remaining
+/// coordinates.
 private struct WholeChains {
     var chains: [[Coordinate]] = []
     var ordinates: FurtherOrdinates

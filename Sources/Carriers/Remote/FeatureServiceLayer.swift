@@ -75,7 +75,7 @@ struct FeatureServiceLayer: RemoteLayer {
     private static func field(_ tree: JSONTree) -> FieldDescription? {
         guard let name = tree["name"]?.text, let type = tree["type"]?.text else { return nil }
         let short = String(type.dropFirst("esriFieldType".count))
-        // Geometry is no column here; identifiers and what is new are read as text.
+        // Geometry is not a column here; identifiers and unknown types are read as text.
         if short == "Geometry" || short == "Blob" || short == "Raster" { return nil }
         return FieldDescription(
             name: name, type: FieldType(rawValue: short) ?? .string,
@@ -83,7 +83,7 @@ struct FeatureServiceLayer: RemoteLayer {
             alias: tree["alias"]?.text.flatMap { $0 == name ? nil : $0 })
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
     func drawing(
         _ question: RemotePictureQuestion
@@ -100,10 +100,9 @@ struct FeatureServiceLayer: RemoteLayer {
         return call(question, clause: question.clause)
     }
 
-    /// The request for what is near enough, and nearly near enough, of the features of which a
-    /// clause holds.
+    /// The request for the features in reach, or nearly so, that satisfy a clause.
     func call(_ question: RemoteQuestion, clause: String?) -> RemoteCall {
-        // The rectangle around all that can be near enough; what is, is measured here.
+        // The rectangle around everything in reach; the exact distance is measured here.
         let reach = question.distance > 0 || !question.shape.hasInside
         let shape: Shape =
             reach

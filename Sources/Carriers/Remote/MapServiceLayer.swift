@@ -54,7 +54,7 @@ struct MapServiceLayer: RemoteLayer {
                 tiling: TilingScheme(tree["tileInfo"])))
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
     func call(_ question: RemoteQuestion) throws(Failure) -> RemoteCall? {
         guard question.properties.service?.queryable.isEmpty == false else { return nil }

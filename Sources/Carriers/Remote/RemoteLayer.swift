@@ -9,7 +9,7 @@ internal import Site
 /// A kind of layer on other servers; there is one conformance for each protocol, and
 /// `RemoteServices.layer` chooses it.
 ///
-/// Pure: it makes requests and reads answers, and sends nothing.
+/// Pure: it makes requests and decodes answers, and sends nothing.
 protocol RemoteLayer: Sendable {
     /// The service's address.
     var url: String { get }

@@ -63,7 +63,7 @@ struct TileLayer: RemoteLayer {
             service: ServiceProperties(spatialReferences: [3857]))
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
     func drawing(
         _ question: RemotePictureQuestion

@@ -65,7 +65,7 @@ struct TileMosaic: RemoteRounds {
     ) -> (ClosedRange<Int>, ClosedRange<Int>)? {
         let side = scheme.levels[place].unitsPerPixel
         let (width, height) = (side * Double(scheme.tileWidth), side * Double(scheme.tileHeight))
-        // A tile that is only touched, but for rounding, has nothing to show.
+        // A tile that only touches the extent, but for rounding, has nothing to show.
         let slack = 1e-6
         let numbers = [
             (seen.minX - scheme.left) / width + slack, (seen.maxX - scheme.left) / width - slack,

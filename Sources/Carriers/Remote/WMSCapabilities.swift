@@ -13,7 +13,7 @@ struct WMSCapabilities {
         var name: String
         var title: String
         var isQueryable: Bool
-        /// EPSG numbers, those of the layers around it included.
+        /// EPSG numbers, including those inherited from enclosing layers.
         var spatialReferences: [Int]
         /// The geographic extent, in degrees, longitude first.
         var geographicExtent: Envelope?

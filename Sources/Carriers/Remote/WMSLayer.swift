@@ -83,7 +83,7 @@ struct WMSLayer: RemoteLayer {
         return projected
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
     func call(_ question: RemoteQuestion) throws(Failure) -> RemoteCall? {
         guard let service = question.properties.service, let format = service.infoFormat,
@@ -155,7 +155,7 @@ extension WMSLayer {
             call: RemoteCall(url: url, parameters: parameters), question: question, extent: extent)
     }
 
-    /// ISO 8601 as annex D of OGC 06-042 has it; nil where an end is open, which it cannot say.
+    /// ISO 8601 as in annex D of OGC 06-042; nil for an open end, which it cannot express.
     private static func text(_ time: TimeExtent) -> String? {
         guard let start = time.start, let end = time.end else { return nil }
         func moment(_ milliseconds: Int64) -> String {

@@ -61,13 +61,13 @@ public struct AccessRules: Hashable, Sendable, Codable {
         case query
         /// Change features.
         case edit
-        /// Upload, submit jobs, and read and cancel one's own.
+        /// Upload, submit jobs, and read and cancel own jobs.
         case jobs
         /// Read and cancel the jobs of others; with `jobs`.
         case manageJobs
         /// Read the gateway's figures.
         case metrics
-        /// See the past as it was: also what was removed, hidden or deleted since.
+        /// See the past unrestricted, with features removed, hidden or deleted since.
         case history
         /// See internal details: answers of other servers, reasons why a layer could not be loaded.
         case admin
@@ -79,7 +79,7 @@ public struct AccessRules: Hashable, Sendable, Codable {
     /// The user of that name.
     public func user(_ name: String) -> User? { users.first { $0.name == name } }
 
-    /// Throws `Failure` (`invalidParameter`) for what could not have been meant.
+    /// Throws `Failure` (`invalidParameter`) for inconsistent rules.
     public func check() throws(Failure) {
         guard formatVersion == 1 else {
             throw Failure(

@@ -43,10 +43,10 @@ public struct BlobStore: Hashable, Sendable {
         }
     }
 
-    /// Keeps what `body` writes, piece by piece, without taking it into memory; nothing when it
-    /// throws.
+    /// Stores the output of `body`, written piece by piece, without holding it in memory; nothing
+    /// when it throws.
     ///
-    /// Throws what `body` throws, and `Failure` as `put(_:mediaType:)`.
+    /// Throws the errors of `body`, and `Failure` as `put(_:mediaType:)`.
     public func put(
         mediaType: String, _ body: (_ write: (Data) throws -> Void) throws -> Void
     ) throws -> BlobReference {
@@ -128,10 +128,10 @@ public struct BlobStore: Hashable, Sendable {
         return blob
     }
 
-    /// Reads a whole blob; `maximumByteCount` bounds what is taken into memory.
+    /// Reads a whole blob of at most `maximumByteCount` bytes into memory.
     ///
-    /// Throws `Failure`: `notFound`, `tooLarge`, `unreadable`, `corrupt` when the bytes are not
-    /// those it is named by.
+    /// Throws `Failure`: `notFound`, `tooLarge`, `unreadable`, `corrupt` when the bytes do not
+    /// match its id.
     public func read(
         _ blob: BlobReference, maximumByteCount: Int64 = 1 << 30
     ) throws(Failure) -> Data {
@@ -146,10 +146,10 @@ public struct BlobStore: Hashable, Sendable {
         return bytes
     }
 
-    /// Hands out a blob's bytes piece by piece, to its end or to the first piece that is too much.
+    /// Reads a blob's bytes piece by piece, to its end or to the first piece beyond the bound.
     ///
-    /// Throws as ``read(_:maximumByteCount:)``, `corrupt` when the last piece has been handed out,
-    /// and what `body` throws.
+    /// Throws as ``read(_:maximumByteCount:)``, `corrupt` after the last piece, and the errors of
+    /// `body`.
     func read(
         _ blob: BlobReference, _ body: ([UInt8]) throws(Failure) -> Void
     ) throws(Failure) {

@@ -21,7 +21,7 @@ public struct Credential: Hashable, Sendable, Codable {
 
 /// The credentials of a site: `credentials/<name>.json`, readable by their owner only.
 ///
-/// Nothing but the name ever leaves it for the log, an answer or a message.
+/// Only names ever reach the log, an answer or a message.
 public struct CredentialStore: Hashable, Sendable {
     /// The credentials' directory.
     public let directory: String

@@ -28,15 +28,14 @@ public struct Site: Hashable, Sendable {
     /// the user and the site's path.
     public let runDirectory: String
 
-    /// Opens an existing site; throws `Failure`: `notFound` when there is no `cairn.json`,
-    /// `newerVersion` for a format this build does not know, `corrupt` or `unreadable` for a file
-    /// that cannot be understood or read.
+    /// Opens an existing site; throws `Failure`: `notFound` without a `cairn.json`, `newerVersion`
+    /// for an unknown format, `corrupt` or `unreadable` for a malformed or unreadable file.
     public init(opening path: String) throws(Failure) {
         try self.init(reading: path)
         try makeDirectories()
     }
 
-    /// An existing site that is only read: nothing is made in it.
+    /// Opens an existing site read-only: nothing is created in it.
     ///
     /// Throws as `init(opening:)`.
     public init(reading path: String) throws(Failure) {

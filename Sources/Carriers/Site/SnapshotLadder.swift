@@ -11,7 +11,7 @@ public struct SnapshotLadder: Hashable, Sendable {
     public var fileCount: Int
     /// The most bytes in all of them; the last ``newestCount`` are kept whatever they take.
     public var byteCount: Int64
-    /// The last so many are always kept: a start needs the last, or the one before where that is
+    /// Number of newest snapshots always kept: a start needs the last, or the one before if that is
     /// damaged.
     public static let newestCount = 3
 

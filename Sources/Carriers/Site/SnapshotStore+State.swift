@@ -53,10 +53,10 @@ extension SnapshotStore {
         }
     }
 
-    /// The state of a snapshot that was read, where the log holds what it was folded from.
+    /// The state of a snapshot, provided the log holds the events it was folded from.
     ///
-    /// Throws `Failure`: `conflict` for a snapshot of another form, or of what the log does not
-    /// hold, `corrupt` for one that does not lead to the state that was written.
+    /// Throws `Failure`: `conflict` for a snapshot of another form, or of events that are not in
+    /// the log, `corrupt` for one that does not restore the state that was written.
     public static func state<State: Snapshotted>(
         _ type: State.Type, _ label: Label, _ pieces: [Data],
         at place: (_ sequence: Int64) throws(Failure) -> Place

@@ -5,8 +5,8 @@ public import CairnModel
 public import FoundationEssentials
 internal import Platform
 
-/// Folded states written down, so that the next process need not fold the whole log: files of a
-/// folder that can all be deleted without changing an answer.
+/// Snapshots of folded states, so that the next process need not fold the whole log: files that can
+/// all be deleted without changing an answer.
 ///
 /// A file is a line of JSON (its ``Label``), a line for each piece of the state, and the SHA-256 of
 /// all that. A value; may be used on any thread and in any process, by one writer at a time. Calls
@@ -123,12 +123,11 @@ public struct SnapshotStore: Hashable, Sendable {
         return (label, lines)
     }
 
-    /// Writes a file, whole or not at all, and removes what is not needed beside it: those of other
-    /// logs and forms, those after this one, and of the earlier ones what its ``ladder`` leaves
-    /// out.
+    /// Writes a file, whole or not at all, and removes obsolete ones: those of other logs and
+    /// forms, those after this one, and of the earlier ones those that its ``ladder`` drops.
     ///
-    /// When it returns, the file is on the disk. Throws `Failure` (`noSpace`, `unreadable`,
-    /// `tooLarge`); then nothing has changed.
+    /// On return the file is on the disk. Throws `Failure` (`noSpace`, `unreadable`, `tooLarge`);
+    /// then nothing has changed.
     public func write(_ label: Label, _ pieces: [Data]) throws(Failure) {
         try Site.makeDirectory(directory)
         let name = Name(incarnation: label.incarnation, sequence: label.sequence)

@@ -5,7 +5,7 @@
 public struct Failure: Error, Hashable, Sendable, Codable, CustomStringConvertible {
     /// The kind of failure, stable for programs.
     public var code: Code
-    /// One sentence: which input, where in it, what was expected.
+    /// One sentence: the input, the place in it, the expectation.
     public var message: String
     /// Further sentences; often empty.
     public var details: [String]
@@ -13,11 +13,10 @@ public struct Failure: Error, Hashable, Sendable, Codable, CustomStringConvertib
     /// The most Unicode scalars of a message that is made here.
     public static let messageLimit = 1_000
 
-    /// Makes a failure.
+    /// Creates a failure.
     ///
-    /// What a sentence quotes may be a stranger's, and the reader a terminal: control characters
-    /// become `\u{fffd}`, and what is beyond ``messageLimit`` scalars is left out, of the message
-    /// and of each detail.
+    /// A sentence may quote untrusted text, and the reader may be a terminal: control characters
+    /// become `\u{fffd}`, and the message and each detail are cut to ``messageLimit`` scalars.
     public init(_ code: Code, _ message: String, details: [String] = []) {
         self.code = code
         self.message = Self.plain(message)
@@ -103,7 +102,7 @@ public struct Failure: Error, Hashable, Sendable, Codable, CustomStringConvertib
         public static let cancelled = Code(rawValue: "cancelled")
         /// Stored bytes do not have the form they must have.
         public static let corrupt = Code(rawValue: "corrupt")
-        /// A file cannot be read or has a form nothing here understands.
+        /// A file cannot be read or has an unknown format.
         public static let unreadable = Code(rawValue: "unreadable")
         /// The disk is full.
         public static let noSpace = Code(rawValue: "noSpace")

@@ -3,6 +3,6 @@
 
 /// The release of these sources.
 public enum Release {
-    /// Its number, as programs say it and events name their producers.
+    /// The version number in programs and in the producers of events.
     public static let version = "0.1.0"
 }

@@ -82,8 +82,8 @@ public final class Dataset: Sendable {
         }
     }
 
-    /// The name of its content, the SHA-256 of its file: as its index states it, which costs
-    /// nothing, else of the bytes, which are all read.
+    /// The content id, the SHA-256 of its file: as stated by its index, at no cost, else of all
+    /// bytes.
     ///
     /// Throws `.unreadable`.
     public func contentID() throws(Failure) -> ContentID {

@@ -6,10 +6,10 @@ import Geometry
 import Platform
 import SpatialIndex
 
-/// The features of a layer: an immutable dataset, and what edits have done to it.
+/// The features of a layer: an immutable dataset with edits over it.
 ///
-/// What edits added or changed is a small dataset of its own, in memory, that is searched as any
-/// other; of the one below, features that an edit concerns count no more.
+/// Added and changed features are a small dataset of its own, in memory, searched as any other; the
+/// base's features with edits are masked.
 public struct EditedDataset: Sendable {
     /// The dataset that was imported or compacted.
     public let base: Dataset

@@ -42,8 +42,7 @@ public struct FeatureReader {
         places = Array(repeating: -1, count: base.header.columns.count)
     }
 
-    /// Goes to the feature at a place: in the dataset, or that many further on among what edits
-    /// added or changed.
+    /// Moves to the feature at a place: in the dataset, or beyond it in the overlay.
     public mutating func move(to place: Int) throws(Failure) {
         ordinal = place
         var ordinal = place
@@ -130,7 +129,7 @@ public struct FeatureReader {
         }
     }
 
-    /// Reads the coordinates into `chains`, in place of what was there.
+    /// Reads the coordinates into `chains`, replacing its contents.
     ///
     /// `hasZ` and `hasM` read the further ordinates too, where the dataset has them.
     public func read(

@@ -4,7 +4,7 @@
 public import CairnModel
 
 extension Failure.Code {
-    /// Esri's number for a failure, as its clients know it.
+    /// Esri's number for a failure.
     public var esriNumber: Int {
         switch self {
         case .invalidParameter, .unreadable: 400

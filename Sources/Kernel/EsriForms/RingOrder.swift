@@ -5,9 +5,9 @@ public import Geometry
 
 /// The winding of rings in Esri JSON: exterior rings clockwise, holes counter-clockwise.
 public enum RingOrder {
-    /// The rings in their order, each turned as its nesting demands.
+    /// The rings in their order, each with the winding of its nesting level.
     ///
-    /// A ring inside an odd number of others is a hole. Costs what `RingNesting` does.
+    /// A ring inside an odd number of others is a hole. Costs as much as `RingNesting`.
     public static func esri(_ rings: [[Coordinate]]) -> [[Coordinate]] {
         zip(rings, reversals(rings)).map { $1 ? $0.reversed() : $0 }
     }

@@ -209,14 +209,14 @@ extension Evaluation {
         }
     }
 
-    /// To the nearest thousandth of a second; nil for what is no number, and for more days than
-    /// moments have.
+    /// Days in milliseconds, rounded to the nearest; nil for non-numbers, and beyond the range of
+    /// moments.
     private static func milliseconds(days: AttributeValue) -> Int64? {
         guard let days = real(days), abs(days) < 1e11 else { return nil }
         return Int64(exactly: (days * Double(dayMilliseconds)).rounded())
     }
 
-    /// Null for what is no moment, and beyond the moments that there are.
+    /// A moment plus milliseconds; null for any other value, and beyond the range of moments.
     static func later(_ value: AttributeValue, by milliseconds: Int64) -> AttributeValue {
         guard case .date(let moment) = value else { return .null }
         let (sum, overflow) = moment.addingReportingOverflow(milliseconds)
@@ -239,7 +239,7 @@ extension Evaluation {
 
     // MARK: CAST
 
-    /// Null for what cannot be one.
+    /// The converted value; null when not convertible.
     static func cast(_ value: AttributeValue, to type: CastType) -> AttributeValue {
         switch (type, value) {
         case (_, .null): return .null

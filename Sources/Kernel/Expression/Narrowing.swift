@@ -10,7 +10,7 @@ public import CairnModel
 /// their own patterns: conditions that they could evaluate more strictly than the clause are
 /// weakened, or left out. The caller must evaluate the clause on the result.
 public struct Narrowing: Sendable, Hashable {
-    /// The most bytes of the SQL; what would make it longer is left out.
+    /// Largest size of the SQL in bytes; conditions beyond it are left out.
     public static let lengthLimit = 8_192
 
     /// SQL; nil for no restriction, so that every feature may match.
@@ -65,7 +65,7 @@ extension BoundClause {
 
 /// Weakens a condition to SQL with the same meaning on every server.
 struct Narrower {
-    /// Conditions nested deeper are not looked at.
+    /// Largest depth of nested conditions; deeper ones are dropped.
     private static let depthLimit = 30
     /// The most items of a list; of a longer one its bounds are left.
     private static let itemLimit = 200
@@ -191,7 +191,7 @@ struct Narrower {
     private func compared(
         _ subject: Subject, _ comparison: Comparison, _ value: AttributeValue
     ) -> Narrowing {
-        // A comparison with null is never known.
+        // A comparison with null is UNKNOWN.
         if value == .null { return .nothing }
         let there = subject.isThere
         switch subject.kind {
@@ -271,7 +271,7 @@ struct Narrower {
         }
     }
 
-    /// `TIMESTAMP '…'` to the second; nil for what has no year of four digits.
+    /// `TIMESTAMP '…'` to the second; nil for a year without four digits.
     private static func timestamp(_ moment: Int64, plus slack: Int64) -> String? {
         // From the year 1000 to the end of 9998.
         guard -30_610_000_000_000...253_370_000_000_000 ~= moment else { return nil }
@@ -345,7 +345,8 @@ struct Narrower {
     private func isLike(_ subject: Subject, _ pattern: LikePattern) -> Narrowing {
         let fixed = pattern.fixedScalars
         guard subject.kind == .text else {
-            // Digits, signs and the letters of an exponent are all that a number is written with.
+            // All characters in which a number is written: digits, signs and the letters of an
+            // exponent.
             let written = "+-.0123456789einfa".unicodeScalars
             let isNever = fixed.contains { $0.map { !written.contains($0) } ?? false }
             return isNever ? .nothing : .unknown

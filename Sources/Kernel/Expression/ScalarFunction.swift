@@ -11,7 +11,7 @@ enum ScalarFunction: String, Sendable, Hashable, CaseIterable {
     /// Cosine of radians, as ``sine`` and ``tangent``.
     case cosine = "COS"
     case floor = "FLOOR"
-    /// To the base e; null of what is not above 0.
+    /// Natural logarithm; null for values not above 0.
     case logarithm = "LOG"
     case logarithm10 = "LOG10"
     case lower = "LOWER"
@@ -68,7 +68,7 @@ enum MomentPart: String, Sendable, Hashable, CaseIterable {
 enum CastType: Sendable, Hashable {
     case whole
     case real
-    /// At most so many code points of the text; nil for all.
+    /// Text of at most `limit` code points; nil for all.
     case text(limit: Int?)
     /// Midnight of the day.
     case day

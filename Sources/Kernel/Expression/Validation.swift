@@ -49,7 +49,7 @@ struct Validation {
         }
     }
 
-    /// Nil for a value without a kind of its own: NULL.
+    /// The kind of an operand; nil for NULL.
     private func kind(_ operand: Operand) throws(Failure) -> Kind? {
         switch operand {
         case .field(let reference): return try kind(reference)

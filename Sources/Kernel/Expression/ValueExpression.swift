@@ -3,7 +3,7 @@
 
 public import CairnModel
 
-/// A parsed SQL expression that has a value: what rows are put in order, grouped or measured by.
+/// A parsed SQL expression with a value, by which rows are ordered, grouped or measured.
 ///
 /// The dialect is that of ``WhereClause``.
 public struct ValueExpression: Sendable, Hashable {
@@ -12,7 +12,7 @@ public struct ValueExpression: Sendable, Hashable {
     let operand: Operand
 
     /// Parses an expression; throws `invalidParameter` with the position (in characters from 1) and
-    /// what was expected there, or `tooLarge`.
+    /// the expectation, or `tooLarge`.
     public init(parsing text: String) throws(Failure) {
         guard text.utf8.count <= WhereClause.lengthLimit else {
             throw Failure(
@@ -25,7 +25,7 @@ public struct ValueExpression: Sendable, Hashable {
         fieldNames = parser.fieldNames
     }
 
-    /// Whether it is nothing but a field.
+    /// Whether it is a single field.
     public var isField: Bool { if case .field = operand { true } else { false } }
 
     /// Replaces names by places among `fields`.

@@ -3,8 +3,8 @@
 
 public import CairnModel
 
-/// A parsed SQL WHERE clause: what a layer's definition expression and a request's layer definition
-/// are written in.
+/// A parsed SQL WHERE clause, the form of a layer's definition expression and of a request's layer
+/// definition.
 ///
 /// The dialect and its meaning are in `Docs/identify.md`. Text is compared code point by code
 /// point, whole numbers and reals exactly, and NULL makes a comparison UNKNOWN.
@@ -35,8 +35,8 @@ public struct WhereClause: Sendable, Hashable {
         public var name: String { "\(function)(\(field))" }
     }
 
-    /// Parses a clause; throws `invalidParameter` with the position (in characters from 1) and what
-    /// was expected there, or `tooLarge`.
+    /// Parses a clause; throws `invalidParameter` with the position (in characters from 1) and the
+    /// expectation, or `tooLarge`.
     public init(parsing text: String) throws(Failure) {
         try self.init(text, isHaving: false)
     }

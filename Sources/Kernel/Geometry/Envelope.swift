@@ -30,7 +30,7 @@ public struct Envelope: Hashable, Sendable, Codable {
         case maxY = "ymax"
     }
 
-    /// The envelope that contains nothing.
+    /// The empty envelope.
     public static let empty = Envelope(
         minX: .infinity, minY: .infinity, maxX: -.infinity, maxY: -.infinity)
 

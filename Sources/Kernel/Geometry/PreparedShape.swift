@@ -17,7 +17,7 @@ public struct PreparedShape: Sendable {
         var start: Int
         /// Number of coordinates, one at least.
         var count: Int
-        /// The polygon part it bounds; 0 for what is no polygon.
+        /// The polygon part it bounds; 0 for other shapes.
         var part: Int
         var isJoined: Bool
     }

@@ -33,7 +33,7 @@ public struct FeatureIndexBuilder {
     private var areas: [Area] = []
     private var ids: [UInt32] = []
 
-    /// An index of nothing yet.
+    /// An empty index.
     public init(_ kind: FeatureIndex.Kind) { self.kind = kind }
 
     /// The next feature; its object id is 0…2^32-1.

@@ -50,7 +50,7 @@ extension FeatureIndex {
         let start = found.count
         let box = FloatBox(around: probe.window, from: origin)
         let last = counted &+ min(limit, .max &- counted)
-        // Pieces to be looked at: what they lead to is on its way meanwhile.
+        // Pieces to test, with their data being prefetched.
         var waiting = InlineArray<16, Int>(repeating: 0)
         var waitingCount = 0
         let isWhole = try tree.search(index, at: Self.headerByteCount, box) {

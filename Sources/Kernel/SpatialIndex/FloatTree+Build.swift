@@ -41,7 +41,7 @@ extension FloatTree {
     }
 
     /// Throws unless every block's rectangle holds those of its children, up to the root, and the
-    /// places without an item hold nothing.
+    /// slots without an item are empty.
     func check(_ tree: Memory, at offset: Int) throws(IndexDamage) {
         for level in 0..<levelCount {
             for block in 0..<counts[level] {

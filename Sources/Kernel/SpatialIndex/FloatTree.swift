@@ -60,8 +60,8 @@ struct FloatTree: Sendable {
         unsafe starts[unchecked: level] + block * Self.stride(level)
     }
 
-    /// The children of a block that share a point with the box, one bit each; none that is not
-    /// there, whatever the bytes say.
+    /// A bit for each child of a block that intersects the box; never one of an empty slot,
+    /// whatever the bytes.
     @inline(__always)
     func children(
         _ block: Int, _ level: Int, _ tree: Memory, at offset: Int, _ box: FloatBox
@@ -144,8 +144,8 @@ struct FloatBox: Hashable, Sendable {
     static let nowhere = FloatBox(
         minX: .infinity, minY: .infinity, maxX: -.infinity, maxY: -.infinity)
 
-    /// Holds every position of the envelope: subtracting and rounding keep the order of numbers, so
-    /// what meets as doubles meets here.
+    /// Holds every position of the envelope: subtraction and rounding are monotonic, so what
+    /// intersects as doubles intersects here.
     @inline(__always)
     init(_ envelope: Envelope, from origin: Coordinate) {
         minX = Float(below: envelope.minX - origin.x)

@@ -24,14 +24,14 @@ public struct PointProbe: Sendable {
     let position: Coordinate
     /// Farther features do not count; map units.
     let limit: Double
-    /// The square of a hair more than the limit, so that rounding hides nothing.
+    /// The square of slightly more than the limit, to allow for rounding.
     let bound: Double
     /// Holds the position in stored coordinates; a point, unless projecting has rounded it.
     let nearby: Envelope
     /// The search rectangle in stored coordinates: every feature in reach intersects it.
     let window: Envelope
 
-    /// A position in the coordinates of the index; `window` holds all that is within `limit`.
+    /// A position in the coordinates of the index; `window` holds everything within `limit`.
     @inline(__always)
     public init(_ position: Coordinate, within limit: Double, window: Envelope) {
         self.init(
@@ -42,7 +42,7 @@ public struct PointProbe: Sendable {
 
     /// A position in a map that sees the index through a ``Frame``.
     ///
-    /// `nearby` holds the position in stored coordinates; `window` all that is within `limit`, in
+    /// `nearby` holds the position in stored coordinates; `window` everything within `limit`, in
     /// stored coordinates too.
     @inline(__always)
     public init(

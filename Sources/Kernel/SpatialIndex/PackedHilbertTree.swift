@@ -113,7 +113,7 @@ public struct PackedHilbertTree: Hashable, Sendable {
         }
     }
 
-    /// Callers have checked that the node lies inside the bytes.
+    /// Callers have checked that the node is in bounds.
     @inline(__always)
     static func envelope(_ tree: RawSpan, _ byte: Int) -> Envelope {
         Envelope(

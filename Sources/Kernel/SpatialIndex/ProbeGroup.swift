@@ -30,8 +30,8 @@ struct ProbeGroup {
     private let origin: Coordinate
 
     private(set) var probes: [PointProbe] = []
-    /// A binary tree: the window of probe i at 64 + i, and what holds two neighbours at half their
-    /// place.
+    /// A binary tree: the window of probe i at 64 + i, and the union of two neighbours at half
+    /// their index.
     private var boxes = [FloatBox](repeating: .nowhere, count: 2 * width)
     private var visits: [Visit] = []
     private var next: [Visit] = []
@@ -111,7 +111,7 @@ struct ProbeGroup {
         }
     }
 
-    /// The places, in `records`, of what was found for a probe, in the order of the tree.
+    /// The range in `records` of a probe's candidates, in the order of the tree.
     @inline(__always)
     func candidates(of probe: Int) -> Range<Int> {
         (probe == 0 ? 0 : ends[probe - 1])..<ends[probe]
@@ -119,7 +119,7 @@ struct ProbeGroup {
 }
 
 extension FeatureIndex {
-    /// Starts reading what a record leads to.
+    /// Prefetches the target of a record.
     @inline(__always)
     static func prefetch(_ record: Int, _ index: Memory, _ data: Memory) {
         let piece = Self.piece(record, index)

@@ -21,7 +21,7 @@ enum SpatialOrder {
         }
     }
 
-    /// The numbers of items in the order of their keys, which have twice so many bits.
+    /// The indices of items in the order of their keys, which have twice so many bits.
     private static func sorted(_ items: [UInt64], bits: UInt64) -> [UInt32] {
         // Number of items with each digit; then, the next index for that digit.
         var low = [UInt32](repeating: 0, count: 1 << bits)

@@ -163,8 +163,8 @@ struct StripedArea {
         }
     }
 
-    /// Whether the position belongs to the area, by looking at every edge: where the stripes cannot
-    /// say.
+    /// Whether the position belongs to the area, by a scan of every edge: the fallback of the
+    /// stripes.
     func holdsByScan(_ probe: PointProbe, _ frame: Frame) throws(IndexDamage) -> Bool {
         var isInside = false
         var isOnRing = false

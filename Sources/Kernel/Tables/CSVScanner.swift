@@ -70,9 +70,9 @@ public struct CSVScanner: Sendable {
         characters = CharacterReader(encoding)
     }
 
-    /// Takes the next piece in and hands every record that it completes to `body`, in order.
+    /// Takes the next chunk and hands every record that it completes to `body`, in order.
     ///
-    /// Throws `Failure` (`tooLarge`) for a record beyond the bounds, and what `body` throws.
+    /// Throws `Failure` (`tooLarge`) for a record beyond the bounds, and the errors of `body`.
     public mutating func feed(
         _ piece: some Sequence<UInt8>, _ body: (Record) throws -> Void
     ) throws {

@@ -7,7 +7,7 @@ public import Platform
 public struct TableForm: Hashable, Sendable, Codable {
     /// Character encoding.
     public var encoding: TextEncoding
-    /// Whether nothing in the file states the encoding.
+    /// Whether the encoding is a guess, not stated by the file.
     public var isGuess: Bool
     /// Field separator.
     public var separator: UInt8

@@ -11,7 +11,7 @@ public enum TextEncoding: String, Hashable, Sendable, Codable {
     case utf16LittleEndian = "UTF-16LE"
     /// Units of two bytes, the higher first.
     case utf16BigEndian = "UTF-16BE"
-    /// One byte; what Windows writes in western Europe, and ISO 8859-1 with more.
+    /// One byte; Windows' encoding in western Europe, a superset of ISO 8859-1.
     case windows1252 = "windows-1252"
 
     /// The detected encoding of a file's text.

@@ -88,7 +88,7 @@ public final class Canvas {
     /// Begins a piece of the path (`cairo_move_to`).
     public func move(to x: Double, _ y: Double) { unsafe cairo_move_to(context, x, y) }
 
-    /// Goes on in a straight line (`cairo_line_to`).
+    /// Adds a straight line (`cairo_line_to`).
     public func line(to x: Double, _ y: Double) { unsafe cairo_line_to(context, x, y) }
 
     /// Goes back to where the piece began (`cairo_close_path`).
@@ -132,7 +132,7 @@ public final class Canvas {
         unsafe cairo_surface_mark_dirty(target)
     }
 
-    /// Paints what the path encloses; the path stays (`cairo_fill_preserve`).
+    /// Fills the path; the path stays (`cairo_fill_preserve`).
     public func fill(_ color: PaintColor, _ rule: FillRule) {
         use(color)
         unsafe cairo_set_fill_rule(
@@ -140,8 +140,8 @@ public final class Canvas {
         unsafe cairo_fill_preserve(context)
     }
 
-    /// Paints what the path encloses with a picture again and again, from the upper left corner of
-    /// this canvas on; the path stays.
+    /// Fills the path with a repeated picture, from the upper left corner of this canvas on; the
+    /// path stays.
     public func fill(repeating tile: Canvas, _ rule: FillRule) {
         guard let pattern = unsafe cairo_pattern_create_for_surface(tile.surface) else { return }
         unsafe cairo_pattern_set_extend(pattern, CAIRO_EXTEND_REPEAT)
@@ -208,7 +208,7 @@ public final class Canvas {
     public func paint(_ other: Canvas, x: Int = 0, y: Int = 0) {
         unsafe cairo_set_source_surface(context, other.surface, Double(x), Double(y))
         unsafe cairo_paint(context)
-        // Lets go of the other surface.
+        // Releases the other surface.
         unsafe cairo_set_source_rgba(context, 0, 0, 0, 0)
     }
 
@@ -216,13 +216,13 @@ public final class Canvas {
     /// nest.
     public func beginGroup() { unsafe cairo_push_group(context) }
 
-    /// Lays what was painted since ``beginGroup()`` over what is below.
+    /// Composites the paint since ``beginGroup()`` over the canvas.
     ///
-    /// - Parameter alpha: How much it covers, 0…1.
+    /// - Parameter alpha: Opacity, 0…1.
     public func endGroup(alpha: Double) {
         unsafe cairo_pop_group_to_source(context)
         unsafe cairo_paint_with_alpha(context, alpha)
-        // Lets go of the group.
+        // Releases the group.
         unsafe cairo_set_source_rgba(context, 0, 0, 0, 0)
     }
 
@@ -244,7 +244,7 @@ public final class Canvas {
 
     /// Every pixel, row by row from the top: red, green, blue; three bytes each.
     ///
-    /// What is translucent is darkened as if it lay on black.
+    /// Translucent pixels are darkened as if on black.
     ///
     /// Throws ``CairoError``.
     public func rgb() throws(CairoError) -> [UInt8] {
@@ -264,8 +264,8 @@ public final class Canvas {
     /// Whether pixels have an alpha channel.
     var hasAlpha: Bool { unsafe cairo_image_surface_get_format(surface) == CAIRO_FORMAT_ARGB32 }
 
-    /// The rows from the top, pixels as `0xAARRGGBB`, colours multiplied by alpha; alpha means
-    /// nothing where the canvas has none.
+    /// The rows from the top, pixels as `0xAARRGGBB`, colours premultiplied; alpha is undefined for
+    /// a canvas without.
     func forEachRow(_ body: (Span<UInt32>) -> Void) throws(CairoError) {
         try check()
         unsafe cairo_surface_flush(surface)

@@ -42,7 +42,7 @@ public struct CoverageMask {
         return coverages[(row - rows.lowerBound) * width + column]
     }
 
-    /// Lends the coverages of a row; outside its ``columns(of:)`` they mean nothing.
+    /// Lends the coverages of a row; outside its ``columns(of:)`` they are undefined.
     func withCoverages(of row: Int, _ body: (Span<UInt8>) -> Void) {
         let base = (row - rows.lowerBound) * width
         body(coverages.span.extracting(base..<base + width))

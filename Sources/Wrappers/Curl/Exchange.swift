@@ -67,7 +67,7 @@ struct Exchange: Sendable {
     /// The outcome of one attempt.
     enum Outcome {
         case answered(WebResponse)
-        /// With so many bytes of a body that is not looked at.
+        /// A redirection, with the size of its body, which is ignored.
         case redirected(status: Int, to: String, byteCount: Int)
         case failed(WebError, isRetriable: Bool)
     }

@@ -32,7 +32,7 @@ struct PeerAddress: Hashable, Sendable {
         [0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0],
     ]
 
-    /// Reads what `inet_pton` reads, `10.0.0.7` or `fd00::7`; nil for any other text.
+    /// Parses the forms of `inet_pton`, `10.0.0.7` or `fd00::7`; nil for any other text.
     init?(_ text: String) {
         for (family, count) in [(AF_INET, 4), (AF_INET6, 16)] {
             var bytes = [UInt8](repeating: 0, count: count)

@@ -7,7 +7,7 @@ internal import Glibc
 /// One sending of a request through libcurl, with the bytes that have come back.
 @safe
 final class Transfer: @unchecked Sendable {
-    // `@unchecked`: made, used and let go of on the thread of one client.
+    // `@unchecked`: created, used and released on the thread of one client.
     let handle: UnsafeMutableRawPointer
     private let headers: UnsafeMutablePointer<curl_slist>?
     private let limit: Int

@@ -49,7 +49,7 @@ final class WebLoop: @unchecked Sendable {
         return isTaken
     }
 
-    /// Lets the thread end; what is under way is cancelled.
+    /// Lets the thread end; requests under way are cancelled.
     func close() {
         inbox.withLock { $0.isClosed = true }
         unsafe curl_multi_wakeup(multi)
@@ -71,7 +71,7 @@ final class WebLoop: @unchecked Sendable {
         }
     }
 
-    /// Ends what is over, and sends what has a free place, oldest first.
+    /// Ends expired requests, and sends those with a free slot, oldest first.
     private func advance(_ batches: inout [WebBatch], _ isClosed: Bool) {
         let now = ContinuousClock.now
         var places = Places(batches)
@@ -110,7 +110,7 @@ final class WebLoop: @unchecked Sendable {
         for batch in complete { batch.whenDone(batch.exchanges.compactMap(\.result)) }
     }
 
-    /// Moves bytes, takes what is complete, or waits a little for more.
+    /// Moves bytes, takes complete answers, or waits a little for more.
     private func pump(_ batches: inout [WebBatch]) {
         var running: Int32 = 0
         unsafe curl_multi_perform(multi, &running)

@@ -3,9 +3,9 @@
 
 internal import CExpat
 
-/// An element of an XML document, with what it holds.
+/// An element of an XML document, with its contents.
 ///
-/// Namespaces are not resolved: prefixes are dropped, so a name is compared as it is without one.
+/// Namespaces are not resolved: prefixes are dropped, so names are compared without them.
 public final class XMLElement {
     /// The name without a prefix.
     public let name: String
@@ -76,7 +76,7 @@ public enum XMLReader {
                 unsafe Builder.of(pointer)?.add(
                     String(decoding: bytes.lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self))
             })
-        // A document that declares entities of its own means no good.
+        // A document with entity declarations is taken for an attack.
         unsafe XML_SetEntityDeclHandler(
             parser,
             { pointer, _, _, _, _, _, _, _, _ in

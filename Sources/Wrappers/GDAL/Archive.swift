@@ -4,7 +4,7 @@
 internal import CGDAL
 internal import Glibc
 
-/// A zip or tar archive; what it holds is only read, from its beginning to its end.
+/// A zip or tar archive; files are read only, and sequentially.
 public struct Archive: Sendable {
     /// The format of an archive.
     public enum Kind: String, Sendable {
@@ -26,14 +26,14 @@ public struct Archive: Sendable {
     private let root: String
     private let name: String
 
-    /// An archive at an absolute path; whether it is one is seen later.
+    /// An archive at an absolute path; the format is checked on first read.
     ///
     /// - Parameters:
     ///   - path: The file.
-    ///   - name: What messages call it.
+    ///   - name: Its name in messages.
     public init(path: String, name: String, kind: Kind) throws(GDALError) {
         guard PlainPath.isPlain(path) else { throw PlainPath.error(name) }
-        // Braces say where the name of the archive ends, whatever it ends in.
+        // Braces delimit the name of the archive, whatever its extension.
         root = "/vsi\(kind.rawValue)/{\(path)}"
         self.name = name
     }
@@ -90,9 +90,9 @@ public struct Archive: Sendable {
             + "└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀"
             + "αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{A0}").unicodeScalars)
 
-    /// Hands out the bytes of one file in pieces of 256 KiB, the last one shorter.
+    /// Reads the bytes of one file in pieces of 256 KiB, the last one shorter.
     ///
-    /// Throws ``GDALError`` where it cannot be read, and what `body` throws.
+    /// Throws ``GDALError`` for an unreadable file, and the errors of `body`.
     public func read(_ entry: Entry, _ body: ([UInt8]) throws -> Void) throws {
         let log = MessageLog()
         try log.listen {

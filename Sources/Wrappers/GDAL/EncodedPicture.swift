@@ -4,17 +4,17 @@
 internal import CGDAL
 internal import Synchronization
 
-/// Reads pictures that strangers have written, in memory; any thread may ask.
+/// Decodes untrusted pictures, in memory; any thread.
 public enum EncodedPicture {
     /// The formats that are read.
     private static let formats = ["PNG", "JPEG", "WEBP"]
     private static let count = Atomic<UInt64>(0)
 
-    /// The pixels of a PNG, JPEG or WebP, brought to a size.
+    /// The pixels of a PNG, JPEG or WebP, scaled to a size.
     ///
-    /// The size that the picture states is looked at before anything is unpacked. Colours of a
-    /// table and of pictures that are smaller or larger are not mixed. Throws ``GDALError`` for
-    /// other bytes, for a picture cut short, and for one wider or higher than `sideBound`.
+    /// The stated size is checked before decompression. Colours of a table and of pictures that are
+    /// smaller or larger are not mixed. Throws ``GDALError`` for other bytes, for a truncated
+    /// picture, and for one wider or higher than `sideBound`.
     ///
     /// - Parameters:
     ///   - width: Columns of the result.

@@ -139,9 +139,9 @@ public struct FlatGeobufWriter: ~Copyable {
         }
     }
 
-    /// Sorts the features, writes index and file; throws what GDAL complained of meanwhile.
+    /// Sorts the features, writes index and file; throws GDAL's failures.
     ///
-    /// GDAL cannot tell everything that goes wrong here, so the file is to be checked afterwards.
+    /// GDAL cannot report every error here, so the file is to be verified afterwards.
     public mutating func close() throws(GDALError) {
         guard let open = unsafe dataset else { return }
         unsafe dataset = nil

@@ -10,7 +10,7 @@ public struct GDALError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whether reading or writing a file failed, as opposed to its content making no sense.
     public let isInputOutput: Bool
 
-    /// Whether a file was being written and the disk did not take it, as far as GDAL can tell.
+    /// Whether a write failed for lack of space, as far as GDAL can tell.
     public var isWriteFailure: Bool {
         operation.hasPrefix("write")
             && (isInputOutput || messages.contains { $0.contains("I/O failure") })

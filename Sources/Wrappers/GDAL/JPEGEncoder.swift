@@ -4,7 +4,7 @@
 internal import CGDAL
 internal import Synchronization
 
-/// Writes pictures as JPEG, in memory; any thread may ask.
+/// Encodes pictures as JPEG, in memory; any thread.
 public enum JPEGEncoder {
     private static let count = Atomic<UInt64>(0)
 

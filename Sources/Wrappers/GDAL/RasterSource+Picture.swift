@@ -13,7 +13,7 @@ public struct RasterPicture: Sendable {
     /// multiplied.
     public internal(set) var rgba: [UInt8]
 
-    /// States it; the bytes are as many as the pixels want.
+    /// Creates a picture; the byte count must match the pixels.
     public init(width: Int, height: Int, rgba: [UInt8]) {
         precondition(width > 0 && height > 0 && rgba.count == width * height * 4)
         (self.width, self.height, self.rgba) = (width, height, rgba)
@@ -47,15 +47,14 @@ public struct RasterWindow: Hashable, Sendable {
 extension RasterSource {
     /// Draws a rectangle of the ground, clear where there is no data (`GDALWarp`).
     ///
-    /// A band with a table of colours is shown in these; three bands that say so, or else the first
+    /// A band with a table of colours is shown in these; three bands declared so, or else the first
     /// three, as red, green and blue; one band in grey, the least value black and the greatest
-    /// white. Numbers of other types than bytes are stretched so too, band by band. Least and
+    /// white. Values of other types than bytes are stretched so too, band by band. Least and
     /// greatest are estimates from overviews or part of the blocks (`GDALComputeRasterMinMax`).
     /// Colours of a table are never mixed; otherwise a pixel is mixed from four.
     ///
     /// Memory: four bytes a pixel, and a number of the raster's type for each band shown and for
-    /// alpha; GDAL's caches are bounded by 64 MiB each. Nil where it was cancelled; throws
-    /// ``GDALError``.
+    /// alpha; GDAL's caches are bounded by 64 MiB each. Nil when cancelled; throws ``GDALError``.
     public func picture(
         of window: RasterWindow, width: Int, height: Int, isCancelled: @escaping () -> Bool
     ) throws(GDALError) -> RasterPicture? {
@@ -79,7 +78,7 @@ extension RasterSource {
         throw log.error("draw '\(path)'")
     }
 
-    /// The bands of a dataset as one of its own, which reads from it.
+    /// The bands of a dataset as a virtual one that reads from it.
     private static func translated(_ source: GDALDatasetH, _ bands: [Int32]) -> GDALDatasetH? {
         let options = StringList(["-of", "VRT"] + bands.flatMap { ["-b", "\($0)"] })
         guard let translation = unsafe GDALTranslateOptionsNew(options.pointer, nil) else {
@@ -227,7 +226,7 @@ struct Colors {
         return RasterPicture(width: width, height: height, rgba: rgba)
     }
 
-    /// Nil for what is no number.
+    /// Nil for NaN.
     func shade(_ value: Double, _ range: Stretch) -> UInt8? {
         guard value.isFinite else { return nil }
         let size = range.high - range.low

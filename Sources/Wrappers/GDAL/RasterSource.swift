@@ -21,7 +21,7 @@ public final class RasterSource {
     /// pixels) to x and y: `x = t0 + column·t1 + row·t2`, `y = t3 + column·t4 + row·t5`; nil for a
     /// file without one.
     public let transform: [Double]?
-    /// The coordinate system; nil when the file does not tell.
+    /// The coordinate system; nil when not stated.
     public let spatialReference: SourceSpatialReference?
     /// The bands, in order.
     public let bands: [RasterBand]

@@ -11,7 +11,7 @@ public struct SourceLayer: Hashable, Sendable {
     public var geometry: SourceGeometry?
     /// The columns, in order.
     public var fields: [SourceField]
-    /// The coordinate system; nil when the source does not tell.
+    /// The coordinate system; nil when not stated.
     public var spatialReference: SourceSpatialReference?
     /// The declared number of features; nil when only a count would tell.
     public var announcedCount: Int?
@@ -59,7 +59,7 @@ public struct SourceField: Hashable, Sendable {
         case real64
         /// A day or a moment.
         case date
-        /// Text, and all that is read as text: times of day, lists, JSON.
+        /// Text, and types read as text: times of day, lists, JSON.
         case text
         /// Bytes; their values are not read.
         case binary
@@ -141,7 +141,7 @@ public struct CivilMoment: Hashable, Sendable {
     /// The clock's offset from UTC in minutes; 0 also where the source has none.
     public var zoneMinutes: Int
 
-    /// Makes a moment; nothing is checked.
+    /// Creates a moment without checks.
     public init(
         year: Int, month: Int, day: Int, hour: Int, minute: Int, milliseconds: Int,
         zoneMinutes: Int

@@ -12,7 +12,7 @@ struct SpatialReferenceHandle: ~Copyable {
 
     /// The system of a number (EPSG, else ESRI), otherwise of WKT; nil when neither is understood.
     init?(wkid: Int?, wkt: String?) {
-        // A log of its own: that EPSG does not know an ESRI number is no failure to report.
+        // A log of its own: a number unknown to EPSG, but not to ESRI, is not a failure to report.
         let log = MessageLog()
         let made = unsafe log.listen { () -> OGRSpatialReferenceH? in
             if let wkid { return unsafe NumberedSystems.copy(wkid) }
@@ -150,7 +150,7 @@ struct SpatialReferenceHandle: ~Copyable {
     }
 }
 
-/// Coordinate systems by number, the same whatever the process has read before.
+/// Coordinate systems by number, independent of what the process has read before.
 ///
 /// PROJ 9 describes EPSG:4326 by its datum ensemble, but by a plain datum once the same context has
 /// looked that datum up for a text that names it, as many a GeoPackage's does

@@ -85,9 +85,9 @@ public final class VectorSource {
     /// Calls `body` with every feature of a layer in the source's order, from the first; the
     /// feature is only valid during the call.
     ///
-    /// Throws what `body` throws, or a ``GDALError`` when the source cannot be read to its end.
+    /// Throws the errors of `body`, or a ``GDALError`` when the source cannot be read to its end.
     ///
-    /// - Parameter index: The layer's place in ``layers``.
+    /// - Parameter index: The layer's index in ``layers``.
     public func forEachFeature(
         inLayer index: Int, _ body: (borrowing SourceFeature) throws -> Void
     ) throws {
@@ -220,8 +220,8 @@ public final class VectorSource {
 }
 
 extension SourceGeometry {
-    /// Nil for what may be of any kind, and for curves and surfaces, which are read as lines and
-    /// polygons only once there are some.
+    /// Nil for any kind, and for curves and surfaces, which are converted to lines and polygons on
+    /// read.
     fileprivate init?(_ type: OGRwkbGeometryType) {
         switch OGR_GT_Flatten(type) {
         case wkbPoint: kind = .point

@@ -25,7 +25,7 @@ public struct GEOSError: Error, Hashable, Sendable {
     }
 }
 
-/// A geometry held by GEOS, with the questions the tests put to it as an independent oracle.
+/// A geometry held by GEOS, with the predicates that tests use as an independent oracle.
 ///
 /// Each geometry has a GEOS context of its own, so different geometries may be used by different
 /// threads, one thread each.
@@ -73,7 +73,7 @@ public struct GEOSError: Error, Hashable, Sendable {
             unsafe GEOSIntersects_r(context.handle, handle, other.handle), "GEOSIntersects_r")
     }
 
-    /// Whether this geometry is in that relation to the other, nothing being prepared.
+    /// Whether this geometry is in that relation to the other, without preparation.
     public borrowing func relates(
         _ predicate: GEOSRelation.Predicate, to other: borrowing GEOSGeometry
     ) throws(GEOSError) -> Bool {

@@ -3,9 +3,9 @@
 
 internal import CGEOS
 
-/// A geometry that many others are compared with, prepared by GEOS.
+/// A geometry prepared by GEOS for comparison with many others.
 ///
-/// What breaks the rules of the Simple Features standard is made valid first, with areas by
+/// Geometries that violate the Simple Features standard are made valid first, with areas by
 /// even-odd. Used from one thread.
 @safe public final class GEOSRelation {
     /// A relation of the Simple Features standard, read as "prepared geometry … other geometry".
@@ -18,7 +18,7 @@ internal import CGEOS
         case within
         /// Their insides meet in a lower dimension than the higher of theirs.
         case crosses
-        /// Their insides meet in their common dimension, and each has positions of its own.
+        /// Their interiors meet in their common dimension, and each has positions of its own.
         case overlaps
         /// They share positions, but no interior ones.
         case touches

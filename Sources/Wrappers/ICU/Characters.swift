@@ -6,11 +6,10 @@ internal import CICU
 /// Unicode properties of texts and characters, by ICU; pure, on any thread.
 public enum Characters {
     /// The text by NFKC_Casefold: lower case, full-width and other compatibility letters as the
-    /// usual ones, composed, without soft hyphens, joiners and other signs that are not seen.
+    /// usual ones, composed, without soft hyphens, joiners and other invisible signs.
     ///
-    /// What it gives for characters that Unicode has today it gives in all later versions
-    /// (Unicode's stability policy). Costs about a microsecond for a name. Unpaired surrogates
-    /// cannot come in.
+    /// For assigned characters the result is the same in all later versions (Unicode's stability
+    /// policy). Costs about a microsecond for a name. Unpaired surrogates cannot occur.
     public static func casefold(_ text: String) -> String {
         let units = Array(text.utf16)
         var capacity = units.count + 16

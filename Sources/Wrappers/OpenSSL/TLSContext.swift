@@ -8,7 +8,7 @@ internal import CSSL
 /// It owns an `SSL_CTX`. Sessions may be begun on any thread.
 @safe
 public final class TLSContext: @unchecked Sendable {
-    // `@unchecked`: settled when it is made, and counted by OpenSSL with locks of its own.
+    // `@unchecked`: immutable after creation, and reference-counted by OpenSSL with its own locks.
     let pointer: OpaquePointer
 
     /// Reads both files, each in PEM: the server's certificate followed by those that vouch for it,

@@ -12,7 +12,7 @@ public enum TLSError: Error, Hashable, Sendable {
     case key(String)
     /// The private key belongs to another certificate.
     case mismatch
-    /// The peer does not speak TLS as it may be spoken here; what OpenSSL found.
+    /// The peer violates TLS or the allowed versions; OpenSSL's message.
     case peer(String)
     /// Out of memory.
     case memory

@@ -32,7 +32,7 @@ public final class TLSSession {
 
     deinit { unsafe SSL_free(session) }
 
-    /// Takes what the client sent, to be understood by `handshake` and `read`.
+    /// Takes bytes received from the client, for `handshake` and `read`.
     public func receive(_ bytes: RawSpan) throws(TLSError) {
         let taken = unsafe bytes.withUnsafeBytes { bytes in
             unsafe BIO_write(incoming, bytes.baseAddress, CInt(bytes.count))
@@ -80,8 +80,7 @@ public final class TLSSession {
         }
     }
 
-    /// Takes plain bytes, any number, of which `take` gives what is to be sent; throws
-    /// `TLSError.peer`.
+    /// Encrypts plain bytes, any number, for `take` to return; throws `TLSError.peer`.
     public func write(_ plain: RawSpan) throws(TLSError) {
         guard !plain.isEmpty else { return }
         ERR_clear_error()

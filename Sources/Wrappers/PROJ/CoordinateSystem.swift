@@ -49,7 +49,7 @@ public enum CoordinateSystem: Hashable, Sendable {
     }
 }
 
-/// A PROJ context: used from one thread at a time, never goes to the network, prints nothing.
+/// A PROJ context: used from one thread at a time, without network access or output.
 @safe
 final class ProjectionContext {
     let handle: OpaquePointer?

@@ -3,7 +3,7 @@
 
 internal import CPROJ
 
-/// Takes coordinates from one system to another and back; used from one thread at a time.
+/// Transforms coordinates from one system to another and back; used from one thread at a time.
 ///
 /// x always comes first: longitude before latitude (in degrees), easting before northing, whatever
 /// order the authority's definition states. Between 4326 and 3857 the spherical formulas are used

@@ -5,7 +5,7 @@
 public struct PROJError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of error.
     public enum Code: Hashable, Sendable {
-        /// PROJ does not know the number or cannot parse the definition.
+        /// Unknown number or unparsable definition.
         case unknownCoordinateSystem
         /// No transformation between the two systems.
         case noOperation

@@ -48,15 +48,14 @@ public enum SystemExamination {
 
     /// A definition without the name of its projected system and without the numbers of systems.
     ///
-    /// The name counts in PROJ, which takes what is called like Web Mercator for it whatever
-    /// projection is stated.
+    /// PROJ takes any system named like Web Mercator for it, whatever projection is stated.
     public static func nameless(_ wkt: String) -> String {
         let pattern = /(PROJCS|PROJCRS|PROJECTEDCRS)(\s*[\[\(]\s*)"(?:[^"]|"")*"/.ignoresCase()
         return unnumbered(wkt.replacing(pattern) { match in "\(match.1)\(match.2)\"unnamed\"" })
     }
 
-    /// Without the members `AUTHORITY` and `ID` of systems; those of datums, methods and units
-    /// stay.
+    /// The definition without the members `AUTHORITY` and `ID` of systems; those of datums, methods
+    /// and units stay.
     public static func unnumbered(_ wkt: String) -> String {
         var result: [UInt8] = []
         // For each open bracket: its keyword, and the end of the text before it.
@@ -92,10 +91,9 @@ public enum SystemExamination {
 
     /// Whether two systems have coordinates at the same places of the same earth: 0.1 m for the
     /// projection, its units, its prime meridian and its ellipsoid, and a kilometre for the datum,
-    /// of which texts say less than numbers.
+    /// which texts define less precisely than numbers.
     ///
-    /// Nil where one of them is not understood, and where none of the coordinates has a place in
-    /// either.
+    /// Nil where one of them is unknown, and where none of the coordinates has a place in either.
     public static func isSame(
         _ left: CoordinateSystem, _ right: CoordinateSystem,
         at places: [(x: Double, y: Double)]
@@ -202,7 +200,7 @@ private final class Geodetic {
 }
 
 extension ProjectionContext {
-    /// The system without what binds it to another datum, and without heights.
+    /// The system without a binding to another datum, and without heights.
     fileprivate func horizontalPart(of system: ProjectionObject) -> ProjectionObject {
         var plain = system
         // One inside the other, in either order.

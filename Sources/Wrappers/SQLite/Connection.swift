@@ -41,8 +41,7 @@ public final class Connection {
             case .write: SQLITE_OPEN_READWRITE
             case .read: SQLITE_OPEN_READONLY
             }
-        // URI: so that `attachReadOnly` can say so; a path begins with `/` or `.`, never with
-        // `file:`.
+        // URI: for `attachReadOnly`; a path begins with `/` or `.`, never with `file:`.
         let flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_URI
         _ = Self.isWithoutAccount
         var opened: OpaquePointer?
@@ -76,9 +75,9 @@ public final class Connection {
         return unsafe target
     }
 
-    /// Begins to count what this connection's commits put into the write-ahead log.
+    /// Begins to count the frames that this connection's commits add to the write-ahead log.
     ///
-    /// SQLite's own checkpoints, which are made at a number of frames, end with that.
+    /// This ends SQLite's own checkpoints, which are made at a number of frames.
     public func countFrames() {
         _ = unsafe sqlite3_wal_hook(
             handle,
@@ -162,9 +161,8 @@ public final class Connection {
         public let movedCount: Int
     }
 
-    /// Moves what the write-ahead log holds into the database file, as far as readers allow,
-    /// without waiting for them; with `truncating` the log file is emptied too, if no reader needs
-    /// it.
+    /// Moves the write-ahead log into the database file, as far as readers allow, without waiting
+    /// for them; with `truncating` the log file is emptied too, if no reader needs it.
     public func checkpoint(truncating: Bool = false) throws(SQLiteError) -> Checkpoint {
         var (frames, moved): (Int32, Int32) = (0, 0)
         let mode = truncating ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE

@@ -207,7 +207,7 @@ public struct Statement: ~Copyable {
     }
 }
 
-/// `SQLITE_TRANSIENT`: SQLite copies what it is given before the call returns.
+/// `SQLITE_TRANSIENT`: SQLite copies the bytes before the call returns.
 private var copied: sqlite3_destructor_type {
     unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 }

@@ -12,7 +12,7 @@ internal import Glibc
 public struct Poller: ~Copyable {
     private var items: [zmq_pollitem_t] = unsafe []
 
-    /// Starts with nothing.
+    /// Starts empty.
     public init() {}
 
     /// Removes all sockets.

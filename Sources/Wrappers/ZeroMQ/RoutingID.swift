@@ -14,7 +14,7 @@ public enum RoutingID: Hashable, Sendable {
     /// Chosen by the peer.
     case chosen([UInt8])
 
-    /// Reads the first frame of what a ROUTER socket received.
+    /// Reads the first frame of a message received by a ROUTER socket.
     public init(_ bytes: RawSpan) {
         self =
             bytes.byteCount == 5 && bytes.byte(at: 0) == 0

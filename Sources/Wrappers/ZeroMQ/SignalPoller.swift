@@ -13,7 +13,7 @@ internal import Glibc
 public struct SignalPoller: ~Copyable {
     private var items: [pollfd] = []
 
-    /// Starts with nothing.
+    /// Starts empty.
     public init() {}
 
     /// Removes all descriptors.

@@ -34,7 +34,7 @@ public struct SocketOptions: Hashable, Sendable {
 }
 
 extension Socket {
-    /// Applies options; throws what libzmq refuses.
+    /// Applies options; throws when libzmq refuses one.
     public borrowing func apply(_ options: SocketOptions) throws(ZeroMQError) {
         precondition(
             0...60_000 ~= options.lingerMilliseconds && options.sendHighWaterMark > 0

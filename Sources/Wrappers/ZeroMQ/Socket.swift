@@ -83,8 +83,8 @@ public struct Socket: ~Copyable {
     /// first can answer false.
     public borrowing func send(_ bytes: RawSpan, more: Bool) throws(ZeroMQError) -> Bool {
         let flags = ZMQ_DONTWAIT | (more ? ZMQ_SNDMORE : 0)
-        // Twice: a first EAGAIN may only mean that libzmq has not looked at its own mailbox for a
-        // while (it checks at most once per millisecond); reading the events makes it look.
+        // Twice: a first EAGAIN may only mean that libzmq has not read its own mailbox for a while
+        // (it checks at most once per millisecond); reading the events makes it do so.
         for attempt in 0..<2 {
             let sent = unsafe bytes.withUnsafeBytes { buffer in
                 unsafe zmq_send(handle, buffer.baseAddress, buffer.count, flags)
@@ -113,8 +113,7 @@ public struct Socket: ~Copyable {
         }
     }
 
-    /// Whether a message can be sent; looks at what has happened to the socket, which takes its
-    /// signal down.
+    /// Whether a message can be sent; reads the socket's events, which clears its signal.
     public borrowing func hasRoom() throws(ZeroMQError) -> Bool {
         try events() & Int32(ZMQ_POLLOUT) != 0
     }

@@ -25,15 +25,15 @@ public struct ArchiveWriter {
         folder = LogArchive.folder(ofLog: path)
     }
 
-    /// Called between two steps with what is done and what there is to do; a throw gives up.
+    /// Called between two steps with the work done and in total; an error ends the operation.
     public typealias Progress = (_ done: Int64, _ total: Int64) throws(Failure) -> Void
 
     /// Copies the events after the floor up to `position`, in whole commit batches, and verifies
     /// the copy.
     ///
-    /// The newest batch of the log is never archived. Throws `Failure`: `invalidParameter` where
-    /// there is nothing to archive, or the log ends before `position`, `corrupt` where the log does
-    /// not verify, `noSpace`, and what `progress` throws.
+    /// The newest batch of the log is never archived. Throws `Failure`: `invalidParameter` for an
+    /// empty range, or a `position` beyond the log's end, `corrupt` for a log that does not verify,
+    /// `noSpace`, and errors of `progress`.
     public func write(
         through position: Int64, progress: Progress = { _, _ in }
     ) throws(Failure) -> LogArchive {

@@ -94,7 +94,7 @@ public final class ArchivedLogReader: EventReader {
         return page
     }
 
-    /// Reads file after file until a bound is met; whether there was nothing more to read.
+    /// Reads file after file until a bound is met; whether the end was reached.
     private func gather<Slice>(
         _ range: ReadRange,
         read: (SQLiteEventReader, ReadRange) throws(Failure) -> Slice,
@@ -146,8 +146,8 @@ public final class ArchivedLogReader: EventReader {
 
     // MARK: Verifying
 
-    /// Checks whole commit batches, in archives as in the file, that each begins where the one
-    /// before it ends, and what the file keeps of archived events.
+    /// Verifies whole commit batches in archives and file, their connection, and the file's records
+    /// of archived events.
     public func verify(after: Int64, limit: Int) throws(Failure) -> VerifyPage {
         while true {
             let archive = try archive(after: after)

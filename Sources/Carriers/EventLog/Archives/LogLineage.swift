@@ -23,8 +23,8 @@ public struct LogLineage: Hashable, Sendable {
     /// Adds the next restore; `after` is where the restored backup ended.
     mutating func append(_ id: UUID, after: Int64) { entries.append(Entry(id: id, after: after)) }
 
-    /// Whether the events up to a sequence number of an incarnation are those of this log; true
-    /// where the log does not say which one it is.
+    /// Whether the events up to a sequence number of an incarnation are those of this log; true for
+    /// a log without an incarnation.
     public func holds(_ sequence: Int64, of incarnation: UUID) -> Bool {
         guard !entries.isEmpty else { return true }
         guard let place = entries.lastIndex(where: { $0.id == incarnation }) else { return false }

@@ -128,10 +128,10 @@ struct IndexCheck: ~Copyable {
 
     // MARK: Neighbours
 
-    /// The first of the events that were taken of which the indexes say something else.
+    /// The first event taken that the indexes contradict.
     ///
-    /// - Parameter isOpen: Whether the event after the last one taken is looked at too: a run must
-    ///   not go on into an event of something else.
+    /// - Parameter isOpen: Whether the event after the last one taken is checked too: a run must
+    ///   not continue into another stream or category.
     mutating func fault(isOpen: Bool) throws(SQLiteError) -> LogFault? {
         guard let through else { return nil }
         var first = try ids.fault(through: through)
@@ -240,7 +240,7 @@ private struct NamedRuns {
             : Self.strange(kind, position)
     }
 
-    /// A run that goes on behind the events at hand, though the next one `isSame` not.
+    /// A run that extends behind the events at hand, though the next one is not of its kind.
     func fault(
         _ kind: String, after window: ClosedRange<Int64>, _ isSame: Bool
     ) -> LogFault? {

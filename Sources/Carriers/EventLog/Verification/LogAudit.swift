@@ -23,11 +23,11 @@ public enum LogAudit {
         var failure: Failure?
     }
 
-    /// Checks what the file at `path` holds after its floor, as `SQLiteEventReader.verify` does, on
-    /// so many threads.
+    /// Verifies the file at `path` after its floor, as `SQLiteEventReader.verify` does, on so many
+    /// threads.
     ///
-    /// Blocks. Returns the last page, or that with the first fault. Throws `Failure` when the file
-    /// cannot be read.
+    /// Blocks. Returns the last page, or the one with the first fault. Throws `Failure` when the
+    /// file cannot be read.
     public static func verify(
         path: String, threadCount: Int = 2, pageSize: Int = 10_000
     ) throws(Failure) -> VerifyPage {

@@ -7,8 +7,7 @@ internal import SQLite
 
 extension SQLiteEventReader {
     /// Checks that positions have no gap, batches join, records pass their checksums, streams count
-    /// up from 0, time does not go back, that the hash chain holds, and that the indexes say of
-    /// each event what it is.
+    /// up from 0, time does not go back, the hash chain holds, and the indexes match the events.
     public func verify(after: Int64, limit: Int) throws(Failure) -> VerifyPage {
         // A single batch is read for its hash, where latency counts.
         try verify(after: after, limit: limit, seeksStrays: limit > 1)

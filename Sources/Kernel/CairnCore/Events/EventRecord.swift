@@ -201,7 +201,7 @@ public struct AppendResult: Hashable, Sendable, Codable {
     public var firstPosition: Int64
     /// The global position of the last event.
     public var lastPosition: Int64
-    /// Whether the log had it already (same ids, same bytes): nothing was written this time.
+    /// Whether the append was a repeat (same ids, same bytes), and so nothing was written.
     public var isRepeat: Bool
     /// The log's clock at the commit: `recordedAt` of every event of the append.
     public var recordedAt: Timestamp

@@ -4,9 +4,9 @@
 public import FoundationEssentials
 internal import Platform
 
-/// One thing of a folded state, a map or a job, in its canonical form.
+/// A part of a folded state, such as a map or a job, in its canonical form.
 ///
-/// The form is JSON of ``CairnJSON``: keys sorted, sets as sorted lists, nothing that is absent, no
+/// The form is JSON of ``CairnJSON``: keys sorted, sets as sorted lists, absent members omitted, no
 /// clock. Equal states have equal bytes, in every process and on every machine.
 public struct StatePart: Hashable, Sendable {
     /// The part's name: `map/World`, `locator/World`, `job/j0190…`, `commands`.
@@ -16,7 +16,7 @@ public struct StatePart: Hashable, Sendable {
     /// The canonical form.
     public var bytes: Data
 
-    /// Writes the canonical form; throws `Failure` for a value that JSON cannot say.
+    /// Writes the canonical form; throws `Failure` for a value without a JSON form.
     public init(name: String, sequence: Int64, _ form: some Encodable) throws(Failure) {
         self.name = name
         self.sequence = sequence
@@ -26,9 +26,9 @@ public struct StatePart: Hashable, Sendable {
 
 /// The hash of a folded state, as a whole and part by part: two states with one hash are the same.
 ///
-/// What is hashed is fixed by ``form``: for each part in the order of the bytes of its name the
-/// text `<name> <SHA-256 of its canonical form in hexadecimal>` and a line feed, after a line
-/// `cairn-state <form>`. The hash of the whole is the SHA-256 of that.
+/// ``form`` fixes the hashed text: a line `cairn-state <form>`, then for each part in the order of
+/// the bytes of its name the text `<name> <SHA-256 of its canonical form in hexadecimal>` and a
+/// line feed. The hash of the whole is the SHA-256 of that.
 public struct StateHash: Hashable, Sendable, Codable {
     /// The version of the canonical forms; hashes of different forms are not compared.
     public static let form = 1

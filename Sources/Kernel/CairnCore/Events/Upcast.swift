@@ -13,10 +13,10 @@ public enum Upcast: Sendable {
     /// The members are rewritten; throws `Failure` when they are not those of the older form.
     case rewritten(@Sendable ([String: JSONValue]) throws(Failure) -> [String: JSONValue])
 
-    /// Brings a payload of an older schema to the newest that the steps lead to.
+    /// Migrates a payload of an older schema to the newest that the steps lead to.
     ///
-    /// Throws `Failure`: `corrupt` for a schema that never was, and for what is not in its schema's
-    /// form.
+    /// Throws `Failure`: `corrupt` for a schema that never was, and for a payload not in its
+    /// schema's form.
     static func apply(
         _ steps: [Upcast], to data: Data, from schema: Int
     ) throws(Failure) -> Data {

@@ -13,8 +13,8 @@ package struct JSONValueDecoder: Decoder {
     let text: JSONScanner
     let value: Int
 
-    /// The value, or nil: for what `JSONScanner` does not read, for what does not have the form, and
-    /// for anything that Foundation might see otherwise.
+    /// The value, or nil: for texts outside `JSONScanner`, for malformed values, and wherever
+    /// Foundation might differ.
     package static func decode<Value: Decodable>(
         _ type: Value.Type, from data: Data
     ) -> Value? {

@@ -13,8 +13,8 @@ package struct JSONValueEncoder: Encoder {
     private let page: JSONPageBuffer
     private let value: JSONBuffer.Beginning
 
-    /// The text, or nil: for what `JSONBuffer` does not write, for what JSON cannot say, and for
-    /// anything that Foundation might write otherwise.
+    /// The text, or nil: for values outside `JSONBuffer`, without a JSON form, and wherever
+    /// Foundation might differ.
     package static func encode(_ value: some Encodable) -> Data? {
         let page = JSONPageBuffer()
         guard (try? write(value, to: page)) != nil, let text = page.draft.finish() else {
@@ -31,7 +31,7 @@ package struct JSONValueEncoder: Encoder {
         return UnfitValue()
     }
 
-    /// An encoder for what is left to Foundation.
+    /// An encoder for values left to Foundation.
     private static func refused(_ page: JSONPageBuffer) -> JSONValueEncoder {
         page.draft.abandon()
         return JSONValueEncoder(page: page, value: page.draft.beginValue())

@@ -4,8 +4,8 @@
 public import FoundationEssentials
 public import Platform
 
-/// Records in their canonical bytes, one behind the other: what the log stores, checks, sends and
-/// publishes, without a look into any of them.
+/// Records in their canonical bytes, one behind the other, as the log stores, checks, sends and
+/// publishes them without decoding any.
 public struct CanonicalRecords: Hashable, Sendable {
     private var writer: ByteWriter
     /// End offset of each record.

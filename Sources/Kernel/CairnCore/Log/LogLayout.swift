@@ -4,13 +4,13 @@
 public import FoundationEssentials
 internal import Platform
 
-/// The fixed layout of what programs of this repository and the log say to each other.
+/// The fixed layout of messages between the log and Cairn's own programs.
 ///
-/// `Docs/bus-protocol.md` has it field by field. Others may write JSON.
+/// `Docs/bus-protocol.md` has it field by field. Other programs may write JSON.
 public enum LogLayout {
-    /// Flag of a question: the answer may have the fixed layout; of an answer: questions may.
+    /// Flag of a request: the answer may have the fixed layout; of an answer: requests may.
     ///
-    /// Programs that know no flag leave it out and go on in JSON.
+    /// Programs without the flag leave it out and continue in JSON.
     public static let flag: UInt8 = 1
 }
 
@@ -40,7 +40,7 @@ extension AppendRequest {
     }
 
     private func writeStreams(to writer: inout ByteWriter) throws(Failure) {
-        // Those of one append nearly always have the same metadata.
+        // Events of one append nearly always have the same metadata.
         var metadata = EventMetadata()
         var stored = try metadata.storedForm()
         for append in appends {
@@ -77,7 +77,7 @@ extension AppendRequest {
         }
     }
 
-    /// A request of what ``streamsInFixedLayout()`` gave, one after the other; `streamCount`
+    /// A request made of outputs of ``streamsInFixedLayout()``, one after the other; `streamCount`
     /// streams in all.
     public static func fixedLayout(
         streams: [Data], streamCount: Int, epochs: [String: Int64]?

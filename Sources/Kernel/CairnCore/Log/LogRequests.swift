@@ -67,7 +67,7 @@ public struct WriterClaim: Hashable, Sendable, Codable {
 public struct ReadRequest: Hashable, Sendable, Codable {
     /// Exclusive lower bound, a global position; 0 for the beginning.
     public var after: Int64
-    /// At most so many events, 1…1,000; a page may hold fewer, see `ReadPage`.
+    /// Most events, 1…1,000; a page may hold fewer, see `ReadPage`.
     public var limit: Int
     /// Filter by stream.
     public var stream: StreamName?
@@ -132,7 +132,7 @@ public struct LogHead: Hashable, Sendable, Codable {
 public struct VerifyRequest: Hashable, Sendable, Codable {
     /// Exclusive lower bound, a global position; 0 for the beginning.
     public var after: Int64
-    /// About so many events, 1…10,000; whole commit batches are checked.
+    /// Approximate number of events, 1…10,000; whole commit batches are checked.
     public var limit: Int
 
     /// Makes a request.
@@ -155,7 +155,7 @@ public struct VerifyPage: Hashable, Sendable, Codable {
     ///
     /// Empty for an empty log.
     public var chainHash: String
-    /// The first thing found wrong, if any; what comes after it was not checked.
+    /// The first fault, if any; later events were not checked.
     public var fault: LogFault?
 
     /// Makes an answer.
@@ -167,7 +167,7 @@ public struct VerifyPage: Hashable, Sendable, Codable {
     }
 }
 
-/// The first part of a log, or what followed on the archive before, as one file that is never
+/// The first part of a log, or the part after the previous archive, as one file that is never
 /// written again.
 public struct LogArchive: Hashable, Sendable, Codable {
     /// The global position of its first event.
@@ -225,7 +225,7 @@ public struct UpkeepStatus: Hashable, Sendable, Codable {
     public var done: Int64
     /// Total work; 0 before it is known.
     public var total: Int64
-    /// Whether it has ended well; what ended badly is answered as a failure.
+    /// Whether it has succeeded; an error is answered as a failure.
     public var isDone: Bool
     /// The archive that was made.
     public var archive: LogArchive?
@@ -245,11 +245,11 @@ public struct UpkeepStatus: Hashable, Sendable, Codable {
     }
 }
 
-/// A place where the stored log is not what was appended.
+/// A place where the stored log differs from the appended one.
 public struct LogFault: Error, Hashable, Sendable, Codable {
     /// The global position of the first event that cannot be trusted.
     public var position: Int64
-    /// One sentence: what does not hold.
+    /// One sentence: the violated invariant.
     public var message: String
 
     /// Makes a fault.

@@ -3,7 +3,7 @@
 
 public import FoundationEssentials
 
-/// An operation of a site: where it is answered, what it takes and gives, and how both travel.
+/// An operation of a site: its place, its request and answer, and their encodings.
 ///
 /// The client's call, the handler of the service or worker, the recording, the re-execution and the
 /// table of `Docs/bus-protocol.md` follow from it.
@@ -20,7 +20,8 @@ public struct Operation<Request: Sendable, Answer: Sendable>: Sendable {
     public let effort: OperationEffort
     /// Default timeout of a client.
     public let timeout: Duration
-    /// The form of a recorded line with it (`RecordedRequest.form`); nil for what is not recorded.
+    /// The form of a recorded line with it (`RecordedRequest.form`); nil for an operation that is
+    /// not recorded.
     public let recordedForm: Int?
     /// The map under whose topic the answer is published (`result/<map>`); nil for none.
     public let publishedMap: (@Sendable (Request) -> MapName?)?
@@ -120,7 +121,7 @@ public struct PayloadForm<Value: Sendable>: Sendable {
     /// `newerVersion`.
     public let decode: @Sendable (Data, _ contentType: UInt8) throws(Failure) -> Value
 
-    /// A form of its own.
+    /// An encoding of its own.
     public init(
         _ name: String, contentType: UInt8,
         encode: @escaping @Sendable (Value, _ contentType: UInt8) throws(Failure) -> Data,

@@ -16,9 +16,9 @@ public struct ChunkDescription: Hashable, Sendable {
     public var weight: Int
     /// Whether it is handed the blobs of the stage before.
     public var gathers: Bool
-    /// The job that does it; nil for a chunk that a worker does.
+    /// The job that executes it; nil for a chunk executed by a worker.
     ///
-    /// Pool and operation mean nothing where there is one.
+    /// Pool and operation have no meaning for a sub-job.
     public var subJob: SubJob?
 
     /// Describes a chunk.

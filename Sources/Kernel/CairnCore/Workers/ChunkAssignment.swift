@@ -11,7 +11,7 @@ public struct ChunkAttempt: Hashable, Sendable, Codable {
     public var chunk: Int
     /// Attempt number from 1, incremented with every lease of the chunk.
     public var number: Int
-    /// The lease, made anew for every attempt.
+    /// Lease id, new for every attempt.
     public var lease: UUID
 
     /// Names an attempt.

@@ -26,7 +26,7 @@ public struct WorkerHello: Hashable, Sendable, Codable {
     public var running: [HeldAttempt]
     /// Attempts whose result is not yet acknowledged.
     public var finished: [HeldAttempt]
-    /// Whether it takes nothing more.
+    /// Whether it accepts no further work.
     public var isDraining: Bool
 
     /// Describes a worker.

@@ -8,7 +8,7 @@ public import Geometry
 public struct ExportRequest: PastRequest, Hashable, Sendable, Codable {
     /// The greatest width and height of a picture, in pixels.
     public static let sizeBound = 4_096
-    /// The most bytes of a picture, encoded: what one message of the bus carries besides its head.
+    /// Largest encoded picture in bytes: one message of the bus without the head.
     public static let byteBound = 8 << 20 - 1 << 16
 
     /// The map that is drawn.
@@ -31,11 +31,12 @@ public struct ExportRequest: PastRequest, Hashable, Sendable, Codable {
     public var mapScale: Double?
     /// The format of the picture; nil for the description of the picture alone.
     public var format: PictureFormat?
-    /// Whether nothing is painted below the layers; else white is.
+    /// Whether the background is transparent; else white.
     ///
     /// JPEG has no transparency.
     public var isTransparent: Bool
-    /// Cuts the picture into so many columns and as many rows of equal pictures; nil: one picture.
+    /// Number of columns and of rows into which the picture is cut, as equal pictures; nil for one
+    /// picture.
     ///
     /// It divides `width` and `height`.
     public var division: Int?
@@ -53,13 +54,13 @@ public struct ExportRequest: PastRequest, Hashable, Sendable, Codable {
     public var at: Int64?
     /// Draws the map as it was at this moment; at most one of `at` and `atTime` may be given.
     public var atTime: Timestamp?
-    /// With `at` or `atTime`, leaves out what was removed, hidden or deleted by this sequence
-    /// number; nil: nothing.
+    /// With `at` or `atTime`, excludes features removed, hidden or deleted by this sequence number;
+    /// nil for none.
     public var seenFrom: Int64?
-    /// The picture must know at least this sequence number (read your own writes).
+    /// Least sequence number the picture must include (read your own writes).
     public var minSequence: Int64?
 
-    /// Makes a request; the defaults are those of Esri's REST API.
+    /// Creates a request; the defaults are those of Esri's REST API.
     public init(
         map: MapName, extent: Envelope, extentReference: SpatialReference? = nil,
         imageReference: SpatialReference? = nil, width: Int = 400, height: Int = 400,

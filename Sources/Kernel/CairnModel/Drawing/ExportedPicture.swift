@@ -5,7 +5,7 @@ public import CairnCore
 public import FoundationEssentials
 public import Geometry
 
-/// A picture of a map, with what it shows.
+/// A picture of a map, with its description.
 public struct ExportedPicture: Hashable, Sendable {
     /// The description of a picture, without its pixels.
     public struct Head: Hashable, Sendable, Codable {
@@ -27,7 +27,7 @@ public struct ExportedPicture: Hashable, Sendable {
         public var isStale: Bool
         /// Byte count of each piece, row by row, for a picture cut into several.
         public var pieceByteCounts: [Int]?
-        /// Layers on other servers of which something is missing, and why; nil where nothing is.
+        /// Layers on other servers with missing content, and why; nil for none.
         public var missing: [LayerFailure]?
         /// Whether layers on other servers are on it, which may change without the map: nil for no.
         public var hasRemote: Bool?
@@ -75,7 +75,7 @@ public struct ExportedPicture: Hashable, Sendable {
         return result
     }
 
-    /// Reads what ``wireForm()`` makes; throws `Failure` (`corrupt`) for other bytes.
+    /// Decodes ``wireForm()``; throws `Failure` (`corrupt`) for other bytes.
     public init(wireForm: Data) throws(Failure) {
         let prefix = Array(wireForm.prefix(4))
         let count = prefix.reversed().reduce(0) { $0 << 8 | Int($1) }

@@ -123,6 +123,6 @@ public enum FeatureRenderer: Hashable, Sendable {
         }
     }
 
-    /// A value as it is compared with those of a renderer: as people read it, null as `<Null>`.
+    /// A value as text for comparison with those of a renderer: in display form, null as `<Null>`.
     public static func text(of value: AttributeValue) -> String { value.text ?? "<Null>" }
 }

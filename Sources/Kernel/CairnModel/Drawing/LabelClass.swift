@@ -75,7 +75,8 @@ public enum LabelPlacement: String, Hashable, Sendable, CaseIterable {
 public struct TextSymbol: Hashable, Sendable {
     /// Their colour.
     public var color: LayerSymbol.Color
-    /// Families of fonts with commas, the first that there is; what is missing comes from others.
+    /// Font families, separated by commas, the first available one; missing glyphs come from
+    /// others.
     public var family: String
     /// The size of the font in points.
     public var sizePoints: Double
@@ -88,7 +89,7 @@ public struct TextSymbol: Hashable, Sendable {
     /// Width of the halo in points.
     public var haloPoints: Double
 
-    /// Makes one; without arguments, what labels look like unless stated.
+    /// Creates one; the defaults are those of an unspecified label.
     public init(
         color: LayerSymbol.Color = .init(40, 40, 40), family: String = "DejaVu Sans",
         sizePoints: Double = 8, isBold: Bool = false, isItalic: Bool = false,

@@ -61,7 +61,7 @@ public struct LabelExpression: Hashable, Sendable {
         }.joined(separator: " CONCAT ")
     }
 
-    /// Reads either form; throws `invalidParameter`, with what was expected where.
+    /// Parses either form; throws `invalidParameter`, with the position and the expectation.
     public init(parsing text: String) throws(Failure) {
         guard text.utf8.count <= Self.byteBound else {
             throw Failure(

@@ -13,7 +13,7 @@ public struct LayerDrawing: Hashable, Sendable {
     /// Their labels, the most important first; none where it is empty.
     public var labels: [LabelClass]
 
-    /// Makes one; without arguments it changes nothing.
+    /// Creates one; without arguments it changes nothing.
     public init(
         _ renderer: FeatureRenderer? = nil, transparency: Int = 0, labels: [LabelClass] = []
     ) {
@@ -45,7 +45,7 @@ public struct LayerDrawing: Hashable, Sendable {
 extension LayerDrawing: Codable {
     private enum CodingKeys: String, CodingKey { case renderer, transparency, labelingInfo }
 
-    /// Reads what there is of the three; others are left out.
+    /// Decodes the known ones of the three members; others are ignored.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -54,7 +54,7 @@ extension LayerDrawing: Codable {
             labels: try members.decodeIfPresent([LabelClass].self, forKey: .labelingInfo) ?? [])
     }
 
-    /// Writes what is not as it is without.
+    /// Encodes the members that differ from the defaults.
     public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: CodingKeys.self)
         try members.encodeIfPresent(renderer, forKey: .renderer)

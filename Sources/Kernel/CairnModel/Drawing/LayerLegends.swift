@@ -4,8 +4,7 @@
 public import CairnCore
 public import FoundationEssentials
 
-/// "What do the pictures of layers on other servers, and of rasters, mean?", of all such layers of
-/// a map.
+/// A request for the legends of a map's rasters and layers on other servers.
 public struct LegendRequest: PastRequest, Hashable, Sendable, Codable {
     /// The map.
     public var map: MapName
@@ -13,10 +12,10 @@ public struct LegendRequest: PastRequest, Hashable, Sendable, Codable {
     public var at: Int64?
     /// The moment as of which the map is read; at most one of `at` and `atTime` may be given.
     public var atTime: Timestamp?
-    /// With `at` or `atTime`, leaves out what was removed, hidden or deleted by this sequence
-    /// number; nil: nothing.
+    /// With `at` or `atTime`, excludes layers removed or hidden by this sequence number; nil for
+    /// none.
     public var seenFrom: Int64?
-    /// The answer must know at least this sequence number.
+    /// Least sequence number the answer must include.
     public var minSequence: Int64?
 
     /// A request for the map as it is now.
@@ -41,7 +40,7 @@ public struct LegendEntry: Hashable, Sendable, Codable {
     /// Rows.
     public var height: Int
 
-    /// Nil for what is no PNG, or a larger one than an entry may have.
+    /// Nil for anything but a PNG within the bound of an entry.
     public init?(label: String, png picture: [UInt8]) {
         let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
         guard picture.count >= 33, picture.count <= Self.byteBound,

@@ -11,7 +11,7 @@ public struct FurtherOrdinates: Hashable, Sendable {
     /// M of each position, as ``z``.
     public var m: [Double?]?
 
-    /// States them; what has nothing but nils becomes nil as a whole.
+    /// Creates them; an array of nils alone becomes nil as a whole.
     public init(z: [Double?]? = nil, m: [Double?]? = nil) {
         func some(_ values: [Double?]?) -> [Double?]? {
             values?.contains { $0 != nil } == true ? values : nil
@@ -83,7 +83,7 @@ public struct GeometryForm: Hashable, Sendable, Codable {
         }
     }
 
-    /// The shape; nil where nothing, or a position of fewer than two ordinates, is given.
+    /// The shape; nil for an empty form, or a position of fewer than two ordinates.
     public var shape: Shape? {
         func coordinate(_ ordinates: [Double?]) -> Coordinate? {
             guard ordinates.count >= 2, let x = ordinates[0], let y = ordinates[1] else {

@@ -54,7 +54,7 @@ public struct IdentifyResult: Hashable, Sendable, Codable {
     }
 }
 
-/// The results of one layer, with those of the layers inside it: the SDK's `IdentifyLayerResult`.
+/// The results of one layer, with those of its sublayers: the SDK's `IdentifyLayerResult`.
 public struct IdentifyLayerResult: Hashable, Sendable, Codable {
     /// The layer or group.
     public var layerID: LayerID

@@ -38,7 +38,7 @@ public struct IdentifyChange: Hashable, Sendable, Codable {
         public var sublayers: [Node]
     }
 
-    /// The sequence number of the answer before; nil for the first one, which lacks nothing.
+    /// The sequence number of the previous answer; nil for the first one, which is complete.
     public var after: Int64?
     /// The sequence number of the new answer.
     public var sequence: Int64

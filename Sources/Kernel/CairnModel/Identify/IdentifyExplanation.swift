@@ -17,7 +17,7 @@ public struct IdentifyExplanation: Hashable, Sendable, Codable {
     public var tolerance: Double
     /// Hit distance in metres; degrees are converted as at the equator.
     public var toleranceMeters: Double
-    /// Every layer and group of the map, top first, a group before what it holds.
+    /// Every layer and group of the map, top first, a group before its layers.
     public var layers: [LayerExplanation]
 
     /// Makes an explanation.
@@ -36,9 +36,9 @@ public struct IdentifyExplanation: Hashable, Sendable, Codable {
 
 /// The outcome for one layer or group in an identify.
 public struct LayerExplanation: Hashable, Sendable, Codable {
-    /// Whether its features were looked at.
+    /// Whether its features were searched.
     public enum Status: String, Hashable, Sendable, Codable {
-        /// Its features were looked at.
+        /// Searched.
         case searched
         /// Not searched; `reason` says why.
         case skipped

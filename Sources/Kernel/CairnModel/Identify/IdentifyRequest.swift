@@ -4,7 +4,7 @@
 public import CairnCore
 public import Geometry
 
-/// "What is here?", with the parameters of Esri's identify operation.
+/// An identify request, with the parameters of Esri's identify operation.
 public struct IdentifyRequest: Hashable, Sendable, Codable {
     /// The service's bound on the results of one layer.
     public static let resultsPerLayerBound = 1000
@@ -65,13 +65,13 @@ public struct IdentifyRequest: Hashable, Sendable, Codable {
     public var at: Int64?
     /// The moment as of which the map is read; at most one of `at` and `atTime` may be given.
     public var atTime: Timestamp?
-    /// With `at` or `atTime`, leaves out what was removed, hidden or deleted by this sequence
-    /// number; nil: nothing.
+    /// With `at` or `atTime`, excludes features removed, hidden or deleted by this sequence number;
+    /// nil for none.
     public var seenFrom: Int64?
-    /// The answer must know at least this sequence number (read your own writes).
+    /// Least sequence number the answer must include (read your own writes).
     public var minSequence: Int64?
 
-    /// Makes a request; the defaults are those of Esri's REST API, typed attributes apart.
+    /// Creates a request; the defaults are those of Esri's REST API, typed attributes apart.
     public init(
         map: MapName, geometry: Shape, geometrySpatialReference: SpatialReference? = nil,
         layers: LayerSelection = LayerSelection(), tolerance: Double, mapExtent: Envelope,
@@ -173,7 +173,7 @@ public struct LayerSelection: Hashable, Sendable, Codable {
     }
 }
 
-/// The size of the picture the caller looks at.
+/// The size of the caller's picture.
 public struct ImageDisplay: Hashable, Sendable, Codable {
     /// Pixels across; 0 when unknown.
     public var width: Double

@@ -19,7 +19,7 @@ extension JobKind {
 ///
 /// A pause is stated by `JobDescription.isPaused`.
 public enum JobStatus: String, Hashable, Sendable, Codable {
-    /// Accepted and recorded; nothing has run.
+    /// Accepted and recorded; not started.
     case submitted
     /// Its chunks wait for a worker.
     case waiting
@@ -36,7 +36,7 @@ public enum JobStatus: String, Hashable, Sendable, Codable {
     /// Ended by cancellation; no process writes for it any more.
     case cancelled
 
-    /// Whether nothing can happen any more.
+    /// Whether the state is final.
     public var isTerminal: Bool {
         switch self {
         case .succeeded, .failed, .timedOut, .cancelled: true

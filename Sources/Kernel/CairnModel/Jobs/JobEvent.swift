@@ -15,7 +15,7 @@ public enum JobEvent: Hashable, Sendable {
     case stagePlanned(JobStagePlanned)
     /// One attempt got the right to complete a chunk.
     case chunkLeased(JobChunkLeased)
-    /// A chunk was given to a job of its own.
+    /// A chunk was delegated to a sub-job.
     case chunkDelegated(JobChunkDelegated)
     /// A chunk is done, once and for all.
     case chunkCompleted(JobChunkCompleted)
@@ -160,7 +160,7 @@ public struct JobChunkLeased: EventPayload {
     }
 }
 
-/// A chunk was given to a job of its own, which is submitted next.
+/// A chunk was delegated to a sub-job, which is submitted next.
 ///
 /// It holds the chunk's lease until that job has ended.
 public struct JobChunkDelegated: EventPayload {
@@ -257,7 +257,7 @@ public struct JobChunkReleased: EventPayload {
     }
 }
 
-/// A chunk killed so many workers that it is not tried again.
+/// A chunk was quarantined: it killed too many workers to be retried.
 public struct JobChunkQuarantined: EventPayload {
     /// The stable type name.
     public static let eventType = "job.chunk.quarantined"

@@ -48,7 +48,7 @@ public enum JobClientState: String, Hashable, Sendable, Codable, CaseIterable {
         }
     }
 
-    /// Whether nothing can happen any more.
+    /// Whether the state is final.
     public var isTerminal: Bool { self == .succeeded || self == .failed }
 }
 

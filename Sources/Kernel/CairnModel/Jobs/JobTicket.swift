@@ -18,7 +18,7 @@ public struct JobTicket: Hashable, Sendable, Codable {
     public var site: UUID
     /// The job.
     public var jobID: JobID
-    /// Everything up to this sequence number has been handled; 0 for nothing.
+    /// Everything up to this sequence number has been handled; 0 for none.
     public var lastSequence: Int64
     /// The incarnation of the log with that number; nil while unknown, as in tickets of earlier
     /// builds.
@@ -58,8 +58,7 @@ public struct JobTicket: Hashable, Sendable, Codable {
         return ticket
     }
 
-    /// Reads a ticket; throws `Failure`: `invalidParameter` that names what is wrong,
-    /// `newerVersion`.
+    /// Parses a ticket; throws `Failure`: `invalidParameter` that names the fault, `newerVersion`.
     public init(parsing bytes: Data) throws(Failure) {
         struct Version: Decodable { var version: Int }
         let version = try CairnJSON.decode(Version.self, from: bytes).version

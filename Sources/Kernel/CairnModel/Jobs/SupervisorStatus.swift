@@ -17,7 +17,7 @@ public struct PoolStatus: Hashable, Sendable, Codable {
     public var cancellingTaskCount: Int
     /// Tasks that the workers would take now.
     public var taskCredit: Int
-    /// Workers that died of what they were given, or may have, since one of them last did it.
+    /// Number of consecutive worker deaths possibly caused by their work.
     public var deathsInRow: Int?
     /// Pause of the pool after repeated worker deaths, in milliseconds.
     public var restMilliseconds: Int?

@@ -6,7 +6,7 @@ public import FoundationEssentials
 
 /// A worker process as the supervisor sees it.
 public struct WorkerDescription: Hashable, Sendable, Codable {
-    /// Made anew by every start of the process.
+    /// Instance id, new for every start of the process.
     public var instance: UUID
     /// The worker's pool.
     public var pool: WorkerPool
@@ -22,7 +22,7 @@ public struct WorkerDescription: Hashable, Sendable, Codable {
     public var held: [HeldAttempt]
     /// Number of tasks and chunks answered since the supervisor knows the worker.
     public var doneCount: Int
-    /// Whether it takes nothing more.
+    /// Whether it accepts no further work.
     public var isDraining: Bool
     /// The build, `cairn-worker/0.1.0`.
     public var build: String

@@ -44,7 +44,7 @@ public struct Explanation: Hashable, Sendable, Codable {
     public enum Meaning: String, Hashable, Sendable, Codable {
         /// The name of the place.
         case name
-        /// Names or codes of what contains it.
+        /// Names or codes of the containing area.
         case country, region, subregion
         /// Parts of an address.
         case street, town, postcode, house

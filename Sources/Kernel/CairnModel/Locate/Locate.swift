@@ -27,8 +27,7 @@ public struct GeocodeRequest: Hashable, Sendable, Codable {
     /// Whether a house number outside the ranges of its street is looked for beyond the nearest;
     /// nil for true.
     public var matchOutOfRange: Bool?
-    /// The parts that `singleLine` is made of, where it came in parts: each is looked for as what
-    /// it is first.
+    /// The parts of `singleLine`, if given in parts: each is searched in its own role first.
     public var fields: AddressFields?
     /// Least score, 0…100; nil for all candidates.
     public var minScore: Double?

@@ -62,7 +62,7 @@ public protocol PastRequest {
 extension IdentifyRequest: PastRequest {}
 
 extension PastRequest {
-    /// ``at`` or ``atTime``, whichever is given; nil for now.
+    /// ``at`` or ``atTime``, whichever is set; nil for now.
     public var asOf: AsOf? {
         get { at.map { .sequence($0) } ?? atTime.map { .time($0.endOfMillisecond) } }
         set {

@@ -28,7 +28,7 @@ public struct Graphic: Hashable, Sendable {
 extension Graphic: Codable {
     private enum CodingKeys: String, CodingKey { case zIndex }
 
-    /// Reads what ``encode(to:)`` writes.
+    /// Decodes the form of ``encode(to:)``.
     public init(from decoder: any Decoder) throws {
         let feature = try EditedFeature(from: decoder)
         let members = try decoder.container(keyedBy: CodingKeys.self)

@@ -34,7 +34,7 @@ extension EditedFeature: Codable {
         case shape = "geometry"
     }
 
-    /// Reads what ``encode(to:)`` writes.
+    /// Decodes the form of ``encode(to:)``.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         id = try container.decode(Int64.self, forKey: .id)
@@ -157,11 +157,11 @@ extension LayerEdits {
 public struct FeatureEdits: Hashable, Sendable, Codable {
     /// Features to add; their ids are passed over.
     public var adds: [FeatureDraft]
-    /// Features to change: what is not given stays.
+    /// Features to change: absent members stay as they are.
     public var updates: [FeatureDraft]
     /// The object ids of features to delete.
     public var deletes: [Int64]
-    /// Whether nothing is done when one of them cannot be: Esri's `rollbackOnFailure`.
+    /// Whether one failed edit fails all: Esri's `rollbackOnFailure`.
     public var isAtomic: Bool
 
     /// Makes a request.
@@ -315,7 +315,7 @@ public struct FeaturesEdited: EventPayload {
     public static let schema = 4
     /// Each version only adds members.
     public static let upcasts = [Upcast.unchanged, .unchanged, .unchanged]
-    /// The first that can say it.
+    /// The first version that can express it.
     public var writtenSchema: Int {
         let features = layers.flatMap { $0.added + $0.changed }
         if features.contains(where: { $0.shape == nil }) { return 4 }

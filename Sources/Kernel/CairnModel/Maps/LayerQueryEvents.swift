@@ -3,7 +3,7 @@
 
 public import CairnCore
 
-/// The fields that say when a layer's features are changed.
+/// The time fields of a layer's features changed.
 public struct LayerTimeInfoChanged: EventPayload {
     /// The stable type name.
     public static let eventType = "map.layer.timeInfoChanged"

@@ -44,7 +44,7 @@ public enum LayerSource: Hashable, Sendable {
         }
     }
 
-    /// Whether it consists of pictures; others than these have something to say when identified.
+    /// Whether it consists of pictures; only other layers have features to identify.
     public var isTiled: Bool {
         if case .tiles = self { true } else { false }
     }
@@ -109,7 +109,7 @@ extension LayerSource: Codable {
         }
     }
 
-    /// Whether the first schema of the events that name a source can say it.
+    /// Whether the first schema of the events that name a source can express it.
     var isInFirstSchema: Bool {
         if case .dataset = self { true } else { false }
     }
@@ -119,7 +119,7 @@ extension LayerSource: Codable {
 public enum LayerKind: Hashable, Sendable {
     /// A group that holds layers and has no content of its own.
     case group
-    /// A layer, and what it shows.
+    /// A layer, with its source.
     case layer(source: LayerSource)
 
     /// The source of a layer; nil for a group.
@@ -166,6 +166,6 @@ extension LayerKind: Codable {
         }
     }
 
-    /// Whether the first schema of the events that name a kind can say it.
+    /// Whether the first schema of the events that name a kind can express it.
     var isInFirstSchema: Bool { source?.isInFirstSchema ?? true }
 }

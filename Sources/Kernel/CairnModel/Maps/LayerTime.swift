@@ -3,7 +3,7 @@
 
 public import CairnCore
 
-/// The fields that say when a feature is.
+/// The time fields of a layer's features.
 public struct LayerTimeInfo: Hashable, Sendable, Codable {
     /// A date field: when a feature begins, or the one moment it is of where there is no end field.
     public var startField: String
@@ -73,7 +73,7 @@ public struct LayerTimeOptions: Hashable, Sendable, Codable {
     /// The unit of `timeOffset`.
     public var timeOffsetUnits: TimeUnits
 
-    /// Makes options; without arguments they change nothing.
+    /// Creates options; without arguments they change nothing.
     public init(
         useTime: Bool = true, timeDataCumulative: Bool = false, timeOffset: Double = 0,
         timeOffsetUnits: TimeUnits = .milliseconds

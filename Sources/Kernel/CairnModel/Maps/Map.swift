@@ -132,7 +132,7 @@ public struct LayerDescription: Hashable, Sendable, Codable {
     public var parent: LayerID?
     /// Its children in drawing order, bottom first; empty for a layer.
     public var children: [LayerID]
-    /// Group or layer, and what it shows.
+    /// Group or layer, with its source.
     public var kind: LayerKind
     /// Its own visibility; it is drawn when every ancestor is visible too.
     public var isVisible: Bool
@@ -142,11 +142,11 @@ public struct LayerDescription: Hashable, Sendable, Codable {
     public var definitionExpression: String?
     /// The field shown for a feature; nil means the field chosen from the properties.
     public var displayField: String?
-    /// The fields that say when its features are; nil for a layer without time.
+    /// The time fields of its features; nil for a layer without time.
     public var timeInfo: LayerTimeInfo?
     /// The drawing of its features; nil for the symbol of its number.
     public var drawing: LayerDrawing?
-    /// Aliases given to its fields in this map, by field name; they go before those of the source.
+    /// Aliases of its fields in this map, by field name; they override those of the source.
     public var fieldAliases: [String: String]
     /// Whether its features can be queried: Esri's capability Query.
     public var isQueryable: Bool

@@ -43,7 +43,7 @@ public enum MapCommand: Hashable, Sendable, Codable {
     case setDefinitionExpression(layer: LayerID, expression: String?)
     /// Chooses the field shown for a feature; nil goes back to the default.
     case setDisplayField(layer: LayerID, field: String?)
-    /// Names the fields that say when features are; nil makes it a layer without time.
+    /// Sets the time fields of its features; nil makes it a layer without time.
     case setTimeInfo(layer: LayerID, timeInfo: LayerTimeInfo?)
     /// Sets the drawing of its features; nil resets to the symbol of its number.
     case setDrawing(layer: LayerID, drawing: LayerDrawing?)
@@ -65,7 +65,7 @@ public enum MapCommand: Hashable, Sendable, Codable {
     case setSource(layer: LayerID, source: LayerSource)
     /// Draws on a graphics layer.
     case addGraphic(layer: LayerID, shape: Shape, attributes: Attributes, zIndex: Int)
-    /// Changes what is given of a graphic.
+    /// Changes the given members of a graphic.
     case updateGraphic(
         layer: LayerID, graphic: Int64, shape: Shape?, attributes: Attributes?, zIndex: Int?)
     /// Removes a graphic.
@@ -96,7 +96,7 @@ public struct MapCommandRequest: Hashable, Sendable, Codable {
 
 /// The answer to an accepted command.
 public struct MapCommandResult: Hashable, Sendable, Codable {
-    /// The global position of the command's last event: pass it as `minSequence` to read one's own
+    /// The global position of the command's last event: pass it as `minSequence` to read your own
     /// write.
     public var sequence: Int64
     /// The layer that was made, for `addLayer` and `addGroup`.

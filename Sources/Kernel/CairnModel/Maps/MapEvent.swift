@@ -23,7 +23,7 @@ public enum MapEvent: Hashable, Sendable {
     case layerDefinitionChanged(LayerDefinitionChanged)
     /// The field shown for its features changed.
     case layerDisplayFieldChanged(LayerDisplayFieldChanged)
-    /// The fields that say when its features are changed.
+    /// The time fields of its features changed.
     case layerTimeInfoChanged(LayerTimeInfoChanged)
     /// The drawing of its features changed.
     case layerDrawingChanged(LayerDrawingChanged)
@@ -147,13 +147,13 @@ public struct LayerAdded: EventPayload {
     public static let schema = 2
     /// The second version only adds members.
     public static let upcasts = [Upcast.unchanged]
-    /// The first, where it can say it.
+    /// The first version, if that can express it.
     public var writtenSchema: Int { kind.isInFirstSchema ? 1 : 2 }
     /// Its number, never used before in this map.
     public var layer: LayerID
     /// Its name.
     public var name: String
-    /// Group or layer, and what it shows.
+    /// Group or layer, with its source.
     public var kind: LayerKind
     /// The containing group; absent at the top level.
     public var parent: LayerID?
@@ -280,7 +280,7 @@ public struct LayerSourceChanged: EventPayload {
     public static let schema = 2
     /// The second version only adds members.
     public static let upcasts = [Upcast.unchanged]
-    /// The first, where it can say it.
+    /// The first version, if that can express it.
     public var writtenSchema: Int { source.isInFirstSchema ? 1 : 2 }
     /// The layer or group.
     public var layer: LayerID
@@ -311,7 +311,7 @@ public struct LayerLoaded: EventPayload {
     public static let schema = 2
     /// The second version only adds members.
     public static let upcasts = [Upcast.unchanged]
-    /// The first, where it can say it.
+    /// The first version, if that can express it.
     public var writtenSchema: Int { properties.geometryType == nil ? 2 : 1 }
     /// The layer or group.
     public var layer: LayerID

@@ -32,9 +32,9 @@ public struct RasterProperties: Hashable, Sendable, Codable {
     }
 }
 
-/// One line of what the colours of a raster's pictures mean.
+/// One line of the legend of a raster's pictures.
 public struct RasterLegendRow: Hashable, Sendable {
-    /// A class, a value, or what a band is shown as; empty between the ends of a ramp.
+    /// A class, a value, or the colour channel of a band; empty between the ends of a ramp.
     public var label: String
     /// From the top down: one colour, or the steps of a ramp.
     public var colors: [LayerSymbol.Color]

@@ -16,12 +16,11 @@ public struct FindRequest: PartedRequest, Hashable, Codable {
     public var text: String
     /// Whether values that hold the text count, whatever its letter case; else those that are it.
     public var contains = true
-    /// The fields that are looked at, in any letter case, where a layer has them; nil for all.
+    /// The fields to search, in any letter case, where a layer has them; nil for all.
     public var fields: [String]?
     /// The layers that are searched, a group for those in it; nil for all.
     public var layers: [LayerID]?
-    /// A WHERE clause per layer, ANDed with the layer's own; those of other layers are not looked
-    /// at.
+    /// A WHERE clause per layer, ANDed with the layer's own; those of other layers are ignored.
     public var layerDefinitions: [LayerID: String] = [:]
     /// The reference of the geometries; nil for the map's.
     public var outReference: SpatialReference?
@@ -43,10 +42,10 @@ public struct FindRequest: PartedRequest, Hashable, Codable {
     public var at: Int64?
     /// The moment as of which the map is read; at most one of `at` and `atTime` may be given.
     public var atTime: Timestamp?
-    /// With `at` or `atTime`, leaves out what was removed, hidden or deleted by this sequence
-    /// number; nil: nothing.
+    /// With `at` or `atTime`, excludes features removed, hidden or deleted by this sequence number;
+    /// nil for none.
     public var seenFrom: Int64?
-    /// The answer must know at least this sequence number (read your own writes).
+    /// Least sequence number the answer must include (read your own writes).
     public var minSequence: Int64?
     /// The requested part of the answer; nil for the first.
     public var part: QueryPart?
@@ -63,7 +62,7 @@ public struct FindRequest: PartedRequest, Hashable, Codable {
 
 /// A request whose answer comes in parts (``QueryAnswer``), all of the map as of the first.
 public protocol PartedRequest: PastRequest, Sendable, Encodable {
-    /// The answer must know at least this sequence number.
+    /// Least sequence number the answer must include.
     var minSequence: Int64? { get set }
     /// The requested part of the answer; nil for the first.
     var part: QueryPart? { get set }

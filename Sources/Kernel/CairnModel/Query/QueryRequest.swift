@@ -75,10 +75,10 @@ public struct QueryRequest: PastRequest, Hashable, Sendable, Codable {
     public var at: Int64?
     /// The moment as of which the map is read; at most one of `at` and `atTime` may be given.
     public var atTime: Timestamp?
-    /// With `at` or `atTime`, leaves out what was removed, hidden or deleted by this sequence
-    /// number; nil: nothing.
+    /// With `at` or `atTime`, excludes features removed, hidden or deleted by this sequence number;
+    /// nil for none.
     public var seenFrom: Int64?
-    /// The answer must know at least this sequence number (read your own writes).
+    /// Least sequence number the answer must include (read your own writes).
     public var minSequence: Int64?
     /// The requested part of the answer; nil for the first.
     public var part: QueryPart?
@@ -99,7 +99,7 @@ public struct QueryRequest: PastRequest, Hashable, Sendable, Codable {
 public enum QueryResult: String, Hashable, Sendable, Codable {
     /// Themselves, or rows made of them.
     case features
-    /// Their object ids, however many.
+    /// All object ids, without a limit.
     case objectIDs
     /// Their number, or that of the rows made of them.
     case count
@@ -151,13 +151,12 @@ public struct QuerySpatialFilter: Hashable, Sendable, Codable {
     public var spatialReference: SpatialReference?
     /// The required relation.
     public var relation: Relation
-    /// With ``Relation/pattern`` only, where it is needed: a pattern of nine letters of the
-    /// dimensionally extended nine-intersection model (OGC 06-103r4, 6.1.15.2), the geometry's
-    /// inside, border and outside by the feature's: `T` and `F` for something and nothing in
-    /// common, `0`, `1`, `2` for its dimension, `*` for anything.
+    /// The DE-9IM pattern, with ``Relation/pattern`` only (OGC 06-103r4, 6.1.15.2).
+    ///
+    /// Nine letters, the geometry's interior, boundary and exterior by the feature's: `T` and `F`
+    /// for a non-empty and an empty intersection, `0`, `1`, `2` for its dimension, `*` for any.
     public var pattern: String?
-    /// The relation is one to all that is so near to the geometry on the ground, 0 or more metres;
-    /// nil for 0.
+    /// Distance in metres on the ground by which the geometry is extended, ≥ 0; nil for 0.
     public var distanceMeters: Double?
 
     /// States it.
@@ -178,7 +177,7 @@ public struct QuerySpatialFilter: Hashable, Sendable, Codable {
 public struct QueryOrder: Hashable, Sendable, Codable {
     /// The column's name, in any letter case.
     public var field: String
-    /// Whether what is first otherwise comes last.
+    /// Whether the order is reversed.
     public var isDescending: Bool
 
     /// States it.

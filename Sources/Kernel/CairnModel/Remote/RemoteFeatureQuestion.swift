@@ -89,11 +89,11 @@ public enum RemoteFeatureAnswer: Hashable, Sendable {
         }
     }
 
-    /// Features, in the order in which they came; whether there are more, nil where the server does
-    /// not say.
+    /// Features, in the server's order; whether there are more, nil without a statement of the
+    /// server.
     case features([Feature], hasMore: Bool?)
-    /// Object ids, in the order in which they came; whether there are more, nil where the server
-    /// does not say.
+    /// Object ids, in the server's order; whether there are more, nil without a statement of the
+    /// server.
     case objectIDs([Int64], hasMore: Bool?)
     /// A number of features, 0 or more.
     case count(Int)

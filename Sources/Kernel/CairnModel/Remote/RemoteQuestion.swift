@@ -26,9 +26,9 @@ public struct RemoteQuestion: Hashable, Sendable {
     public var dpi: Double
     /// Whether layers that are hidden there are included.
     public var asksHidden: Bool
-    /// SQL that holds of every feature that counts; nil for none.
+    /// SQL condition that every matching feature satisfies; nil for none.
     ///
-    /// What comes is put to the clauses themselves.
+    /// The clauses themselves are evaluated on the answer.
     public var clause: String?
     /// Most features.
     public var limit: Int
@@ -74,7 +74,7 @@ public struct RemoteAnswer: Hashable, RemoteOutcome {
         public var id: Int64?
         /// Its attributes, in the server's order.
         public var attributes: Attributes
-        /// The field the server shows for it; nil where it does not say.
+        /// The display field of the server; nil for none.
         public var displayField: String?
         /// Its shape; nil when not given.
         public var shape: Shape?

@@ -7,7 +7,7 @@ public struct WMSSource: Hashable, Sendable, Codable {
     public var url: String
     /// The service's names of the layers, the first drawn below.
     public var layers: [String]
-    /// `1.1.1` or `1.3.0`; nil for what the service prefers.
+    /// `1.1.1` or `1.3.0`; nil for the service's preference.
     public var version: String?
     /// The name of a credential of the site; nil for none.
     public var credential: String?
@@ -75,13 +75,13 @@ public struct ServiceProperties: Hashable, Sendable, Codable {
     public var attribution: String?
     /// The form of its pictures, where it is not PNG; a media type.
     public var pictureFormat: String?
-    /// Whether what it shows depends on time.
+    /// Whether its content depends on time.
     public var hasTime: Bool?
     /// Page size of the server; nil without paging.
     public var pageSize: Int?
     /// The server's drawing of its features, as far as supported here.
     public var drawing: LayerDrawing?
-    /// Its tiles, where they are not those of web maps.
+    /// Its tiling scheme, unless that of web maps.
     public var tiling: TilingScheme?
 
     /// Describes a service.

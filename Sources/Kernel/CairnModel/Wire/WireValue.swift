@@ -29,7 +29,7 @@ protocol WireValue {
 /// The output of encoding.
 struct WireOutput {
     var bytes = ByteWriter(capacity: 512)
-    /// The attribute names of the feature written last: those of the next one are mostly the same.
+    /// The attribute names of the last feature: those of the next one are mostly the same.
     var names: [String] = []
 
     mutating func put(_ value: some WireValue) { value.write(to: &self) }
@@ -58,7 +58,7 @@ struct WireInput {
         }
     }
 
-    /// Reads something that may hold more of its own kind.
+    /// Decodes a value that may nest its own kind.
     mutating func descend<Value>(
         _ body: (inout WireInput) throws(WireFault) -> Value
     ) throws(WireFault) -> Value {

@@ -3,8 +3,8 @@
 
 import Platform
 
-/// A new file, written on a thread of its own: first what comes behind a certain byte, at last what
-/// comes before.
+/// Writes a new file on a background thread: first the bytes after a certain offset, at last those
+/// before it.
 ///
 /// Used from one thread.
 final class BlockWriter {
@@ -36,8 +36,7 @@ final class BlockWriter {
 
     /// Adds a block behind the last one; waits when the disk is far behind.
     ///
-    /// Throws what went wrong with
-    /// an earlier one.
+    /// Throws the error of an earlier one.
     func append(_ bytes: [UInt8]) throws {
         try write(Block(bytes: bytes, place: place))
         place += bytes.count

@@ -76,11 +76,11 @@ public enum DatasetBuilder {
         var columns: [String] = []
         /// Reasons for layers and files left out.
         var reasons: [String] = []
-        /// Those of the reasons that are failures, and what failed.
+        /// The failures among the reasons, with the failed parts.
         var failures: [Failure] = []
         var failed: [String] = []
 
-        /// - Parameter kind: `layer`, or nothing where the message names it.
+        /// - Parameter kind: `layer`, or empty where the message names it.
         mutating func leaveOut(_ name: String, _ kind: String, _ failure: Failure) {
             let what = kind.isEmpty ? "'\(name)'" : "\(kind) '\(name)'"
             let isNamed = failure.message.contains("'\(name)'")
@@ -90,7 +90,7 @@ public enum DatasetBuilder {
             reasons.append(message)
         }
 
-        /// The datasets, with names of their own, and with a word on what failed beside the first.
+        /// The datasets with unique names, and with a note on failed parts beside the first.
         func named() -> [StagedDataset] {
             var names = LayerNames()
             var named = staged.map { dataset in

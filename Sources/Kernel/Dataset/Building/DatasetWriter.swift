@@ -15,8 +15,8 @@ struct DatasetForm {
 
 /// Writes a dataset's file and its index from spooled features, and reads both back.
 ///
-/// The calling thread encodes features and builds the index; another writes, hashes and checks what
-/// was written.
+/// The calling thread encodes features and builds the index; another writes, hashes and verifies
+/// the file.
 struct DatasetWriter {
     private let entries: [FeatureSpool.Entry]
     private let spool: MappedFile
@@ -54,10 +54,10 @@ struct DatasetWriter {
 
     /// Writes the file, which must not exist, and the index beside it.
     ///
-    /// Throws `.noSpace` when the disk is full, or the file does not hold what was written to it.
+    /// Throws `.noSpace` for a full disk, or a file that differs from the bytes written.
     ///
     /// - Parameters:
-    ///   - objectID: Of a feature by its place in the source.
+    ///   - objectID: The object id of a feature by its place in the source.
     ///   - progress: Called every 1,000 features, and when all are written.
     func write(
         _ path: String, objectID: (UInt32) -> Int32, progress: (Int) -> Void

@@ -7,7 +7,7 @@ import Geometry
 import Platform
 
 extension FlatGeometry {
-    /// The geometry of a feature among those of a kind.
+    /// The geometry of a feature in a file of a kind.
     init(_ feature: EditedFeature, _ kind: GeometryKind) {
         if let shape = feature.shape {
             self.init(shape, feature.ordinates)
@@ -116,7 +116,7 @@ extension FlatGeobufHeader.Kind {
 }
 
 extension Column {
-    /// Appends the pair of a column's number and a value as this column holds it; nothing for null.
+    /// Appends the pair of a column's number and a value in the column's form; null is omitted.
     func append(_ value: AttributeValue, number: Int, to bytes: inout [UInt8]) {
         guard value != .null, type != .binary else { return }
         bytes.append(number: UInt16(number))

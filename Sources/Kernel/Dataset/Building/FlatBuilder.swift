@@ -57,7 +57,7 @@ struct FlatBuilder: ~Copyable {
         free = size - used
     }
 
-    /// Zeros, until what is `count` bytes further on starts at a multiple of `size`.
+    /// Pads with zeros, so that the position `count` bytes further on is a multiple of `size`.
     @inline(__always)
     private mutating func align(_ size: Int, after count: Int = 0) {
         alignment = max(alignment, size)

@@ -81,7 +81,7 @@ struct LayerBuilder {
         self.survey = survey
     }
 
-    /// Names of keys that say nothing more than that they are.
+    /// Column names of keys without a further meaning.
     private static let plainKeys: Set<String> = [
         "fid", "ogc_fid", "ogr_fid", "objectid", "rowid", "id",
     ]
@@ -95,7 +95,7 @@ struct LayerBuilder {
                 + (survey.rejected.first.map { ", the first because of: " + $0.reason } ?? "")
     }
 
-    /// Writes one dataset per kind of geometry into `directory` and checks what was written.
+    /// Writes one dataset per kind of geometry into `directory` and verifies the files.
     func build(
         in directory: borrowing StagingDirectory, _ progress: (ImportProgress) -> Void
     ) throws -> [StagedDataset] {

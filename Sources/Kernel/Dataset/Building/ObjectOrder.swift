@@ -70,10 +70,10 @@ public struct ObjectOrder: Sendable {
 }
 
 extension ObjectOrder {
-    /// The features that count, of a dataset with edits over it.
+    /// The effective features of a dataset with edits over it.
     ///
-    /// A place from the number of features of the dataset on is one among what edits added or
-    /// changed. Throws as ``init(_:_:)``.
+    /// A place from the number of features of the dataset on is one of the overlay's. Throws as
+    /// ``init(_:_:)``.
     public init(_ base: ObjectOrder, under edited: EditedDataset) throws(Failure) {
         guard edited.isEdited else {
             self = base

@@ -5,9 +5,9 @@ public import CairnModel
 import FoundationEssentials
 import Platform
 
-/// A hidden directory beside the datasets in which an import works; gone when it is dropped.
+/// A hidden directory beside the datasets in which an import works; removed when it is released.
 ///
-/// What a killed import leaves is recognised by its free lock and removed by the next one.
+/// The directory of a killed import is recognised by its free lock and removed by the next one.
 public struct StagingDirectory: ~Copyable {
     /// Path of the directory.
     public let path: String

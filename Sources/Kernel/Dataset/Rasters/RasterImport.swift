@@ -8,13 +8,13 @@ internal import Platform
 
 /// A raster that an import made, or found to be there already.
 public struct ImportedRaster: Hashable, Sendable {
-    /// The file's name without what follows its last dot.
+    /// The file's name without its extension.
     public var name: String
     /// Content id of the raster in the site.
     public var raster: ContentID
     /// Properties of the raster.
     public var properties: LayerProperties
-    /// Sentences on what was left out.
+    /// Notes on parts left out.
     public var notes: [String]
 }
 

@@ -64,7 +64,7 @@ struct RasterManifest: Codable {
         self.files = files
     }
 
-    /// Throws `corrupt`, naming the file, unless every byte is what it was at import.
+    /// Throws `corrupt`, naming the file, unless every byte is the same as at import.
     func verify(directory: String) throws(Failure) {
         for file in files {
             let path = directory + "/" + file.name

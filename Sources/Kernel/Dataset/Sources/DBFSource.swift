@@ -13,7 +13,7 @@ struct DBFSource {
     private(set) var types = ColumnTypes()
     /// The driver's `ENCODING`; nil where it detects it itself.
     private(set) var encoding: String?
-    /// Places of bytes in the header that say `N` or `F` of columns to be read as text.
+    /// Offsets of the bytes in the header that declare `N` or `F` for columns to be read as text.
     private(set) var textMarks: [Int] = []
 
     private struct Column {

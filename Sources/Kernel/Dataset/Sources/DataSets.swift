@@ -19,7 +19,7 @@ struct DataSets {
     private static let heads: Set<String> = ["mif", "shp", "tab"]
     private static let archives: Set<String> = ["gz", "kmz", "tar", "tgz", "zip"]
 
-    /// Looks through a directory, but not at what begins with a full stop or what macOS adds.
+    /// Scans a directory, without hidden files and those added by macOS.
     init(in root: String) throws {
         try look(root)
         // Without a known extension, GDAL may still recognise the only file.

@@ -13,7 +13,7 @@ struct FieldPlan {
     let fields: [SourceField]
     /// The source's column for each of `fields`.
     let columns: [Int]
-    /// Sentences on what was changed.
+    /// Notes on changes.
     let notes: [String]
 
     private let sourceKinds: [SourceField.Kind]

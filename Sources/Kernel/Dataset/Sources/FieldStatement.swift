@@ -72,8 +72,8 @@ struct ColumnTypes {
 }
 
 extension ColumnTypes {
-    /// With the types of texts that have no type in the source, for which the layer is read: those
-    /// of GML without a schema.
+    /// Adds the types of texts without a type in the source, for which the layer is read: those of
+    /// GML without a schema.
     func surveying(_ source: VectorSource, layer index: Int) throws -> ColumnTypes {
         let fields = source.layers[index].fields
         guard source.driver == "GML", fields.allSatisfy({ $0.kind == .text }) else { return self }

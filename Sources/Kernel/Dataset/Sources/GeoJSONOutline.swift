@@ -23,7 +23,7 @@ struct GeoJSONOutline {
     private(set) var reference = Reference.absent
     /// By feature, in the order of the file: whether it states a geometry with content.
     private(set) var statesGeometry: [Bool] = []
-    /// The first places among `features`, from 1, of what is no object.
+    /// The first indices among `features`, from 1, of members that are not objects.
     private(set) var oddPlaces: [Int] = []
     /// Number of these.
     private(set) var oddCount = 0
@@ -31,7 +31,7 @@ struct GeoJSONOutline {
     private static let oddLimit = 100
     private static let textLimit = 400
 
-    /// Nil for what is no collection of features.
+    /// Nil for anything but a collection of features.
     init?(path: String) {
         guard let file = try? MappedFile(path: path) else { return nil }
         let isCollection = file.withBytes { bytes in
@@ -121,7 +121,7 @@ struct GeoJSONOutline {
     }
 }
 
-/// A place in JSON that is read forwards and never refused: what is no JSON ends it.
+/// A forward cursor in JSON that never fails: malformed text ends it.
 @safe
 private struct JSONScan {
     private let bytes: UnsafeRawBufferPointer
@@ -257,7 +257,7 @@ private struct JSONScan {
         if let first = range.first, byte(first) == UInt8(ascii: "\""), range.count >= 2 {
             range = first + 1..<range.upperBound - 1
         }
-        // A solidus may be escaped, and what else may be is in no name of a system.
+        // A solidus may be escaped; other escapes are in no name of a system.
         let text = String(decoding: range.prefix(limit).map(byte), as: UTF8.self)
         return text.replacing("\\/", with: "/")
     }

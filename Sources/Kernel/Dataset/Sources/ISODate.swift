@@ -3,8 +3,8 @@
 
 import GDAL
 
-/// Moments as text: `YYYY-MM-DD`, `YYYY-MM-DDTHH:MM[:SS[.fraction]]`, then nothing, `Z` or `±HH:MM`
-/// (nothing means UTC), proleptic Gregorian.
+/// Moments as text: `YYYY-MM-DD`, `YYYY-MM-DDTHH:MM[:SS[.fraction]]`, then optionally `Z` or
+/// `±HH:MM` (the default is UTC), proleptic Gregorian.
 enum ISODate {
     /// Milliseconds since 1970-01-01T00:00:00Z; nil when the text has another form.
     static func milliseconds(_ text: String) -> Int64? {

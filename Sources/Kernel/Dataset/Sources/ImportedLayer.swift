@@ -19,7 +19,7 @@ public struct ImportedLayer: Hashable, Sendable, Codable {
     public var rejectedCount: Int
     /// The first 100 of them.
     public var rejected: [RejectedFeature]
-    /// Sentences on what was changed on the way: ids numbered anew, columns renamed.
+    /// Notes on changes: renumbered ids, renamed columns.
     public var notes: [String]
 }
 

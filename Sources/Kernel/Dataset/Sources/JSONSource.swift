@@ -261,7 +261,7 @@ struct JSONSource {
             let texts = Set(facts.filter { $0.value.reason != nil }.keys)
             _ = JSONWalk.features(bytes) { feature in
                 for edit in edits(feature, texts, bytes) { replace(edit.range, edit.text) }
-                // Between features nothing is large but what is not edited.
+                // Between features only unedited parts are large.
                 while feature.end - place > 1 << 20 {
                     replace(place + (1 << 20)..<place + (1 << 20), [])
                     guard flush(to: 1) else { return false }

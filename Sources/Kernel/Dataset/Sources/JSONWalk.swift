@@ -37,8 +37,8 @@ struct JSONWalk {
     private var featureCount = 0
     private var isStopped = false
 
-    /// Calls `body` with every feature, in the order of their ends, until it answers false; whether
-    /// all is JSON, as far as this was looked at.
+    /// Calls `body` with every feature, in the order of their ends, until it returns false; whether
+    /// the text is JSON, as far as it was read.
     static func features(_ bytes: RawSpan, _ body: (Feature) -> Bool) -> Bool {
         var walk = JSONWalk()
         if bytes.byteCount >= 3, byte(bytes, 0) == 0xEF { walk.place = 3 }
@@ -164,7 +164,7 @@ struct JSONWalk {
         }
     }
 
-    /// Goes behind the value at the place, however deep it is.
+    /// Skips the value at the cursor, of any depth.
     private mutating func skip(_ bytes: RawSpan) -> Bool {
         var depth = 0
         repeat {

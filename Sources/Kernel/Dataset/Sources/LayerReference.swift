@@ -87,7 +87,7 @@ struct LayerReference {
         Failure(.unreadable, reason, details: details)
     }
 
-    // MARK: What sources say
+    // MARK: Statements of sources
 
     private static let definitionByteCount = 1 << 16
 
@@ -144,10 +144,10 @@ struct LayerReference {
 
     private static let degrees = Envelope(minX: -180, minY: -90, maxX: 180, maxY: 90)
 
-    /// The spatial reference of what was read, and sentences on it.
+    /// The spatial reference of the features read, with notes.
     ///
-    /// Throws `unreadable` where it is not stated and cannot be longitude and latitude, and where
-    /// nothing has a place in it.
+    /// Throws `unreadable` for a missing one that cannot be longitude and latitude, and when no
+    /// coordinate has a place in it.
     func resolved(in extent: Envelope) throws(Failure) -> (SpatialReference, notes: [String]) {
         guard let stated else {
             guard extent.isEmpty || extent.union(Self.degrees) == Self.degrees else {

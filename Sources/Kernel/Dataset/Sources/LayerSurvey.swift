@@ -24,7 +24,7 @@ struct LayerSurvey {
     private var kindsWithM: GeometryKinds = []
     /// Whether a polygon has several parts.
     private(set) var hasSeveralParts = false
-    /// The rectangle around all that is taken.
+    /// The rectangle around all accepted features.
     private(set) var extent = Envelope.empty
     /// Plausible bounds of coordinates; nil when unknown.
     private let bounds: Envelope?
@@ -69,7 +69,7 @@ struct LayerSurvey {
         let states = outline?.statesGeometry ?? []
         statesGeometry = states.count == layer.announcedCount ? states : []
         spool = try FeatureSpool(path: path)
-        // One that announces features, or does not know, may have been cut short.
+        // A layer that announces features, or an unknown number, may have been truncated.
         stated = layer.announcedCount == 0 ? layer.geometry : nil
         columnIDs = plan.objectIDColumn == nil ? nil : []
         func report(_ count: Int) {
@@ -258,7 +258,7 @@ struct LayerSurvey {
         wrongCount + unreadCount + (keepsPlaceless ? 0 : spool.placeless.count)
     }
 
-    /// A sentence on what is left out; nil where nothing is.
+    /// A sentence on the features left out; nil for none.
     var rejectionNote: String? {
         guard rejectedCount > 0 else { return nil }
         let first = rejected.first.map { ", the first (\($0.sourceID)) because of: " + $0.reason }

@@ -18,7 +18,7 @@ struct ReadBack: Sendable {
     /// The coordinates of all features.
     let coordinateCount: Int
 
-    /// Compares every byte of the file; throws `.noSpace` unless they are what was written.
+    /// Compares every byte of the file with the bytes written; throws `.noSpace` for a difference.
     func checkBytes(of path: String) throws {
         let isWhole = try MappedFile(path: path).withBytes { file in
             guard file.byteCount >= front.count else { return false }

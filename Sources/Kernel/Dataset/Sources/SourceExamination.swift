@@ -5,7 +5,7 @@ import CairnModel
 import Platform
 import SQLite
 
-/// Looks for what would lead GDAL out of a file that it is about to open.
+/// Looks for references that would lead GDAL out of a file that it is about to open.
 struct SourceExamination {
     let path: String
     /// Name in messages.
@@ -141,7 +141,7 @@ struct SourceExamination {
         }
     }
 
-    /// The file, nil for an empty one; throws `unreadable` where it cannot be looked at.
+    /// The mapped file, nil for an empty one; throws `unreadable` when it cannot be mapped.
     private func mapped() throws(Failure) -> MappedFile? {
         do throws(MappingError) {
             let file = try MappedFile(path: path)

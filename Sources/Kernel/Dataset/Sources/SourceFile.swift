@@ -38,7 +38,7 @@ public struct SourceFile: Sendable {
         SourceFile(path: path, name: name, part: part, refusal: refusal)
     }
 
-    /// Throws what keeps it from being opened.
+    /// Throws the refusal, if any.
     func check() throws(Failure) { if let refusal { throw refusal } }
 
     /// The file with another name in messages.
@@ -46,7 +46,8 @@ public struct SourceFile: Sendable {
         SourceFile(path: path, name: name, part: part, refusal: refusal)
     }
 
-    /// Opens it; throws `unreadable` for a format that is not read, in words that say which are.
+    /// Opens the file; throws `unreadable` for an unsupported format, with a list of the supported
+    /// ones.
     ///
     /// - Parameter options: Open options of the one driver meant, `KEY=VALUE`.
     public func open(options: [String] = []) throws -> VectorSource {
@@ -85,16 +86,16 @@ public struct SourceFile: Sendable {
     /// Days and times stay as they are written.
     private static let jsonOptions = ["DATE_AS_STRING=YES"]
 
-    /// Makes a vector file, a gzip file of one, a tar or zip archive, or a directory that is a
-    /// source ready, and calls `body` with it on a confined thread, while the caller waits.
+    /// Prepares a source and calls `body` with it on a confined thread, while the caller waits.
     ///
-    /// Throws `notFound`; `unreadable` for a format that is not read, a database with virtual
-    /// tables that reach beyond it, a document with a DOCTYPE, a table of MapInfo that is a view of
-    /// others, a link out of the directory; `tooLarge` for what expands beyond ``ImportBounds``;
-    /// and what `body` throws.
+    /// The source is a vector file, a gzip file of one, a tar or zip archive, or a directory.
+    /// Throws `notFound`; `unreadable` for an unsupported format, a database with virtual tables
+    /// that reach beyond it, a document with a DOCTYPE, a table of MapInfo that is a view of
+    /// others, a link out of the directory; `tooLarge` for an expansion beyond ``ImportBounds``;
+    /// and the errors of `body`.
     ///
     /// - Parameters:
-    ///   - path: What was named.
+    ///   - path: The path of the source.
     ///   - staging: The import's own directory.
     public static func read<Value>(
         _ path: String, in staging: borrowing StagingDirectory,
@@ -122,8 +123,7 @@ public struct SourceFile: Sendable {
         try confined(path, in: staging) { try body(SourceFile(path: try $0.view(), name: path)) }
     }
 
-    /// Runs `body` on a thread that may read what was named and write into `staging`, and waits for
-    /// it.
+    /// Runs `body` on a thread that may read the source and write into `staging`, and waits for it.
     private static func confined<Value>(
         _ path: String, in staging: borrowing StagingDirectory,
         _ body: (SourcePreparation) throws -> Value
@@ -155,7 +155,7 @@ struct NamedFiles {
     /// Files beside a file that bear its name.
     private static let companionLimit = 2_000
 
-    /// A file in a directory that was named, and what bears its name there.
+    /// A file in the source's directory, with its companions.
     init(_ path: String, of name: String) throws(Failure) {
         self.name = name
         self.path = path
@@ -163,7 +163,7 @@ struct NamedFiles {
         companions = try Self.companions(of: path, name)
     }
 
-    /// Throws `notFound`, or `unreadable` for what is no file or directory.
+    /// Throws `notFound`, or `unreadable` for anything but a file or directory.
     init(_ name: String) throws(Failure) {
         let path = FileSystem.absolute(name)
         // An empty name must not stand for the working directory.

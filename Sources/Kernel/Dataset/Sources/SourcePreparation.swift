@@ -12,15 +12,14 @@ public enum ImportBounds {
     public static let entryCount = 10_000
     /// Directories one inside the other.
     public static let depth = 16
-    /// Bytes that a gzip file or an archive may expand to: 200 times what it has, 256 MiB at least
-    /// and 64 GiB at most.
+    /// Most bytes that a gzip file or an archive may expand to: 200 times its size, 256 MiB at
+    /// least and 64 GiB at most.
     public static func expandedByteCount(of packed: Int64) -> Int64 {
         min(64 << 30, max(256 << 20, packed.multipliedReportingOverflow(by: 200).partialValue))
     }
 }
 
-/// Makes what was named ready to be opened: expands it, examines it, and puts it where nothing else
-/// is.
+/// Prepares a source: expands it, examines it, and isolates it in a directory of its own.
 ///
 /// Runs on the confined thread.
 struct SourcePreparation {
@@ -337,7 +336,7 @@ struct SourcePreparation {
         if FileSystem.kind(of: path) == .directory { return try examined(path) }
         let ending = FileName.ending(path)
         if ending == "kmz" {
-            // Expanded to be looked at; its documents name each other by their places in it.
+            // Expanded for examination; its documents name each other by their places in it.
             var expansion = Expansion(packed: FileSystem.byteCount(of: path) ?? 0)
             let directory = try makeEntry()
             let archive = try Archive(path: path, name: named.name, kind: .zip)

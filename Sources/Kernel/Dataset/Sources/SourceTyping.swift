@@ -18,7 +18,7 @@ struct SourceTyping {
     /// Open options of the driver meant.
     private(set) var options: [String] = []
 
-    /// Looks at the file; what is written goes into `staging`.
+    /// Examines the file; converted forms are written into `staging`.
     init(
         _ file: SourceFile, _ statements: [FieldStatement], in staging: borrowing StagingDirectory
     ) throws {

@@ -5,11 +5,12 @@ import GDAL
 
 /// The meaning of GDAL's warnings for an import.
 enum SourceWarnings {
-    /// Beginnings, or parts, of warnings that change nothing of what is read, with the reason.
+    /// Beginnings, or parts, of warnings without an effect on the result, with the reason.
     private static let harmless: [String] = [
         // Open options are given to every driver that may read the file.
         "does not support open option",
-        // A rule of the format on its header or metadata; tables are read by what they say.
+        // A rule of the format on its header or metadata; tables are read by their own
+        // declarations.
         "bad application_id", "application_id", "user_version", "has not been registered",
         "Invalid SRS", "not declared as",
         // The import itself handles the order of axes and of rings.

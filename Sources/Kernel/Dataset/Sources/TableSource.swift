@@ -6,7 +6,7 @@ import GDAL
 import Platform
 import Tables
 
-/// A table of text, read by its own rules and written anew as GDAL reads it without guessing:
+/// A table of text, read by its own rules and rewritten in a form that GDAL reads without guessing:
 /// UTF-8, commas, every field in quotes, columns of distinct names.
 struct TableSource {
     private static let recordLimit = 64 << 20
@@ -25,7 +25,8 @@ struct TableSource {
     private var waiting: [UInt8] = []
     private var written = 0
 
-    /// Writes the file `target` from the table `path`; nil for what is no table of several columns.
+    /// Writes the file `target` from the table `path`; nil for anything but a table of several
+    /// columns.
     init?(_ path: String, to target: String) throws {
         let file = try MappedFile(path: path)
         form = TableForm(file)
@@ -137,7 +138,7 @@ struct TableSource {
                 "\(missing.count) rows have fewer fields than the header, the first of them row "
                     + "\(missing.row): the missing ones are null")
         }
-        // Programs that quote every field say nothing by it.
+        // In files that quote every field, quotes have no meaning.
         let quotesMeanText = bare > 0
         for (index, name) in names.enumerated() {
             facts[index].quotesMeanText = quotesMeanText
@@ -178,7 +179,7 @@ struct TableSource {
         }
     }
 
-    /// Takes the types that a `.csvt` file states as stated, those of coordinates apart.
+    /// Applies the types stated by a `.csvt` file, those of coordinates apart.
     mutating func state(_ kinds: [SourceField.Kind?]) {
         for (name, kind) in zip(names, kinds) {
             if let kind { types.statements.append(FieldStatement(name: name, kind: kind)) }

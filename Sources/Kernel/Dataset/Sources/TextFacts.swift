@@ -7,7 +7,7 @@ import GDAL
 struct TextFacts {
     /// Whether a comma may be the decimal point.
     var mayHaveDecimalComma = false
-    /// Whether quotes around a number say that it is text.
+    /// Whether quotes around a number mark it as text.
     var quotesMeanText = true
     /// Whether numbers are looked for, or moments only.
     var takesNumbers = true
@@ -29,7 +29,7 @@ struct TextFacts {
     private var hasTrailingZero = false
     private(set) var hasCommas = false
     private var hasPoints = false
-    /// Whether every text looks like a number, however written.
+    /// Whether every text looks like a number, in any notation.
     private var looksNumeric = true
     /// The first that keeps the column from being numbers, with the reason.
     private var obstacle: (row: Int, text: String, reason: String)?

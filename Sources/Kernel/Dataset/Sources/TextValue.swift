@@ -15,9 +15,9 @@ enum TextValue {
         return Int64(String(decoding: text, as: UTF8.self))
     }
 
-    /// A decimal number in the form in which programs write numbers, which a double holds to its
-    /// last digit: no leading zeros, no `+`, an exponent only behind a decimal point or with a sign
-    /// of its own.
+    /// A decimal number in the canonical notation of programs, which a double holds to its last
+    /// digit: no leading zeros, no `+`, an exponent only behind a decimal point or with a sign of
+    /// its own.
     static func real(_ text: [UInt8], decimalComma: Bool = false) -> Double? {
         guard let parts = Decimal(text, decimalComma: decimalComma), parts.isPlain else {
             return nil
@@ -28,7 +28,7 @@ enum TextValue {
         return value
     }
 
-    /// A decimal number however it is written; rounded to a double.
+    /// A decimal number in any notation; rounded to a double.
     static func lenientReal(_ text: [UInt8], decimalComma: Bool = false) -> Double? {
         guard let parts = Decimal(trimmed(text), decimalComma: decimalComma),
             let value = Double(parts.text), value.isFinite
@@ -36,7 +36,7 @@ enum TextValue {
         return value
     }
 
-    /// A whole number however it is written; nil beyond 64 bits.
+    /// A whole number in any notation; nil beyond 64 bits.
     static func lenientInteger(_ text: [UInt8]) -> Int64? {
         Int64(String(decoding: trimmed(text), as: UTF8.self))
     }
@@ -145,8 +145,7 @@ struct TextMoment {
     let isRounded: Bool
 
     /// `YYYY-MM-DD` or `YYYY/MM/DD`, then perhaps `T` or a blank and `HH:MM[:SS[.fraction]]`, then
-    /// nothing, `Z` or `±HH[[:]MM]`; nil for any other form, and for a day or a time that there is
-    /// not.
+    /// optionally `Z` or `±HH[[:]MM]`; nil for any other form, and for an invalid day or time.
     init?(_ text: [UInt8]) {
         var place = 0
         func digits(_ count: Int) -> Int? {

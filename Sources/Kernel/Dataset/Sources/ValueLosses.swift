@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// Values that are not kept as they were, counted by column and by what became of them.
+/// Values changed on import, counted by column and by outcome.
 final class ValueLosses {
     private struct Key: Hashable {
         let column: String

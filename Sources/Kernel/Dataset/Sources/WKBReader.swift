@@ -20,10 +20,10 @@ struct WKBReader {
         }
     }
 
-    /// Whether there was nothing in what was read.
+    /// Whether the geometry is empty.
     var isEmpty: Bool { points.isEmpty && paths.isEmpty && polygons.isEmpty }
 
-    /// Calls `body` with what was read, once per kind: several times only for a collection.
+    /// Calls `body` with the geometry, once per kind: several times only for a collection.
     func forEachGeometry(_ body: (FlatGeometry) throws -> Void) rethrows {
         if !points.isEmpty { try body(points) }
         if !paths.isEmpty { try body(paths) }

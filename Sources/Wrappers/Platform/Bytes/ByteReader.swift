@@ -131,7 +131,7 @@ public struct ByteWriter: Hashable, Sendable {
     /// Number of bytes written.
     public var byteCount: Int { storage.count }
 
-    /// Lends what was written.
+    /// Lends the bytes written.
     @inlinable
     public func withBytes<Value, Fault>(
         _ body: (RawSpan) throws(Fault) -> Value
@@ -139,7 +139,7 @@ public struct ByteWriter: Hashable, Sendable {
         try unsafe body(storage.span.bytes)
     }
 
-    /// The CRC-32C of what was written.
+    /// The CRC-32C of the bytes written.
     public var checksum: UInt32 { CRC32C.checksum(storage) }
 
     /// Removes the last `count` bytes (at most all).

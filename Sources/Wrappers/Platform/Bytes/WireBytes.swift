@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of Cairn.
 
-/// Bytes that are read from front to back: little-endian numbers, texts with their length in front.
+/// A reader of bytes from front to back: little-endian numbers, texts with a length prefix.
 ///
 /// Every read checks its bounds and throws; nothing traps, whatever the bytes are.
 public struct WireReader: Sendable {

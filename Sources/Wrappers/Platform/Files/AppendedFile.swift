@@ -87,7 +87,7 @@ public enum ProcessLimits {
         cairn_limit_heaps(Int32(count), Int32(clamping: keptByteCount))
     }
 
-    /// Bytes of memory that this process holds now; 0 where the system does not say.
+    /// Resident memory of this process in bytes; 0 when unknown.
     public static func residentByteCount() -> Int {
         var bytes = [UInt8](repeating: 0, count: 256)
         let file = unsafe open("/proc/self/statm", O_RDONLY | O_CLOEXEC)

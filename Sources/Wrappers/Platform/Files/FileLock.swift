@@ -5,7 +5,7 @@ internal import Glibc
 
 /// An exclusive lock between processes: flock(2) on a file that holds the owner's process id.
 ///
-/// It ends with the process, however that ends.
+/// It ends with the process, in any way.
 public struct FileLock: ~Copyable, Sendable {
     private let descriptor: Int32
     /// The lock file.
@@ -14,7 +14,7 @@ public struct FileLock: ~Copyable, Sendable {
     /// Takes the lock without waiting; nil when another process (or another lock in this one) has
     /// it.
     ///
-    /// Makes the file when it is missing, mode 0600. Throws what open, flock or fstat say.
+    /// Creates the file if missing, mode 0600. Throws the errors of open, flock or fstat.
     public static func tryAcquire(_ path: String) throws(PlatformError) -> FileLock? {
         while true {
             let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)

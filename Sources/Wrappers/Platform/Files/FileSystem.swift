@@ -45,7 +45,7 @@ public enum FileSystem {
         return unsafe String(cString: directory) + "/" + path
     }
 
-    /// The path from the root without links, `.` and `..`; nil where there is nothing.
+    /// The absolute path without links, `.` and `..`; nil for a missing file.
     public static func real(_ path: String) -> String? {
         guard let real = unsafe realpath(path, nil) else { return nil }
         defer { unsafe free(real) }

@@ -19,7 +19,7 @@ public struct LineSplitter: Sendable {
     private var kept: [UInt8] = []
     private var isTooLong = false
 
-    /// Starts with nothing.
+    /// Starts empty.
     public init(limit: Int) { self.limit = limit }
 
     /// The lines that end in these bytes.

@@ -5,7 +5,7 @@ internal import Glibc
 
 /// Files that other processes append their output to, kept from growing without end.
 public enum LogFile {
-    /// Gives `path` the name `path.1`, replacing an older one; does nothing when there is no file.
+    /// Renames `path` to `path.1`, replacing an older one; does nothing without a file.
     public static func rotate(_ path: String) {
         unsafe _ = rename(path, path + ".1")
     }
@@ -33,7 +33,7 @@ public enum LogFile {
         return count > 0 ? unsafe write(target, piece, count) : count
     }
 
-    /// Appends a line, between those of other writers; nothing happens where there is no file.
+    /// Appends a line, between those of other writers; does nothing without a file.
     public static func append(_ line: String, to path: String) {
         let target = unsafe open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
         guard target >= 0 else { return }

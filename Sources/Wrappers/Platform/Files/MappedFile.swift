@@ -43,7 +43,7 @@ public final class MappedFile: Sendable {
         self.path = path
     }
 
-    /// Bytes in memory that are in no file, read-only from now on; `path` is what they are called.
+    /// Bytes in memory without a file, read-only from now on; `path` is their name in messages.
     public init(copying bytes: [UInt8], path: String) throws(MappingError) {
         var mapped: UnsafeRawPointer?
         if !bytes.isEmpty {
@@ -81,7 +81,7 @@ public final class MappedFile: Sendable {
 
     /// The expected access pattern.
     public enum Access: Sendable {
-        /// Here and there: read nothing ahead.
+        /// Random: read nothing ahead.
         case random
         /// Sequential, from front to back.
         case sequential

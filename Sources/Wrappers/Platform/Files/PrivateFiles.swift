@@ -40,8 +40,9 @@ public enum PrivateFiles {
     }
 
     /// Calls `body` with everything open to others in a directory and below it, contents before
-    /// their directory; links are neither followed nor listed, and what vanishes meanwhile is
-    /// passed over.
+    /// their directory.
+    ///
+    /// Links are neither followed nor listed, and files that vanish meanwhile are skipped.
     public static func forEachOpening(below path: String, _ body: (Opening) -> Void) {
         visit(resolved(path), depth: 0, body)
     }

@@ -89,7 +89,7 @@ public struct StagedFile: ~Copyable {
         }
     }
 
-    /// The SHA-256 of what has been written so far.
+    /// The SHA-256 of the bytes written so far.
     public var digest: SHA256.Digest { hash.finish() }
 
     /// Makes the bytes durable and gives them their name, on the same file system.

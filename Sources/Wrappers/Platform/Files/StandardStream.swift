@@ -37,7 +37,7 @@ public enum StandardStream: Int32, Sendable {
 
 /// The program that runs, and its surroundings.
 public enum OwnProgram {
-    /// The path of the running program's file, links resolved; nil when the system does not say.
+    /// The path of the running program's file, links resolved; nil when unknown.
     public static func path() -> String? {
         var bytes = [CChar](repeating: 0, count: 4096)
         let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count)

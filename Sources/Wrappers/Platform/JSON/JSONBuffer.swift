@@ -76,14 +76,14 @@ public struct JSONBuffer: ~Copyable {
         fileprivate let floor: Int
     }
 
-    /// Begins a value; until it ends nothing is written into the containers around it.
+    /// Begins a value; until it ends the containers around it are closed to writes.
     public mutating func beginValue() -> Beginning {
         defer { floor = levels.count }
         return Beginning(depth: levels.count, start: bytes.count, floor: floor)
     }
 
-    /// Ends the value that was begun last, with the containers that it has opened; abandons the
-    /// text where nothing was written.
+    /// Ends the value begun last, with the containers that it has opened; abandons the text for an
+    /// empty value.
     public mutating func endValue(_ value: Beginning) {
         close(downTo: value.depth)
         floor = value.floor
@@ -107,7 +107,7 @@ public struct JSONBuffer: ~Copyable {
         return Container(depth: levels.count - 1, number: openedCount)
     }
 
-    /// Whether what comes next may be written into a container; abandons the text if not.
+    /// Whether a write into a container is allowed; abandons the text if not.
     private mutating func enter(_ container: Container) -> Bool {
         let (depth, number) = (container.depth, container.number)
         guard depth >= floor, depth < levels.count, levels[depth].number == number else {
@@ -203,7 +203,7 @@ public struct JSONBuffer: ~Copyable {
     }
 
     /// Writes a number, the shortest text that reads back equal, whole ones without a fraction;
-    /// abandons the text for what JSON has no word for.
+    /// abandons the text for NaN and infinity.
     public mutating func real(_ value: Double) {
         guard value.isFinite else { return abandon() }
         if value == 0, value.sign == .minus { bytes.append(UInt8(ascii: "-")) }
@@ -233,7 +233,7 @@ public struct JSONBuffer: ~Copyable {
 
     // MARK: Members in order
 
-    /// Ends the containers inside the outermost so many.
+    /// Ends the containers below a depth.
     private mutating func close(downTo depth: Int) {
         while levels.count > depth, let level = levels.popLast() {
             guard level.isObject else {

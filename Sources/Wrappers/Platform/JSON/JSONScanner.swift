@@ -35,7 +35,7 @@ public final class JSONScanner {
         var offset: UInt32
         /// Its bytes; of a container how many elements or members it has.
         var count: UInt32 = 0
-        /// The number of what comes after it and all it holds.
+        /// The number of the node after it and all its contents.
         var next: UInt32 = 0
         /// Of an object, the first member to compare: the one after the last access.
         var cursor: UInt32 = 0

@@ -28,13 +28,13 @@ public struct ChildProcess: ~Copyable, Sendable {
     public let processID: Int32
     private var seen: End?
 
-    /// Starts a program with empty standard input, and standard output and error going to the end
-    /// of the file at `logPath` (made with mode 0600).
+    /// Starts a program with empty standard input, and standard output and error appended to the
+    /// file at `logPath` (created with mode 0600).
     ///
     /// - Parameters:
     ///   - path: The program.
     ///   - arguments: Its arguments, the program's own name left out.
-    ///   - logPath: Where its output goes.
+    ///   - logPath: The file for its output.
     ///   - isDetached: Whether it has a session of its own and outlives the caller.
     public init(
         path: String, arguments: [String], logPath: String, isDetached: Bool = false
@@ -64,7 +64,7 @@ public struct ChildProcess: ~Copyable, Sendable {
         return seen
     }
 
-    /// Sends SIGTERM or SIGKILL; does nothing once its end was seen.
+    /// Sends SIGTERM or SIGKILL; does nothing once its end was observed.
     public func demand(_ demand: Demand) {
         guard seen == nil else { return }
         kill(processID, demand == .end ? SIGTERM : SIGKILL)

@@ -38,7 +38,7 @@ public struct RawTerminal: ~Copyable, Sendable {
 
     deinit { cairn_terminal_leave() }
 
-    /// Puts the terminal back; a second call does nothing.
+    /// Restores the terminal; idempotent.
     public func leave() { cairn_terminal_leave() }
 
     /// Hands the terminal back to the shell as Ctrl-Z does; returns when the process is continued.
@@ -81,7 +81,7 @@ public struct RawTerminal: ~Copyable, Sendable {
         }
     }
 
-    /// Columns and rows in character cells; 80 by 24 when the terminal does not say.
+    /// Columns and rows in character cells; 80 by 24 when unknown.
     public func size() -> (columns: Int, rows: Int) { Self.outputSize() ?? (80, 24) }
 
     /// The size of the terminal on standard output, raw or not; nil without a terminal.

@@ -63,7 +63,7 @@ public final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Adds an element whatever the bound, for what is bounded elsewhere.
+    /// Adds an element beyond the bound, for work that is bounded elsewhere.
     ///
     /// Never blocks; false when the queue is closed.
     @inlinable
@@ -157,7 +157,7 @@ public final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
         if arrived.isEmpty, arrived.capacity > kept { arrived = [] }
     }
 
-    /// Lets no more elements in; what is inside can still be taken.
+    /// Closes the queue to new elements; those inside can still be taken.
     ///
     /// Wakes every waiting thread.
     @inlinable
@@ -173,7 +173,7 @@ public final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
 @safe
 @usableFromInline
 internal final class QueueGate: @unchecked Sendable {
-    // `@unchecked`: the pointers never change, and what they point at is made for many threads.
+    // `@unchecked`: the pointers never change, and their targets are thread-safe.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let notEmpty: UnsafeMutablePointer<pthread_cond_t>
     private let notFull: UnsafeMutablePointer<pthread_cond_t>

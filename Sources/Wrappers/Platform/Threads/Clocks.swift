@@ -4,7 +4,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// Time that only goes forward, from an unknown start; it goes on while the machine sleeps.
+/// Monotonic time, from an unknown start; it continues while the machine sleeps.
 public enum MonotonicClock {
     /// Nanoseconds (CLOCK_BOOTTIME).
     public static func nanoseconds() -> Int64 { read(CLOCK_BOOTTIME) }

@@ -4,11 +4,11 @@
 internal import CCairnLinux
 internal import Glibc
 
-/// Work on a thread that the kernel keeps from everything but the files it is for.
+/// Work on a thread that the kernel restricts to the files it is for.
 ///
-/// Filters and rules belong to a thread and to those it starts, so the rest of the process goes on
-/// as it was. They hold against what a library is led to by what it reads; against code that a file
-/// brings into the process they do not, since threads share their memory.
+/// Filters and rules belong to a thread and to those it starts, so the rest of the process is
+/// unaffected. They hold against references in untrusted input; against code injected by a file
+/// they do not, since threads share their memory.
 public enum Confinement {
     /// A wall around the work.
     public enum Wall: String, Hashable, Sendable, CaseIterable, Codable {
@@ -32,8 +32,8 @@ public enum Confinement {
         return tried ?? []
     }()
 
-    /// Files that any work may need: libraries, tables of character sets and time zones, what the
-    /// memory is.
+    /// Files that any work may need: libraries, tables of character sets and time zones,
+    /// information on memory.
     private static let system: [String] = [
         "/usr/lib", "/usr/lib64", "/usr/share", "/lib", "/lib64", "/etc/ld.so.cache",
         "/etc/localtime", "/etc/timezone", "/proc/meminfo", "/proc/cpuinfo", "/proc/self/status",

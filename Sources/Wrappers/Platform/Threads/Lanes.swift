@@ -3,10 +3,10 @@
 
 public import CCairnLinux
 
-/// Many comparisons at once, by the widest instructions that the processor has.
+/// Many comparisons at once, by the widest instructions of the processor.
 ///
-/// Nothing is computed but comparisons, so results are the same everywhere. Swift compiles
-/// comparisons of many lanes, and sums over them, to loops over the lanes.
+/// Only comparisons are computed, so results are the same everywhere. Swift compiles comparisons of
+/// many lanes, and sums over them, to loops over the lanes.
 public enum Lanes {
     /// The instruction set; the slower ones are there for comparison.
     public enum Instructions: CaseIterable, Sendable {
